@@ -1,0 +1,36 @@
+import type { Json } from '../lib/json.ts';
+
+/** The only `apiVersion` that documents may carry: exact match, no guessing. */
+export const apiVersion = 'heddle.dev/v1';
+
+/** Where a document begins. `pointer` is the JSON pointer inside its YAML document (`/items/3` in a `kind: List`, else empty). */
+export interface Place {
+  /** Path as the source names it, `-` for a bare request body. */
+  readonly file: string;
+  /** 1-based line of the document's first line of content. */
+  readonly line: number;
+  /** Which YAML document of the file, from 0. */
+  readonly index: number;
+  readonly pointer: string;
+}
+
+export interface Metadata {
+  readonly name: string;
+  readonly previousNames?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** One YAML object: what a source states about one object. The envelope is checked; `spec` is not yet. */
+export interface Document {
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly spec: Readonly<Record<string, Json>>;
+  readonly place: Place;
+}
+
+/** One file of a source revision. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
