@@ -1,0 +1,211 @@
+/**
+ * An immutable map with structural sharing (a hash array mapped trie), keyed by strings.
+ *
+ * A change copies one path of at most seven small nodes, so a snapshot of 50,000 objects is kept, branched and
+ * changed at the cost of the change. `edit` batches many changes without copying the same node twice.
+ */
+export interface PersistentMap<V> extends Iterable<readonly [string, V]> {
+  readonly size: number;
+  get(key: string): V | undefined;
+  has(key: string): boolean;
+  set(key: string, value: V): PersistentMap<V>;
+  delete(key: string): PersistentMap<V>;
+  edit(change: (draft: MapDraft<V>) => void): PersistentMap<V>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<V>;
+}
+
+/** The mutable face of a map while `edit` runs; it must not be kept. */
+export interface MapDraft<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+  delete(key: string): void;
+}
+
+/** The empty map. */
+export function emptyMap<V>(): PersistentMap<V> {
+  return new Trie<V>(undefined, 0);
+}
+
+interface Leaf<V> {
+  readonly key: string;
+  readonly hash: number;
+  readonly value: V;
+}
+
+/** `bitmap` says which of the 32 slots are in `slots`; at the deepest level a branch is a plain list of colliding leaves. */
+interface Branch<V> {
+  readonly owner: object | undefined;
+  bitmap: number;
+  slots: (Branch<V> | Leaf<V>)[];
+}
+
+type Node<V> = Branch<V> | Leaf<V>;
+
+const deepest = 35;
+
+function isLeaf<V>(node: Node<V>): node is Leaf<V> {
+  return 'key' in node;
+}
+
+/** FNV-1a, finished with an avalanche: ids share prefixes, so every bit must depend on the last characters. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < key.length; index++) {
+    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+function bitOf(hash: number, shift: number): number {
+  return 1 << ((hash >>> shift) & 31);
+}
+
+function indexOf(bitmap: number, bit: number): number {
+  let bits = bitmap & (bit - 1);
+  bits -= (bits >>> 1) & 0x55555555;
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+function find<V>(root: Node<V> | undefined, key: string, hash: number): Leaf<V> | undefined {
+  let node = root;
+  for (let shift = 0; node !== undefined; shift += 5) {
+    if (isLeaf(node)) return node.key === key ? node : undefined;
+    if (shift >= deepest) return node.slots.find((slot): slot is Leaf<V> => isLeaf(slot) && slot.key === key);
+    const bit = bitOf(hash, shift);
+    node = (node.bitmap & bit) === 0 ? undefined : node.slots[indexOf(node.bitmap, bit)];
+  }
+  return undefined;
+}
+
+/** A branch that this edit may change in place: its own, or a copy that becomes its own. */
+function owned<V>(branch: Branch<V>, owner: object): Branch<V> {
+  return branch.owner === owner ? branch : { owner, bitmap: branch.bitmap, slots: branch.slots.slice() };
+}
+
+function insert<V>(node: Node<V> | undefined, leaf: Leaf<V>, shift: number, owner: object): Node<V> {
+  if (node === undefined) return leaf;
+  if (isLeaf(node)) return node.key === leaf.key ? leaf : join(node, leaf, shift, owner);
+  const branch = owned(node, owner);
+  if (shift >= deepest) {
+    const at = branch.slots.findIndex((slot) => isLeaf(slot) && slot.key === leaf.key);
+    if (at < 0) branch.slots.push(leaf);
+    else branch.slots[at] = leaf;
+    return branch;
+  }
+  const bit = bitOf(leaf.hash, shift);
+  const at = indexOf(branch.bitmap, bit);
+  if ((branch.bitmap & bit) === 0) {
+    branch.bitmap |= bit;
+    branch.slots.splice(at, 0, leaf);
+  } else {
+    branch.slots[at] = insert(branch.slots[at], leaf, shift + 5, owner);
+  }
+  return branch;
+}
+
+/** The branch that holds two leaves of different keys. */
+function join<V>(first: Leaf<V>, second: Leaf<V>, shift: number, owner: object): Branch<V> {
+  if (shift >= deepest) return { owner, bitmap: 0, slots: [first, second] };
+  const left = bitOf(first.hash, shift);
+  const right = bitOf(second.hash, shift);
+  if (left === right) return { owner, bitmap: left, slots: [join(first, second, shift + 5, owner)] };
+  const slots = left >>> 0 < right >>> 0 ? [first, second] : [second, first];
+  return { owner, bitmap: left | right, slots };
+}
+
+function remove<V>(node: Node<V> | undefined, key: string, hash: number, shift: number, owner: object): Node<V> | undefined {
+  if (node === undefined) return undefined;
+  if (isLeaf(node)) return node.key === key ? undefined : node;
+  const branch = owned(node, owner);
+  const bit = shift >= deepest ? 0 : bitOf(hash, shift);
+  const at =
+    shift >= deepest
+      ? branch.slots.findIndex((slot) => isLeaf(slot) && slot.key === key)
+      : (branch.bitmap & bit) === 0
+        ? -1
+        : indexOf(branch.bitmap, bit);
+  if (at < 0) return node;
+  const rest = shift >= deepest ? undefined : remove(branch.slots[at], key, hash, shift + 5, owner);
+  if (rest === undefined) {
+    branch.slots.splice(at, 1);
+    branch.bitmap &= ~bit;
+  } else {
+    branch.slots[at] = rest;
+  }
+  const only = branch.slots.length === 1 ? branch.slots[0] : undefined;
+  if (only !== undefined && isLeaf(only)) return only;
+  return branch.slots.length === 0 ? undefined : branch;
+}
+
+function* leaves<V>(node: Node<V> | undefined): IterableIterator<Leaf<V>> {
+  if (node === undefined) return;
+  if (isLeaf(node)) {
+    yield node;
+    return;
+  }
+  for (const slot of node.slots) yield* leaves(slot);
+}
+
+class Trie<V> implements PersistentMap<V> {
+  readonly #root: Node<V> | undefined;
+  readonly size: number;
+
+  constructor(root: Node<V> | undefined, size: number) {
+    this.#root = root;
+    this.size = size;
+  }
+
+  get(key: string): V | undefined {
+    return find(this.#root, key, hashOf(key))?.value;
+  }
+
+  has(key: string): boolean {
+    return find(this.#root, key, hashOf(key)) !== undefined;
+  }
+
+  set(key: string, value: V): PersistentMap<V> {
+    return this.edit((draft) => draft.set(key, value));
+  }
+
+  delete(key: string): PersistentMap<V> {
+    return this.edit((draft) => draft.delete(key));
+  }
+
+  edit(change: (draft: MapDraft<V>) => void): PersistentMap<V> {
+    const owner = {};
+    let root = this.#root;
+    let size = this.size;
+    change({
+      get: (key) => find(root, key, hashOf(key))?.value,
+      set: (key, value) => {
+        const hash = hashOf(key);
+        const present = find(root, key, hash);
+        if (present !== undefined && present.value === value) return;
+        if (present === undefined) size++;
+        root = insert(root, { key, hash, value }, 0, owner);
+      },
+      delete: (key) => {
+        const hash = hashOf(key);
+        if (find(root, key, hash) === undefined) return;
+        size--;
+        root = remove(root, key, hash, 0, owner);
+      },
+    });
+    return root === this.#root ? this : new Trie(root, size);
+  }
+
+  *[Symbol.iterator](): IterableIterator<readonly [string, V]> {
+    for (const leaf of leaves(this.#root)) yield [leaf.key, leaf.value];
+  }
+
+  *keys(): IterableIterator<string> {
+    for (const leaf of leaves(this.#root)) yield leaf.key;
+  }
+
+  *values(): IterableIterator<V> {
+    for (const leaf of leaves(this.#root)) yield leaf.value;
+  }
+}

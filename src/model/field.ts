@@ -1,0 +1,204 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+
+/**
+ * Who writes a field, and when.
+ * `declared`: documents and requests. `createOnly`: at creation, never again. `updateOnly`: over HTTP only in a replace.
+ */
+export type Access = 'declared' | 'createOnly' | 'updateOnly';
+
+/** A scalar text form with one canonical spelling, such as a CIDR or a domain. */
+export interface Format {
+  readonly name: string;
+  /** The canonical spelling, or what is wrong with the text and how to mend it. */
+  canonical(text: string): { readonly value: string } | { readonly fault: string };
+}
+
+/** What every field can say about itself, whatever its type. */
+export interface FieldOptions {
+  /** Documentation for users; shown in CRDs, OpenAPI and editors. */
+  readonly doc: string;
+  readonly access?: Access;
+  /** Requests must carry it. */
+  readonly required?: boolean;
+  /** The value of an absent field. */
+  readonly default?: Json;
+  /** For a field required over HTTP: the value when a document leaves it out (its presence makes it optional there). */
+  readonly documentDefault?: Json;
+  /** A replace that leaves the field out keeps the stored value. */
+  readonly keep?: boolean;
+  /** The restrictive value, which nobody is refused to set and only a permitted call clears. */
+  readonly failsafe?: Json;
+  /** Responses leave the member out when it is empty (`""`, `[]`, `{}`). */
+  readonly omitEmpty?: boolean;
+  /** Unknown members inside are refused even over HTTP, because a typo there opens access. */
+  readonly closed?: boolean;
+  /** Names by which other systems know the field; a request that uses one is refused with the right name. */
+  readonly formerly?: readonly string[];
+}
+
+interface StringShape {
+  readonly type: 'string';
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly format?: Format;
+}
+interface IntegerShape {
+  readonly type: 'integer';
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly unit?: string;
+}
+interface BooleanShape {
+  readonly type: 'boolean';
+}
+interface EnumShape {
+  readonly type: 'enum';
+  readonly values: readonly string[];
+}
+/** An ordered list owned as one piece, or (`set`) a sorted list without repeats, owned element by element. */
+interface ListShape {
+  readonly type: 'list';
+  readonly of: AnyField;
+  readonly set: boolean;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+/** A list of objects, each known by the value of `key`; order does not matter; each entry is one unit. */
+interface KeyedShape {
+  readonly type: 'keyed';
+  readonly key: string;
+  readonly fields: Fields;
+  readonly minItems?: number;
+  /** Entries carry a server-chosen `id` that lives in `derived`. */
+  readonly ids: boolean;
+}
+interface ObjectShape {
+  readonly type: 'object';
+  readonly fields: Fields;
+}
+interface RefShape {
+  readonly type: 'ref';
+  readonly kind: string;
+}
+/** A set of references. `answer` says whether responses carry ids or summaries. */
+interface RefsShape {
+  readonly type: 'refs';
+  readonly kind: string;
+  readonly answer: 'ids' | 'summaries';
+  readonly minItems?: number;
+}
+/** Membership: like `refs`, but every element keeps the origins that put it there, and only reference rows store it. */
+interface MembersShape {
+  readonly type: 'members';
+  readonly kind: string;
+}
+/** A reference `{id, type}` whose kind follows from `type`. */
+interface TypedRefShape {
+  readonly type: 'typedRef';
+  readonly kinds: Readonly<Record<string, string>>;
+}
+/** An object whose member names are references. */
+interface RefMapShape {
+  readonly type: 'refMap';
+  readonly kind: string;
+  readonly of: AnyField;
+}
+
+export type Shape =
+  | StringShape
+  | IntegerShape
+  | BooleanShape
+  | EnumShape
+  | ListShape
+  | KeyedShape
+  | ObjectShape
+  | RefShape
+  | RefsShape
+  | MembersShape
+  | TypedRefShape
+  | RefMapShape;
+
+/** One declared field. `T` is the static type of its canonical value. */
+export type Field<T = unknown> = FieldOptions & Shape & { readonly value?: T };
+export type AnyField = Field<unknown>;
+export type Fields = { readonly [name: string]: AnyField };
+
+/** The canonical value of a set of fields; a field without default may be absent. */
+export type SpecOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
+
+/** Membership as it is kept in memory: element id to the origins that put it there. */
+export type Members = Readonly<Record<string, readonly string[]>>;
+
+type Options<S> = FieldOptions & Omit<S, 'type'>;
+
+/** Text. */
+export function string(options: Options<StringShape>): Field<string> {
+  return { type: 'string', ...options };
+}
+/** Text that may be absent. */
+export function optionalString(options: Options<StringShape>): Field<string | undefined> {
+  return { type: 'string', ...options };
+}
+/** A whole number. */
+export function integer(options: Options<IntegerShape>): Field<number> {
+  return { type: 'integer', ...options };
+}
+/** True or false. */
+export function boolean(options: Options<BooleanShape>): Field<boolean> {
+  return { type: 'boolean', ...options };
+}
+/** One of a few words. */
+export function oneOf<const V extends readonly string[]>(values: V, options: FieldOptions): Field<V[number]> {
+  return { type: 'enum', values, ...options };
+}
+/** An ordered list, owned as one piece. */
+export function list<T>(of: Field<T>, options: Omit<Options<ListShape>, 'of' | 'set'>): Field<readonly T[]> {
+  return { type: 'list', of, set: false, default: [], ...options };
+}
+/** A set of scalars: sorted, without repeats, owned element by element. */
+export function setOf<T>(of: Field<T>, options: Omit<Options<ListShape>, 'of' | 'set'>): Field<readonly T[]> {
+  return { type: 'list', of, set: true, default: [], ...options };
+}
+/** A list of objects known by the value of one of their fields. */
+export function keyed<F extends Fields>(
+  fields: F,
+  options: FieldOptions & { readonly key: string; readonly minItems?: number; readonly ids?: boolean },
+): Field<readonly SpecOf<F>[]> {
+  return { type: 'keyed', fields, default: [], ids: false, ...options };
+}
+/** A nested object whose members are owned one by one. */
+export function object<F extends Fields>(fields: F, options: FieldOptions): Field<SpecOf<F>> {
+  return { type: 'object', fields, ...options };
+}
+/** A reference to one object, absent when empty. */
+export function ref(kind: string, options: FieldOptions): Field<string | undefined> {
+  return { type: 'ref', kind, ...options };
+}
+/** A set of references to objects of one kind. */
+export function refs(kind: string, options: FieldOptions & { readonly answer?: 'ids' | 'summaries'; readonly minItems?: number }): Field<readonly string[]> {
+  return { type: 'refs', kind, answer: 'ids', default: [], ...options };
+}
+/** Membership whose elements several hands keep, each its own. */
+export function members(kind: string, options: FieldOptions): Field<Members> {
+  return { type: 'members', kind, default: [], ...options };
+}
+/** A reference that states its type beside its id. */
+export function typedRef(kinds: Readonly<Record<string, string>>, options: FieldOptions): Field<{ readonly id: string; readonly type: string } | undefined> {
+  return { type: 'typedRef', kinds, ...options };
+}
+/** An object from references to values. */
+export function refMap<T>(kind: string, of: Field<T>, options: FieldOptions): Field<Readonly<Record<string, T>>> {
+  return { type: 'refMap', kind, of, default: {}, ...options };
+}
+
+/** The fields of a map with their names, in declared order. */
+export function entriesOf(fields: Fields): readonly (readonly [string, AnyField])[] {
+  return Object.entries(fields);
+}
+
+/** Whether a value says nothing: absent, `null`, `""`, `[]` or `{}`. */
+export function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  if (typeof value !== 'object') return false;
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value as JsonObject).length === 0;
+}

@@ -1,0 +1,137 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Fields, SpecOf } from './field.ts';
+import type { StoredObject } from './object.ts';
+
+/** The objects that rules, computed members and planners may look at: one account at one moment. */
+export interface State {
+  readonly account: string;
+  get(id: string): StoredObject | undefined;
+  ofKind(kind: string): readonly StoredObject[];
+  countOf(kind: string): number;
+  childrenOf(parent: string, kind: string): readonly StoredObject[];
+  /** Objects whose declared index `index` has this value. */
+  lookUp(kind: string, index: string, value: string): readonly StoredObject[];
+  /** Objects that reference this one, with the field that does. */
+  referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[];
+  /** How many reference this one from a field of a kind; does not build the list. */
+  countReferrers(id: string, kind: string, field: string): number;
+}
+
+/** A broken rule. `path` is a JSON pointer into the spec. */
+export interface Fault {
+  readonly code: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A member of responses that the server works out. */
+export interface Computed {
+  readonly doc: string;
+  /** JSON Schema of the value, for OpenAPI. */
+  readonly schema: JsonObject;
+  value(object: StoredObject, state: State): Json | undefined;
+}
+
+/** A value that at most one object of the kind may have; `code` and `message` are those of the refusal. */
+export interface Unique {
+  value(object: StoredObject): string | undefined;
+  readonly path: string;
+  message(value: string): string;
+}
+
+export type Verb = 'list' | 'create' | 'read' | 'replace' | 'delete';
+
+export interface Parent {
+  readonly kind: string;
+  /** The reference to the parent in a standalone document. */
+  readonly field: string;
+  /** The parent's document member that carries these children inline. */
+  readonly inline: string;
+}
+
+export interface AuditEvent {
+  readonly code: string;
+  readonly target?: string;
+  readonly meta: Readonly<Record<string, string>>;
+}
+
+/** Activity codes of the plain operations; an absent one records nothing. */
+export interface Activity {
+  readonly create?: string;
+  readonly update?: string;
+  readonly delete?: string;
+}
+
+/** A resource type, declared once. Everything the program knows about a kind is read from here. */
+export interface KindDeclaration<F extends Fields = Fields> {
+  readonly name: string;
+  readonly doc: string;
+  /** REST collection path, `{zoneId}` for a parent's id. Absent: no endpoints. */
+  readonly path?: string;
+  /** Name of the id parameter in the path, such as `groupId`. */
+  readonly idParameter?: string;
+  readonly verbs?: readonly Verb[];
+  /** Permission module. */
+  readonly module: string;
+  /** Documents of this kind exist. Says why when they do not. */
+  readonly document: { readonly allowed: true } | { readonly allowed: false; readonly why: string };
+  /** There is exactly one object, with this key in documents. */
+  readonly singleton?: string;
+  readonly parent?: Parent;
+  readonly spec: F;
+  /** Natural key of a child, the part of its key behind the parent's. */
+  naturalKey?(spec: SpecOf<F>): string;
+  /** Children of equal pairing value may be matched as an update when their natural keys differ. */
+  pairing?(spec: SpecOf<F>): string;
+  readonly computed?: Readonly<Record<string, Computed>>;
+  /** Members of the summary by which other kinds' responses show an object of this kind. */
+  readonly summary?: readonly string[];
+  /** The field that is the display name; `name` unless said otherwise. */
+  readonly nameField?: string;
+  /** Display names over HTTP may be filtered with `?name=` (exact match). */
+  readonly filters?: readonly string[];
+  readonly uniques?: Readonly<Record<string, Unique>>;
+  /** Values by which rules look objects up. */
+  readonly indexes?: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
+  /** Rules that need nothing but the spec. */
+  check?(spec: SpecOf<F>): readonly Fault[];
+  /** Rules that look at other objects; run when the object changes. */
+  checkState?(object: StoredObject, state: State): readonly Fault[];
+  /** Why the object may not be changed or deleted by anyone. */
+  refuse?(object: StoredObject, action: 'update' | 'delete'): string | undefined;
+  /** Shown in plans beside a change that deserves a second look. */
+  risks?(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[];
+  /** How a refused delete of a referenced object of this kind is answered. */
+  readonly inUse?: 'linked' | 'in_use' | 'precondition';
+  readonly activity?: Activity;
+  /** Meta of the activity, `{name}` unless said otherwise. */
+  activityMeta?(object: StoredObject, state: State): Readonly<Record<string, string>>;
+  /** Replaces the plain activity of an update when one code does not say it all. */
+  updateEvents?(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[];
+  /** The object is the server's own: never exported, adopted or pruned. */
+  isSystem?(object: StoredObject): boolean;
+  /** A believable `spec` as a document states it; references may name keys of other kinds' examples. */
+  readonly example: JsonObject;
+}
+
+/** A declaration with its defaults filled, as the machinery sees it. */
+export interface Kind extends KindDeclaration {
+  readonly verbs: readonly Verb[];
+  readonly nameField: string;
+  readonly computed: Readonly<Record<string, Computed>>;
+  readonly uniques: Readonly<Record<string, Unique>>;
+  readonly indexes: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
+}
+
+/** Declares a kind. The fields give the rules their static types. */
+export function defineKind<const F extends Fields>(declaration: KindDeclaration<F>): Kind {
+  return {
+    verbs: ['list', 'create', 'read', 'replace', 'delete'],
+    nameField: 'name',
+    computed: {},
+    uniques: {},
+    indexes: {},
+    // Rules see the canonical spec, which has the shape that the fields give it: `normalize` ran before.
+    ...(declaration as unknown as KindDeclaration),
+  };
+}

@@ -1,0 +1,129 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import { type AnyField, entriesOf, type Fields } from './field.ts';
+import type { Fault } from './kind.ts';
+
+/** A canonical spec and what could not be made canonical. */
+export interface Normalized {
+  readonly spec: JsonObject;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * The canonical form of a spec whose shape was validated: defaults filled, sets sorted and without repeats, scalars in
+ * their one spelling, absent instead of `null`. Idempotent and total. References are taken as they are.
+ */
+export function normalize(fields: Fields, spec: JsonObject): Normalized {
+  const faults: Fault[] = [];
+  return { spec: normalizeFields(fields, spec, { stated: false, faults }, ''), faults };
+}
+
+/** Like `normalize`, but only what is stated: nothing is filled in, except inside the entries of keyed lists. */
+export function normalizeStated(fields: Fields, spec: JsonObject): Normalized {
+  const faults: Fault[] = [];
+  return { spec: normalizeFields(fields, spec, { stated: true, faults }, ''), faults };
+}
+
+/** The value of a field that nobody states: its default, in canonical form. */
+export function defaultOf(field: AnyField): Json | undefined {
+  const value = field.default ?? field.documentDefault;
+  if (value !== undefined) return normalizeValue(field, value, { stated: false, faults: [] }, '');
+  return undefined;
+}
+
+interface Run {
+  readonly stated: boolean;
+  readonly faults: Fault[];
+}
+
+function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: string): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, field] of entriesOf(fields)) {
+    const raw = spec[name];
+    const value = isAbsent(field, raw) ? (run.stated ? undefined : defaultOf(field)) : normalizeValue(field, raw as Json, run, `${pointer}/${name}`);
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
+}
+
+/** `null` is absent everywhere; an empty text is absent where no text could be empty. */
+function isAbsent(field: AnyField, raw: Json | undefined): boolean {
+  if (raw === undefined || raw === null) return true;
+  if (raw !== '') return false;
+  return field.type === 'ref' || (field.type === 'string' && field.format !== undefined && field.required !== true);
+}
+
+function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string): Json | undefined {
+  switch (field.type) {
+    case 'string': {
+      if (field.format === undefined || typeof value !== 'string') return value;
+      const result = field.format.canonical(value);
+      if ('value' in result) return result.value;
+      run.faults.push({ code: `${field.format.name}_invalid`, path: pointer, message: result.fault });
+      return value;
+    }
+    case 'integer':
+    case 'boolean':
+    case 'enum':
+    case 'ref':
+      return value;
+    case 'refs':
+      return Array.isArray(value) ? sortedSet(value) : value;
+    case 'members':
+      return Array.isArray(value) ? sortedSet(value) : sortedMembers(value as JsonObject);
+    case 'typedRef': {
+      const { id, type } = value as JsonObject;
+      return isEmptyText(id) && isEmptyText(type) ? undefined : { id: id ?? '', type: type ?? '' };
+    }
+    case 'refMap': {
+      const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
+      return Object.fromEntries(entries.map(([key, item]) => [key, normalizeValue(field.of, item, run, `${pointer}/${key}`) ?? null]));
+    }
+    case 'list': {
+      const items = (value as readonly Json[]).map((item, at) => normalizeItem(field.of, item, run, `${pointer}/${at}`));
+      return field.set ? sortedSet(items) : items;
+    }
+    case 'keyed':
+      return sortEntries(
+        field.key,
+        (value as readonly JsonObject[]).map((item, at) => normalizeFields(field.fields, item, { ...run, stated: false }, `${pointer}/${at}`)),
+      );
+    case 'object':
+      return normalizeFields(field.fields, value as JsonObject, run, pointer);
+    default:
+      return unreachable(field);
+  }
+}
+
+/** Items of a list are whole values: their defaults are filled even where the list itself is only stated. */
+function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string): Json {
+  return normalizeValue(field, item, { ...run, stated: false }, pointer) ?? null;
+}
+
+function sortedSet(items: readonly Json[]): readonly Json[] {
+  const unique = [...new Set(items)];
+  return unique.sort((a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b))));
+}
+
+function sortedMembers(value: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => compare(a, b))
+      .map(([id, origins]) => [id, sortedSet(origins as readonly Json[])]),
+  );
+}
+
+function sortEntries(key: string, entries: readonly JsonObject[]): readonly JsonObject[] {
+  return [...entries].sort((a, b) => compare(String(a[key]), String(b[key])));
+}
+
+function isEmptyText(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function unreachable(field: never): never {
+  throw new Error(`no such field type: ${JSON.stringify(field)}`);
+}

@@ -1,0 +1,151 @@
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { defaultOf } from './normalize.ts';
+
+/**
+ * A change of one unit, the smallest owned piece of a spec.
+ * `path` is `name`, `name.member`, `name[element]` of a set, or `name[key]` of a keyed list. An absent side means the unit is not there.
+ */
+export interface UnitChange {
+  readonly path: string;
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+/** The units that a stated or full canonical spec says, with their values. An element of a set has the value `true`. */
+export function unitsOf(fields: Fields, spec: JsonObject, prefix = ''): ReadonlyMap<string, Json> {
+  const units = new Map<string, Json>();
+  for (const [name, value] of Object.entries(spec)) {
+    const field = fields[name];
+    if (field !== undefined) addUnits(units, field, `${prefix}${name}`, value);
+  }
+  return units;
+}
+
+function addUnits(units: Map<string, Json>, field: AnyField, path: string, value: Json): void {
+  if (field.type === 'object') {
+    for (const [inner, item] of unitsOf(field.fields, value as JsonObject, `${path}.`)) units.set(inner, item);
+    return;
+  }
+  const elements = elementsOf(field, value);
+  if (elements === undefined) units.set(path, value);
+  else for (const [element, item] of elements) units.set(`${path}[${element}]`, item);
+}
+
+/** The elements of a value that is owned piece by piece; `undefined` for a value owned as a whole. */
+function elementsOf(field: AnyField, value: Json): readonly (readonly [string, Json])[] | undefined {
+  switch (field.type) {
+    case 'refs':
+      return (value as readonly string[]).map((id) => [id, true]);
+    case 'members':
+      return Array.isArray(value) ? value.map((id) => [String(id), true]) : Object.entries(value as JsonObject);
+    case 'refMap':
+      return Object.entries(value as JsonObject);
+    case 'list':
+      return field.set ? (value as readonly Json[]).map((item) => [String(item), true]) : undefined;
+    case 'keyed':
+      return keyedEntries(field.key, value as readonly JsonObject[]);
+    default:
+      return undefined;
+  }
+}
+
+/** Entries with their unit keys: the value of the key field, repeats with an ordinal (`web`, `web#2`). */
+export function keyedEntries(key: string, entries: readonly JsonObject[]): readonly (readonly [string, JsonObject])[] {
+  const seen = new Map<string, number>();
+  return entries.map((entry) => {
+    const name = String(entry[key]);
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return [count === 1 ? name : `${name}#${count}`, entry];
+  });
+}
+
+/** The units in which two canonical specs differ, in the order of the fields. */
+export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject, prefix = ''): readonly UnitChange[] {
+  const changes: UnitChange[] = [];
+  for (const [name, field] of entriesOf(fields)) {
+    const was = before[name];
+    const is = after[name];
+    if (was === is || equalJson(was, is)) continue;
+    const path = `${prefix}${name}`;
+    if (field.type === 'object') changes.push(...diffUnits(field.fields, (was ?? {}) as JsonObject, (is ?? {}) as JsonObject, `${path}.`));
+    else changes.push(...diffValue(field, path, was, is));
+  }
+  return changes;
+}
+
+function diffValue(field: AnyField, path: string, was: Json | undefined, is: Json | undefined): readonly UnitChange[] {
+  const old = was === undefined ? [] : elementsOf(field, was);
+  const now = is === undefined ? [] : elementsOf(field, is);
+  const whole = (was !== undefined && old === undefined) || (is !== undefined && now === undefined);
+  if (whole || old === undefined || now === undefined) return [change(path, was, is)];
+  const before = new Map(old);
+  const after = new Map(now);
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return names
+    .filter((name) => !equalJson(before.get(name), after.get(name)))
+    .map((name) => change(`${path}[${name}]`, before.get(name), after.get(name)));
+}
+
+function change(path: string, before: Json | undefined, after: Json | undefined): UnitChange {
+  return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+}
+
+/** The spec after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */
+export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
+  const result: Record<string, Json> = { ...spec };
+  const nested = new Map<string, UnitChange[]>();
+  for (const unit of changes) {
+    const { name, rest } = splitPath(unit.path);
+    const field = fields[name];
+    if (field === undefined) continue;
+    if (rest === undefined) assign(result, name, unit.after);
+    else nested.set(name, [...(nested.get(name) ?? []), { ...unit, path: rest }]);
+  }
+  for (const [name, inner] of nested) {
+    const field = fields[name] as AnyField;
+    result[name] = field.type === 'object' ? applyUnits(field.fields, (result[name] ?? {}) as JsonObject, inner) : withElements(field, result[name], inner);
+  }
+  return result;
+}
+
+/** `name.rest`, `name[rest]` (the brackets are dropped), or `name` alone. */
+function splitPath(path: string): { readonly name: string; readonly rest?: string } {
+  const dot = path.indexOf('.');
+  const bracket = path.indexOf('[');
+  if (bracket >= 0 && (dot < 0 || bracket < dot)) return { name: path.slice(0, bracket), rest: path.slice(bracket + 1, -1) };
+  if (dot >= 0) return { name: path.slice(0, dot), rest: path.slice(dot + 1) };
+  return { name: path };
+}
+
+function withElements(field: AnyField, value: Json | undefined, changes: readonly UnitChange[]): Json {
+  const elements = new Map(value === undefined ? [] : (elementsOf(field, value) ?? []));
+  for (const { path, after } of changes) {
+    if (after === undefined) elements.delete(path);
+    else elements.set(path, after);
+  }
+  const sorted = [...elements].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  if (field.type === 'members' || field.type === 'refMap') return Object.fromEntries(sorted);
+  if (field.type === 'keyed') return sorted.map(([, entry]) => entry);
+  const names = sorted.map(([name]) => name);
+  const numeric = field.type === 'list' && field.of.type === 'integer';
+  return numeric ? names.map(Number).sort((a, b) => a - b) : names;
+}
+
+/** What a unit is when nobody states it any more: the default of its field, nothing for an element. */
+export function resetValue(fields: Fields, path: string): { readonly keep: true } | { readonly keep: false; readonly value?: Json } {
+  const { name, rest } = splitPath(path);
+  const field = fields[name];
+  if (field === undefined) return { keep: true };
+  if (rest !== undefined) return field.type === 'object' ? resetValue(field.fields, rest) : { keep: false };
+  if (field.keep === true) return { keep: true };
+  const value = defaultOf(field);
+  if (value === undefined) return field.required === true ? { keep: true } : { keep: false };
+  return { keep: false, value };
+}
+
+function assign(target: Record<string, Json>, name: string, value: Json | undefined): void {
+  if (value === undefined) delete target[name];
+  else target[name] = value;
+}
