@@ -1,0 +1,36 @@
+/** The only file of the pure core that imports `node:`, and only functions whose answer depends on their arguments alone. */
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { crc32 as crc32OfBytes } from 'node:zlib';
+
+/** SHA-256 of the UTF-8 text, in lower-case hexadecimal. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+/** SHA-256 of the UTF-8 text, in standard base64 with padding. */
+export function sha256Base64(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('base64');
+}
+
+/** Punycode of a domain name; empty when it is not valid. It decodes `%41` and turns `1.2.3` into `1.2.0.3`: use `canonicalDomain`. */
+export function domainToAscii(name: string): string {
+  return domainToASCII(name);
+}
+
+/** The name with its punycode labels in Unicode; empty when it is not valid. */
+export function domainToUnicodeText(name: string): string {
+  return domainToUnicode(name);
+}
+
+/** The family of an IP address, 0 when the text is none. It accepts zones (`fe80::1%eth0`); `parseAddress` does not. */
+export function isIp(text: string): 0 | 4 | 6 {
+  const family = isIP(text);
+  return family === 4 || family === 6 ? family : 0;
+}
+
+/** CRC-32 (IEEE) of the UTF-8 text, unsigned. */
+export function crc32(text: string): number {
+  return crc32OfBytes(text);
+}

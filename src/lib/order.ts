@@ -1,0 +1,85 @@
+/** The nodes in order, or a cycle in which each node needs the next and the last needs the first. */
+export type OrderResult<T> =
+  | { readonly ok: true; readonly order: readonly T[] }
+  | { readonly ok: false; readonly cycle: readonly T[] };
+
+type Compare<T> = (a: T, b: T) => number;
+
+/**
+ * Puts every node behind the nodes it needs (`needs` names them; others than `nodes` are ignored). Layer by layer, each
+ * sorted with `compare`: the order of the input does not matter. Iterative: 50,000 nodes in one chain are no deep stack.
+ */
+export function topologicalOrder<T>(
+  nodes: Iterable<T>,
+  needs: (node: T) => Iterable<T>,
+  compare: Compare<T>,
+): OrderResult<T> {
+  const graph = buildGraph(nodes, needs);
+  const order: T[] = [];
+  let layer = [...graph.waitsFor].filter(([, count]) => count === 0).map(([node]) => node);
+  while (layer.length > 0) {
+    layer.sort(compare);
+    for (const node of layer) order.push(node);
+    layer = releaseLayer(graph, layer);
+  }
+  if (order.length === graph.waitsFor.size) return { ok: true, order };
+  return { ok: false, cycle: findCycle(graph, new Set(order), compare) };
+}
+
+interface Graph<T> {
+  readonly needs: ReadonlyMap<T, ReadonlySet<T>>;
+  readonly neededBy: ReadonlyMap<T, readonly T[]>;
+  /** How many needed nodes are not in the order yet; counted down while ordering. */
+  readonly waitsFor: Map<T, number>;
+}
+
+function buildGraph<T>(nodes: Iterable<T>, needsOf: (node: T) => Iterable<T>): Graph<T> {
+  const known = new Set(nodes);
+  const needs = new Map<T, Set<T>>();
+  const neededBy = new Map<T, T[]>();
+  for (const node of known) neededBy.set(node, []);
+  for (const node of known) {
+    const own = new Set<T>();
+    for (const needed of needsOf(node)) if (known.has(needed)) own.add(needed);
+    for (const needed of own) neededBy.get(needed)?.push(node);
+    needs.set(node, own);
+  }
+  const waitsFor = new Map([...needs].map(([node, own]) => [node, own.size]));
+  return { needs, neededBy, waitsFor };
+}
+
+function releaseLayer<T>(graph: Graph<T>, layer: readonly T[]): T[] {
+  const released: T[] = [];
+  for (const done of layer) {
+    for (const node of graph.neededBy.get(done) ?? []) {
+      const left = (graph.waitsFor.get(node) ?? 0) - 1;
+      graph.waitsFor.set(node, left);
+      if (left === 0) released.push(node);
+    }
+  }
+  return released;
+}
+
+/** Every node left over needs another one left over, so following the least of them must come back. */
+function findCycle<T>(graph: Graph<T>, done: ReadonlySet<T>, compare: Compare<T>): readonly T[] {
+  const left = [...graph.waitsFor.keys()].filter((node) => !done.has(node));
+  const positions = new Map<T, number>();
+  const path: T[] = [];
+  let next = least(left, compare);
+  while (next !== undefined && !positions.has(next)) {
+    positions.set(next, path.length);
+    path.push(next);
+    next = least(
+      [...(graph.needs.get(next) ?? [])].filter((node) => !done.has(node)),
+      compare,
+    );
+  }
+  const cycle = path.slice(next === undefined ? 0 : positions.get(next));
+  const first = least(cycle, compare);
+  const start = first === undefined ? 0 : cycle.indexOf(first);
+  return [...cycle.slice(start), ...cycle.slice(0, start)];
+}
+
+function least<T>(nodes: readonly T[], compare: Compare<T>): T | undefined {
+  return nodes.length === 0 ? undefined : nodes.reduce((best, node) => (compare(node, best) < 0 ? node : best));
+}

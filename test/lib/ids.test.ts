@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { createIdSource } from '../../src/lib/ids.ts';
+
+const fixed = (length: number) => new Uint8Array(length).fill(0xab);
+const sourceAt = (...times: number[]) => {
+  let index = 0;
+  return createIdSource({ now: () => times[Math.min(index++, times.length - 1)] ?? 0, random: fixed });
+};
+
+test('an id is 20 characters of lower-case base32hex', () => {
+  const next = sourceAt(1_700_000_000_000);
+  expect(next()).toMatch(/^[0-9a-v]{20}$/);
+});
+
+test('an id spells seconds, origin and count, as an xid does', () => {
+  const next = sourceAt(0x4d88e15b * 1000 + 999);
+  next();
+  const bits = [...next()].map((digit) => Number.parseInt(digit, 32).toString(2).padStart(5, '0')).join('');
+  expect((BigInt(`0b${bits}`) >> 4n).toString(16)).toBe('4d88e15bababababab000001');
+});
+
+test('ids of one source rise strictly, also when the clock stands or is set back', () => {
+  const next = sourceAt(5000, 5000, 5999, 1000, 6000, 6000, 2000);
+  const ids = Array.from({ length: 100 }, next);
+  expect(ids).toEqual([...new Set(ids)].sort());
+  expect(ids.length).toBe(100);
+});
+
+test('two sources that differ in their random bytes never meet', () => {
+  const one = createIdSource({ now: () => 1000, random: (length) => new Uint8Array(length) })();
+  expect(one).not.toBe(sourceAt(1000)());
+});

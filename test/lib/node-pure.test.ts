@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { crc32, domainToAscii, domainToUnicodeText, isIp, sha256, sha256Base64 } from '../../src/lib/node-pure.ts';
+
+describe('pure functions of node', () => {
+  test('the digest of a text is that of its UTF-8 bytes', () => {
+    expect(sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    expect(sha256('ü')).toBe('607474ca475a9724d7360aba71a56d5df77e61350e3f724cfa1f46e857e2d85f');
+    expect(sha256Base64('')).toBe('47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=');
+  });
+
+  test('the checksum is the CRC-32 of IEEE, unsigned', () => {
+    expect(crc32('123456789')).toBe(0xcbf43926);
+  });
+
+  test.each([
+    ['10.0.0.1', 4],
+    ['::1', 6],
+    ['010.0.0.1', 0],
+    ['example.com', 0],
+  ])('the address family of %s is %i', (text, family) => {
+    expect(isIp(text)).toBe(family);
+  });
+
+  test('domain names turn into punycode and back', () => {
+    expect(domainToAscii('münchen.de')).toBe('xn--mnchen-3ya.de');
+    expect(domainToUnicodeText('xn--mnchen-3ya.de')).toBe('münchen.de');
+    expect(domainToAscii('a b')).toBe('');
+  });
+});
