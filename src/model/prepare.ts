@@ -1,0 +1,99 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { nearest } from '../lib/nearest.ts';
+import { type AnyField, type Fields, isEmpty } from './field.ts';
+import type { Fault } from './kind.ts';
+
+/** A body that is ready to be validated, and what was left out of it. */
+export interface Prepared {
+  readonly body: JsonObject;
+  /** JSON pointers of members that nothing knows. */
+  readonly ignored: readonly string[];
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Makes a request body ready for validation. Clients send back what they read: read-only members go, summaries become
+ * ids again, `null` is absent. Unknown members go too, but are named; inside closed objects they are faults.
+ */
+export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, body: JsonObject): Prepared {
+  const run: Run = { ignored: [], faults: [] };
+  return { body: prepareFields(fields, body, run, { pointer: '', closed: false, readOnly }), ignored: run.ignored, faults: run.faults };
+}
+
+interface Run {
+  readonly ignored: string[];
+  readonly faults: Fault[];
+}
+
+interface Scope {
+  readonly pointer: string;
+  readonly closed: boolean;
+  readonly readOnly: ReadonlySet<string>;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(body)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const pointer = `${scope.pointer}/${name}`;
+    if (field === undefined) reportUnknown(fields, name, run, scope, pointer);
+    else if (value !== null && !isBlankReference(field, value)) result[name] = prepareValue(field, value, run, pointer);
+    else if (field.required === true && isList(field)) result[name] = [];
+  }
+  return result;
+}
+
+function reportUnknown(fields: Fields, name: string, run: Run, scope: Scope, pointer: string): void {
+  if (scope.readOnly.has(name)) return;
+  const current = Object.entries(fields).find(([, field]) => field.formerly?.includes(name))?.[0];
+  if (current !== undefined) {
+    run.faults.push({ code: 'field_renamed', path: pointer, message: `\`${name}\` is called \`${current}\` here; send \`${current}\`` });
+  } else if (scope.closed) {
+    const guess = nearest(name, Object.keys(fields));
+    const hint = guess === undefined ? `known are ${Object.keys(fields).join(', ')}` : `did you mean \`${guess}\`?`;
+    run.faults.push({ code: 'field_unknown', path: pointer, message: `unknown field \`${name}\`; ${hint}` });
+  } else {
+    run.ignored.push(pointer);
+  }
+}
+
+function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): Json {
+  switch (field.type) {
+    case 'refs':
+    case 'members':
+      return Array.isArray(value) ? value.map(idOf) : value;
+    case 'ref':
+      return idOf(value);
+    case 'object':
+      return isObject(value) ? prepareFields(field.fields, value as JsonObject, run, { pointer, closed: field.closed ?? false, readOnly: nothing }) : value;
+    case 'keyed':
+      return Array.isArray(value)
+        ? value.map((item, at) => {
+            if (!isObject(item)) return item;
+            const entry = prepareFields(field.fields, item as JsonObject, run, { pointer: `${pointer}/${at}`, closed: false, readOnly: new Set(['id']) });
+            const id = (item as JsonObject)['id'];
+            return field.ids && !isEmpty(id) ? { id: id as Json, ...entry } : entry;
+          })
+        : value;
+    case 'list':
+      return Array.isArray(value) ? value.map((item, at) => prepareValue(field.of, item, run, `${pointer}/${at}`)) : value;
+    default:
+      return value;
+  }
+}
+
+/** `{id: "", type: ""}` is how some clients say that there is none. */
+function isBlankReference(field: AnyField, value: Json): boolean {
+  return field.type === 'typedRef' && isObject(value) && isEmpty((value as JsonObject)['id']) && isEmpty((value as JsonObject)['type']);
+}
+
+/** A summary given back stands for its id. */
+function idOf(value: Json): Json {
+  return isObject(value) && typeof value['id'] === 'string' ? value['id'] : value;
+}
+
+function isList(field: AnyField): boolean {
+  return ['list', 'refs', 'members', 'keyed'].includes(field.type);
+}

@@ -1,0 +1,47 @@
+import { entriesOf } from './field.ts';
+import type { Kind } from './kind.ts';
+
+/** All kinds of the program, by name. */
+export interface Registry {
+  readonly kinds: readonly Kind[];
+  readonly names: readonly string[];
+  find(name: string): Kind | undefined;
+  /** The kind of this name; throws when a declaration names one that does not exist. */
+  get(name: string): Kind;
+  childrenOf(name: string): readonly Kind[];
+}
+
+/** Builds the registry and refuses declarations that contradict themselves. */
+export function createRegistry(declared: readonly Kind[]): Registry {
+  const kinds = [...declared].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  for (const kind of kinds) checkDeclaration(kind, byName);
+  const get = (name: string): Kind => {
+    const kind = byName.get(name);
+    if (kind === undefined) throw new Error(`the kind ${name} is not declared`);
+    return kind;
+  };
+  return {
+    kinds,
+    names: kinds.map((kind) => kind.name),
+    find: (name) => byName.get(name),
+    get,
+    childrenOf: (name) => kinds.filter((kind) => kind.parent?.kind === name),
+  };
+}
+
+function checkDeclaration(kind: Kind, byName: ReadonlyMap<string, Kind>): void {
+  const fail = (message: string): never => {
+    throw new Error(`the declaration of ${kind.name} is wrong: ${message}`);
+  };
+  if (byName.get(kind.name) !== kind) fail('another kind has this name');
+  if (kind.parent !== undefined && !byName.has(kind.parent.kind)) fail(`its parent ${kind.parent.kind} is not declared`);
+  if (kind.parent !== undefined && kind.naturalKey === undefined) fail('a child needs a natural key');
+  for (const [name, field] of entriesOf(kind.spec)) {
+    if (/[.[\]]/.test(name)) fail(`the field name ${name} cannot be part of a unit path`);
+    if (name in kind.computed) fail(`${name} is both a field and computed`);
+    if (field.default !== undefined && field.required === true && !['list', 'refs', 'members', 'keyed', 'refMap'].includes(field.type)) {
+      fail(`${name} is required and has a default; say documentDefault`);
+    }
+  }
+}
