@@ -1,0 +1,102 @@
+import type { Place, SourceFile } from '../model/document.ts';
+import { normalizeText } from './digest.ts';
+import { type Position, pointerTo, positionOf } from './position.ts';
+import { type ParsedYaml, parseYaml } from './yaml.ts';
+
+/** Finds the place of a JSON pointer of a document, or of its nearest existing ancestor. */
+export type Locator = (place: Place, pointer: string) => Position;
+
+/** Line and column of a JSON pointer such as `/spec/rules/0/ports/1`, and the literal text when a scalar stands there. */
+export function locate(file: SourceFile, place: Place, pointer: string): Position {
+  return createLocator([file])(place, pointer);
+}
+
+/**
+ * Finds places in these files. Documents keep no positions (they would cost more memory than the values), so the YAML
+ * document around a place is parsed again: that one only, and once for all of its places.
+ */
+export function createLocator(files: readonly SourceFile[], parse: (text: string) => ParsedYaml = parseYaml): Locator {
+  const texts = new Map(files.map((file) => [file.path, file.text]));
+  const parsedSections = createSectionCache(parse);
+  const normalized = new Map<string, TextLines>();
+  return (place, pointer) => {
+    const text = texts.get(place.file);
+    if (text === undefined) return { line: place.line, column: 1 };
+    const lines = normalized.get(place.file) ?? splitLines(text);
+    normalized.set(place.file, lines);
+    const section = sectionAround(lines, place.line);
+    const parsed = parsedSections(place.file, section);
+    const root = parsed.documents.at(0)?.contents ?? null;
+    const position = positionOf(parsed, root, place.pointer + pointer);
+    return { ...position, line: position.line + section.firstLine - 1 };
+  };
+}
+
+interface TextLines {
+  readonly text: string;
+  /** Offsets at which lines begin. */
+  readonly starts: readonly number[];
+  /** 1-based lines that separate documents, in order. */
+  readonly separators: readonly number[];
+}
+
+function splitLines(original: string): TextLines {
+  const text = normalizeText(original);
+  const starts = [0];
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  const separators = starts.flatMap((start, index) => (isSeparator(text, start) ? [index + 1] : []));
+  return { text, starts, separators };
+}
+
+/** `---` or `...` at the beginning of a line ends a document wherever it stands, inside a block text too. */
+function isSeparator(text: string, start: number): boolean {
+  const mark = text.slice(start, start + 3);
+  return (mark === '---' || mark === '...') && /^\s?$/.test(text.slice(start + 3, start + 4));
+}
+
+interface Section {
+  readonly firstLine: number;
+  readonly text: string;
+}
+
+function sectionAround({ text, starts, separators }: TextLines, line: number): Section {
+  const next = firstAbove(separators, line);
+  const firstLine = separators[next - 1] ?? 1;
+  const endLine = separators[next];
+  const end = endLine === undefined ? text.length : starts[endLine - 1];
+  return { firstLine, text: text.slice(starts[firstLine - 1], end) };
+}
+
+/** Index of the first number above the limit in an ascending list. */
+function firstAbove(ascending: readonly number[], limit: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ascending[middle] ?? 0) > limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const cachedCharacters = 4 * 1024 * 1024;
+
+/** Keeps what was parsed last, up to a size: a parsed text needs a hundred times its length. */
+function createSectionCache(parse: (text: string) => ParsedYaml): (file: string, section: Section) => ParsedYaml {
+  const cache = new Map<string, ParsedYaml>();
+  let characters = 0;
+  return (file, section) => {
+    const id = pointerTo(pointerTo('', section.firstLine), file);
+    const known = cache.get(id);
+    if (known !== undefined) return known;
+    const parsed = parse(section.text);
+    cache.set(id, parsed);
+    characters += section.text.length;
+    for (const [oldest, { text }] of cache) {
+      if (characters <= cachedCharacters || oldest === id) break;
+      cache.delete(oldest);
+      characters -= text.length;
+    }
+    return parsed;
+  };
+}

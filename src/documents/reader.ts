@@ -1,0 +1,98 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Document, SourceFile } from '../model/document.ts';
+import { Internal } from '../model/errors.ts';
+import { type Problem, sortProblems } from '../model/problem.ts';
+import { createByteCache } from './cache.ts';
+import { digestOf } from './digest.ts';
+import { findDuplicates } from './duplicates.ts';
+import { describeBytes, limits } from './limits.ts';
+import type { ReadResult } from './objects.ts';
+import { createParser, type ParsedFile } from './parser.ts';
+
+/** Reads source revisions; unchanged files cost only a hash. */
+export interface Reader {
+  /** All documents and all problems of one revision. With any problem, the revision must be refused. */
+  read(files: readonly SourceFile[], signal?: AbortSignal): Promise<{ documents: Document[]; problems: Problem[] }>;
+  /** How many files were parsed and how many came from the cache, since the start. */
+  stats(): { readonly parsed: number; readonly reused: number };
+  /** Ends the worker thread. */
+  close(): Promise<void>;
+}
+
+/** Limits of a reader, for tests and small machines. */
+export interface ReaderOptions {
+  /** Size of the cache, counted as the JSON text of the documents; their values take some three times as much. */
+  readonly cacheBytes?: number;
+  readonly fileMilliseconds?: number;
+}
+
+/** Creates a reader that parses in a worker thread, one file at a time, and remembers by content. */
+export function createReader(options: ReaderOptions = {}): Reader {
+  const parser = createParser(options);
+  const cache = createByteCache<ParsedFile>(options.cacheBytes ?? limits.revisionBytes);
+  const counts = { parsed: 0, reused: 0 };
+  let closed = false;
+  let last: Promise<unknown> = Promise.resolve();
+  const readText = async (text: string, signal: AbortSignal | undefined): Promise<ParsedFile> => {
+    signal?.throwIfAborted();
+    if (closed) throw new Internal('The reader is closed.');
+    const digest = digestOf(text);
+    const known = cache.get(digest);
+    counts[known === undefined ? 'parsed' : 'reused'] += 1;
+    if (known !== undefined) return known;
+    const parsed = await parser.parse(text, signal);
+    // A text that was too slow may be read when the machine is less busy.
+    if (parsed.bytes > 0) cache.set(digest, parsed, parsed.bytes);
+    return parsed;
+  };
+  return {
+    read(files, signal) {
+      const run = last.then(() => readRevision(files, (text) => readText(text, signal)));
+      last = run.catch(() => undefined);
+      return run;
+    },
+    stats: () => ({ ...counts }),
+    async close() {
+      closed = true;
+      await parser.close();
+    },
+  };
+}
+
+type ReadText = (text: string) => Promise<ParsedFile>;
+
+const charactersPerTurn = 4 * 1024 * 1024;
+
+async function readRevision(files: readonly SourceFile[], readText: ReadText): Promise<{ documents: Document[]; problems: Problem[] }> {
+  const bytes = files.reduce((total, file) => total + Buffer.byteLength(file.text), 0);
+  if (bytes > limits.revisionBytes) return refusal('revision_too_large', describeBytes(bytes), describeBytes(limits.revisionBytes));
+  const documents: Document[] = [];
+  const problems: Problem[] = [];
+  let characters = 0;
+  for (const file of files) {
+    const result = placeIn(file.path, await readText(file.text));
+    for (const document of result.documents) documents.push(document);
+    for (const problem of result.problems) problems.push(problem);
+    characters += file.text.length;
+    if (characters < charactersPerTurn) continue;
+    // Files from the cache need no turn of the event loop; hashing 64 MiB of them in one would hold up requests.
+    characters = 0;
+    await nextTurn();
+  }
+  if (documents.length > limits.revisionDocuments) {
+    return refusal('revision_too_many_documents', `${documents.length} documents`, String(limits.revisionDocuments));
+  }
+  return { documents, problems: [...sortProblems([...problems, ...findDuplicates(documents)])] };
+}
+
+function placeIn(file: string, result: ReadResult): ReadResult {
+  return {
+    documents: result.documents.map((document) => ({ ...document, place: { ...document.place, file } })),
+    problems: result.problems.map((problem) => ({ ...problem, file })),
+  };
+}
+
+function refusal(code: string, found: string, limit: string): { documents: Document[]; problems: Problem[] } {
+  const message = `The source holds ${found} and may hold ${limit}; split it into several sources.`;
+  return { documents: [], problems: [{ code, message }] };
+}

@@ -1,0 +1,50 @@
+import { type Document as YamlDocument, Document as NewDocument, isScalar, Scalar, visit } from 'yaml';
+import type { Json } from '../lib/json.ts';
+import { apiVersion, type Metadata } from '../model/document.ts';
+
+/** One object to export; the comment stands above it. */
+export interface WritableDocument {
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly spec: Readonly<Record<string, Json>>;
+  readonly comment?: string;
+}
+
+/** Writes documents as YAML that the strict reader reads back to the same values. */
+export function writeDocuments(documents: readonly WritableDocument[]): string {
+  return documents.map(writeDocument).join('---\n');
+}
+
+function writeDocument({ kind, metadata, spec, comment }: WritableDocument): string {
+  const document = new NewDocument({ apiVersion, kind, metadata, spec }, {
+    schema: 'core',
+    version: '1.2',
+    // Quotes what YAML 1.1 would misread (`NO`, `22:22`): the files may pass through kubectl.
+    compat: 'yaml-1.1',
+    // Repeated values are written out: the reader refuses aliases.
+    aliasDuplicateObjects: false,
+    // A key `<<` is a key.
+    merge: false,
+  });
+  quoteWhereNeeded(document);
+  const body = document.toString({ lineWidth: 0, flowCollectionPadding: false });
+  // Inside double quotes only, see below; the library leaves it bare, and the reader refuses it there.
+  return commentLines(comment) + body.replaceAll('\ufeff', '\\uFEFF');
+}
+
+/** Strings that the library would write plain or as a block, and that the reader would read as something else or not at all. */
+const needsQuotes = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]|^<<$|^[\s*&!]|\s$/u;
+
+function quoteWhereNeeded(document: YamlDocument): void {
+  visit(document, (key, node) => {
+    if (!isScalar(node) || typeof node.value !== 'string') return;
+    const oneLine = key === 'key' && node.value.includes('\n');
+    if (oneLine || needsQuotes.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+  });
+}
+
+function commentLines(comment: string | undefined): string {
+  if (comment === undefined) return '';
+  const lines = comment.replaceAll('\ufeff', '').split(/\r\n|[\r\n]/);
+  return lines.map((line) => `# ${line}`.trimEnd()).join('\n').concat('\n');
+}

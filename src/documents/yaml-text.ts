@@ -1,0 +1,102 @@
+import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
+import type { Document } from '../model/document.ts';
+import { type Problem, sortProblems } from '../model/problem.ts';
+import { limits } from './limits.ts';
+import { type ReadResult, readObjects } from './objects.ts';
+import { positionAt, positionOf } from './position.ts';
+import { syntaxFault } from './syntax.ts';
+import type { Fault } from './values.ts';
+import { type NodeBudget, walk } from './walk.ts';
+import { type ParsedYaml, parseYaml } from './yaml.ts';
+
+interface Reading {
+  readonly parsed: ParsedYaml;
+  readonly file: string;
+  readonly budget: NodeBudget;
+}
+
+/** Reads a normalised text as a stream of YAML documents, with the position of everything that is wrong. */
+export function readYamlText(text: string, file: string): ReadResult {
+  const parsed = parseYaml(text);
+  const reading = { parsed, file, budget: { left: limits.fileNodes } };
+  const problems = [...streamProblems(reading)];
+  const documents: Document[] = [];
+  for (const [index, document] of parsed.documents.entries()) {
+    const result = readOne(reading, document, index);
+    problems.push(...result.problems);
+    documents.push(...result.documents);
+    if (reading.budget.left < 0) return { documents: [], problems: [tooManyNodes(file)] };
+  }
+  return { documents, problems: sortProblems(problems) };
+}
+
+/** What belongs to the file and not to one of its documents. */
+function streamProblems(reading: Reading): readonly Problem[] {
+  const { text, documents } = reading.parsed;
+  const problems: Problem[] = [];
+  const mark = text.indexOf('\ufeff');
+  if (mark >= 0) {
+    const message = 'There is a byte order mark (U+FEFF) inside the file; remove it, or write it as "\\uFEFF" in double quotes.';
+    problems.push(problemAt(reading, { code: 'yaml_byte_order_mark', message }, mark));
+  }
+  // A directive stays in force for later documents, so it is reported once.
+  if (documents.some(hasDirective)) {
+    const message = 'YAML directives (`%YAML`, `%TAG`) are not allowed; remove the line, documents are always YAML 1.2.';
+    problems.push(problemAt(reading, { code: 'yaml_directive', message }, Math.max(0, text.search(/^%/m))));
+  }
+  return problems;
+}
+
+function hasDirective(document: YamlDocument.Parsed): boolean {
+  const { yaml, tags } = document.directives;
+  return yaml.explicit === true || Object.keys(tags).length > 1;
+}
+
+function readOne(reading: Reading, document: YamlDocument.Parsed, index: number): ReadResult {
+  const { parsed, file } = reading;
+  const root = document.contents;
+  const errors = syntaxProblems(reading, document.errors);
+  // What a broken text was turned into is a guess; saying more about it would be noise.
+  if (errors.length > 0 || root === null) return { documents: [], problems: errors };
+  const faults: Problem[] = [];
+  const value = walk(root, reading.budget, (fault, pointer, offset) => {
+    faults.push({ ...problemAt(reading, fault, offset), path: pointer });
+  });
+  faults.push(...syntaxProblems(reading, document.warnings, faults));
+  if (faults.length === 0 && isNothing(root)) return { documents: [], problems: [] };
+  const { line } = positionAt(parsed, root.range[0]);
+  const where = (pointer: string) => positionOf(parsed, root, pointer);
+  const result = readObjects({ value, file, line, index, pointer: '', where });
+  if (faults.length === 0) return result;
+  // A refused node has no value; that its place now looks empty is not a second fault.
+  const spoiled = new Set(faults.map((fault) => fault.path));
+  const further = result.problems.filter((problem) => !spoiled.has(problem.path));
+  return { documents: [], problems: [...faults, ...further] };
+}
+
+/** Nothing between two separators, or only comments: no document. A written `null` or `~` is a wrong one. */
+function isNothing(root: unknown): boolean {
+  return isScalar(root) && root.value === null && root.source === '';
+}
+
+/** The first fault of a line only: the parser stumbles again over what follows, and warns of tags that `walk` refuses too. */
+function syntaxProblems(
+  reading: Reading,
+  errors: readonly YAMLError[],
+  known: readonly Problem[] = [],
+): readonly Problem[] {
+  const seen = new Set(known.map(({ line }) => line));
+  return errors
+    .map((error) => problemAt(reading, syntaxFault(error, reading.parsed.text), error.pos[0]))
+    .filter(({ line }) => !seen.has(line) && seen.add(line));
+}
+
+function problemAt(reading: Reading, fault: Fault, offset: number): Problem {
+  const { line, column } = positionAt(reading.parsed, offset);
+  return { ...fault, path: '', file: reading.file, line, column };
+}
+
+function tooManyNodes(file: string): Problem {
+  const message = `The file holds more than ${limits.fileNodes} values; split it.`;
+  return { code: 'file_too_large', message, file, line: 1, column: 1 };
+}

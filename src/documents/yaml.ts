@@ -1,0 +1,33 @@
+import { type Document as YamlDocument, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml';
+
+/** The YAML documents of one text; errors and warnings are inside them and must be looked at. */
+export interface ParsedYaml {
+  readonly text: string;
+  readonly documents: readonly YamlDocument.Parsed[];
+  readonly lines: LineCounter;
+}
+
+/** Any node the parser makes. */
+export type YamlNode = ParsedNode;
+
+/**
+ * Parses with the only options under which YAML means the same to everyone: a `%YAML 1.1` line must not turn `NO` into
+ * false (only `schema` prevents that, `version` does not), and tags must not change values. The library's own check for
+ * duplicate keys is quadratic (a 4 MiB map ran past 100 s), so it is off and `walk` has one.
+ */
+export function parseYaml(text: string): ParsedYaml {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, {
+    schema: 'core',
+    version: '1.2',
+    uniqueKeys: false,
+    stringKeys: true,
+    strict: true,
+    merge: false,
+    resolveKnownTags: false,
+    logLevel: 'silent',
+    prettyErrors: false,
+    lineCounter: lines,
+  });
+  return { text, documents, lines };
+}
