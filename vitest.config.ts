@@ -1,14 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { ClosingLine } from './test/setup/reporter.ts';
 
-// biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export.
-export default defineConfig({
+/** `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests; `--mode pure` starts no database. */
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/setup/postgres.ts'],
+    include: [mode === 'soak' ? 'test/**/*.soak.ts' : 'test/**/*.test.ts'],
+    globalSetup: mode === 'pure' ? [] : ['test/setup/postgres.ts'],
     // The embedded engine needs a moment to start, and a machine that runs several files at once a long one.
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: Math.max(2, availableParallelism()),
+    reporters: ['default', new ClosingLine()],
   },
-});
+}));

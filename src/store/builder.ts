@@ -1,0 +1,61 @@
+import {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
+import { Internal } from '../model/errors.ts';
+import type { Database, Run, TransactionOptions } from './database.ts';
+import type { Schema } from './schema.ts';
+
+/** Builds statements and compiles them; it has no connection, `Database` runs what it compiled. */
+export const build = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+const RESTRICT = "select set_config('role', 'heddle_app', true), set_config('heddle.account', $1, true)";
+
+// Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
+const RESTRICT_WRITE =
+  `${RESTRICT}, set_config('enable_seqscan', 'off', true), ` +
+  "set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true)";
+
+/** The statement every transaction of an account begins with: role, account and limits, all local to it. */
+export function restrictTo(account: string, options: TransactionOptions): CompiledQuery {
+  return CompiledQuery.raw(options.write ? RESTRICT_WRITE : RESTRICT, [account]);
+}
+
+/** The text that opens such a transaction. */
+export function beginText(options: TransactionOptions): string {
+  return options.snapshot ? 'begin isolation level repeatable read read only' : 'begin isolation level read committed';
+}
+
+/** Refuses parameters the two drivers would send differently, before anything is sent. */
+export function checkParameters(statement: CompiledQuery): void {
+  for (const value of statement.parameters) {
+    const scalars = Array.isArray(value) ? value : [value];
+    if (!scalars.every(isScalar)) {
+      throw new Internal(`A parameter is not a scalar or a list of scalars (pass JSON as text): ${statement.sql}`);
+    }
+  }
+}
+
+function isScalar(value: unknown): boolean {
+  if (value === null || value instanceof Date || value instanceof Uint8Array) return true;
+  return (
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
+  );
+}
+
+/** Does the owner's work, a list of statements or a function, with `run`. */
+export async function perform(work: Parameters<Database['asOwner']>[0], run: Run): Promise<void> {
+  if (typeof work === 'function') return work(run);
+  for (const statement of work) await run(statement);
+}

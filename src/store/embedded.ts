@@ -1,0 +1,139 @@
+import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PGlite, type Transaction } from '@electric-sql/pglite';
+import type { CompiledQuery } from 'kysely';
+import { Unavailable } from '../model/errors.ts';
+import { beginText, checkParameters, perform, restrictTo } from './builder.ts';
+import type { Database, Run, RowsOf, TransactionOptions } from './database.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { columnParsers } from './schema.ts';
+
+/** After so many written rows the statistics are made anew; PGlite has no autovacuum. */
+const VACUUM_ROWS = 10_000;
+
+/** Where the embedded database lives: in a data directory, or else in memory. */
+export interface EmbeddedOptions {
+  readonly dataDir?: string;
+}
+
+/** Opens the embedded Postgres; a data directory is created when missing and belongs to this process until closed. */
+export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Database> {
+  if (options.dataDir === undefined) return new EmbeddedDatabase(await start(), async () => {});
+  const directory = resolve(options.dataDir);
+  await mkdir(directory, { recursive: true });
+  const unlock = await lockDirectory(directory);
+  try {
+    const database = new EmbeddedDatabase(await start(await prepare(directory)), unlock);
+    database.vacuum();
+    return database;
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+/** Makes the files of a new database beside their place and moves them there when complete, so that a kill leaves all or nothing. */
+async function prepare(directory: string): Promise<string> {
+  const place = join(directory, 'postgres');
+  if (await exists(place)) return place;
+  const unfinished = join(directory, 'postgres.new');
+  await rm(unfinished, { recursive: true, force: true });
+  await (await start(unfinished)).close();
+  await rename(unfinished, place);
+  return place;
+}
+
+function start(dataDir = 'memory://'): Promise<PGlite> {
+  return PGlite.create({ dataDir, parsers: { ...columnParsers } });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+class EmbeddedDatabase implements Database {
+  readonly engine = 'embedded';
+  readonly #pglite: PGlite;
+  readonly #unlock: () => Promise<void>;
+  #unvacuumed = 0;
+  #vacuumed: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  constructor(pglite: PGlite, unlock: () => Promise<void>) {
+    this.#pglite = pglite;
+    this.#unlock = unlock;
+  }
+
+  inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
+    account: string,
+    statements: Statements,
+    options: TransactionOptions = {},
+  ): Promise<RowsOf<Statements>> {
+    return this.#transaction(async (transaction) => {
+      for (const statement of statements) checkParameters(statement);
+      // PGlite has begun the transaction itself; its mode can still be set before the first query.
+      await transaction.exec(beginText(options).replace(/^begin/, 'set transaction'));
+      await query(transaction, restrictTo(account, options));
+      const answers: (readonly unknown[])[] = [];
+      for (const statement of statements) answers.push(await query(transaction, statement));
+      // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
+      return answers as unknown as RowsOf<Statements>;
+    });
+  }
+
+  async lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> {
+    checkParameters(statement);
+    return this.#transaction((transaction) => query(transaction, statement));
+  }
+
+  async asOwner(work: Parameters<Database['asOwner']>[0]): Promise<void> {
+    await this.#transaction((transaction) => {
+      const run: Run = async (text, parameters = []) =>
+        (await transaction.query<Record<string, unknown>>(text, [...parameters])).rows;
+      return perform(work, run);
+    });
+  }
+
+  wrote(rows: number): void {
+    this.#unvacuumed += rows;
+    if (this.#unvacuumed >= VACUUM_ROWS) this.vacuum();
+  }
+
+  /** Vacuums in the background, between transactions; a failure is told by the next `ping` or by `close`. */
+  vacuum(): void {
+    this.#unvacuumed = 0;
+    this.#vacuumed = this.#vacuumed.then(() => this.#pglite.exec('vacuum (analyze)'));
+    this.#vacuumed.catch(() => {});
+  }
+
+  async ping(): Promise<void> {
+    await this.#vacuumed;
+    await this.#transaction((transaction) => transaction.exec('select 1'));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#vacuumed;
+    } finally {
+      await this.#pglite.close();
+      await this.#unlock();
+    }
+  }
+
+  async #transaction<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> {
+    if (this.#closed) throw new Unavailable('The embedded database is closed.');
+    return this.#pglite.transaction(work);
+  }
+}
+
+async function query<Row>(transaction: Transaction, statement: CompiledQuery<Row>): Promise<readonly Row[]> {
+  return (await transaction.query<Row>(statement.sql, [...statement.parameters])).rows;
+}

@@ -1,0 +1,12 @@
+import * as createSchema from './0001_create_schema.ts';
+
+/** One step of the schema, forward only. */
+export interface Migration {
+  readonly name: string;
+  /** The lowest schema number of a program that may still run against the result. */
+  readonly oldestProgram: number;
+  readonly statements: readonly string[];
+}
+
+/** Every migration in order; a program's schema number is how many it knows. */
+export const migrations: readonly Migration[] = [createSchema];

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import type { CompiledQuery } from 'kysely';
+import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import { Internal, Unavailable } from '../model/errors.ts';
+import { beginText, checkParameters, perform, restrictTo } from './builder.ts';
+import type { Database, DatabaseOptions, Run, RowsOf, TransactionOptions } from './database.ts';
+import { columnParsers } from './schema.ts';
+
+/** How long to wait for a free connection, and for an answer of one that neither works nor closes. */
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 120_000;
+
+/** Statements named per process; texts beyond them (lists of varying length) are sent unnamed. */
+const NAMED_STATEMENTS = 500;
+
+// Connection exceptions, shutdown, crash, start-up, database dropped, idle timeout, too many connections.
+const UNREACHABLE = /^(08|57P0|53300)/;
+
+type Settled = readonly PromiseSettledResult<QueryResult>[];
+
+/** Opens a pool of connections to a Postgres; none is made before the first statement. */
+export function openPostgres(options: DatabaseOptions & { readonly url: string }): Database {
+  return new PostgresDatabase(options);
+}
+
+class PostgresDatabase implements Database {
+  readonly engine = 'postgres';
+  readonly #pool: pg.Pool;
+  readonly #dead = new WeakSet<object>();
+  readonly #names: Map<string, string> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: DatabaseOptions & { readonly url: string }) {
+    this.#names = options.preparedStatements === false ? undefined : new Map();
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.poolSize ?? 10,
+      pipeline: true,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS,
+      application_name: 'heddle',
+      types: { getTypeParser: parserOf },
+    });
+    // A connection that dies, idle or at work, is reported to whoever uses it next; without a listener it would end the process.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => this.#dead.add(client)));
+  }
+
+  async inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
+    account: string,
+    statements: Statements,
+    options: TransactionOptions = {},
+  ): Promise<RowsOf<Statements>> {
+    for (const statement of statements) checkParameters(statement);
+    const queries = [
+      { text: beginText(options) },
+      ...[restrictTo(account, options), ...statements].map((statement) => this.#query(statement)),
+      { text: 'commit' },
+    ];
+    const results = await this.#flush(queries, options.write ?? false);
+    mustBeCommitted(results.at(-1));
+    // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
+    return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
+  }
+
+  async lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> {
+    checkParameters(statement);
+    const [result] = await this.#flush([this.#query(statement)], false);
+    // The builder gave the statement the type of its rows.
+    return (result?.rows ?? []) as Row[];
+  }
+
+  async asOwner(work: Parameters<Database['asOwner']>[0]): Promise<void> {
+    const client = await this.#connect();
+    const run: Run = async (text, parameters = []) => (await client.query(text, [...parameters])).rows;
+    try {
+      await run('begin isolation level read committed');
+      await perform(work, run);
+      mustBeCommitted(await client.query('commit'));
+      client.release();
+    } catch (error) {
+      // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
+      client.release(true);
+      throw this.#explain(error, client, true);
+    }
+  }
+
+  wrote(): void {}
+
+  async ping(): Promise<void> {
+    await this.#flush([{ text: 'select 1' }], false);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#pool.end();
+    return this.#closed;
+  }
+
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw unavailable(error, false);
+    }
+  }
+
+  /** Sends everything in one write, waits for every answer, and only then judges: the connection is never left half read. */
+  async #flush(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
+    const client = await this.#connect();
+    const results = await send(client, queries);
+    const failure = results.find((result) => result.status === 'rejected')?.reason;
+    if (failure === undefined) {
+      client.release();
+      return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    }
+    const error = this.#explain(failure, client, write);
+    client.release(error instanceof Unavailable || !(failure instanceof pg.DatabaseError));
+    throw error;
+  }
+
+  #query(statement: CompiledQuery): QueryConfig {
+    const query = { text: statement.sql, values: [...statement.parameters] };
+    const name = this.#name(statement.sql);
+    return name === undefined ? query : { ...query, name };
+  }
+
+  #name(text: string): string | undefined {
+    const known = this.#names?.get(text);
+    if (known !== undefined || this.#names === undefined || this.#names.size >= NAMED_STATEMENTS) return known;
+    const name = `h_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
+    this.#names.set(text, name);
+    return name;
+  }
+
+  #explain(error: unknown, client: PoolClient, write: boolean): unknown {
+    if (this.#dead.has(client)) return unavailable(error, write);
+    if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
+    if (UNREACHABLE.test(error.code)) return unavailable(error, write);
+    return isForgotten(error) ? forgotten(error) : error;
+  }
+}
+
+/** COMMIT of a failed transaction succeeds: only its tag says that nothing was written. */
+function mustBeCommitted(answer: QueryResult | undefined): void {
+  if (answer?.command === 'COMMIT') return;
+  throw new Internal(`The transaction was not committed: the server answered ${answer?.command}.`);
+}
+
+async function send(client: PoolClient, queries: readonly QueryConfig[]): Promise<Settled> {
+  const { stream } = client.connection;
+  const silence = setTimeout(() => stream.destroy(new Error(`no answer within ${SILENCE_MS / 1000} s`)), SILENCE_MS);
+  stream.cork();
+  const answers = queries.map((query) => client.query(query));
+  stream.uncork();
+  const results = await Promise.allSettled(answers);
+  clearTimeout(silence);
+  return results;
+}
+
+function unavailable(cause: unknown, inDoubt: boolean): Unavailable {
+  const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
+  return new Unavailable(`The database cannot be reached: ${reason}.`, { cause, inDoubt });
+}
+
+// The connection names a statement that the server does not know, or whose columns a migration has changed since.
+function isForgotten(error: pg.DatabaseError): boolean {
+  return error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery');
+}
+
+function forgotten(cause: unknown): Unavailable {
+  const advice = 'try again; behind a PgBouncer that does not track prepared statements, switch them off';
+  return new Unavailable(`The database has forgotten a prepared statement: ${advice}.`, { cause });
+}
+
+function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  return columnParsers[oid] ?? pg.types.getTypeParser(oid, format as 'text');
+}

