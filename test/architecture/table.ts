@@ -17,7 +17,7 @@ const belowTheApi = [
 ];
 
 /** "Who may import whom" of the architecture page, a line a module: a folder of src, or a file of src itself. */
-export const table: Readonly<Record<string, Row>> = {
+const table: Readonly<Record<string, Row>> = {
   lib: { pure: true, modules: [] },
   model: { pure: true, modules: ['lib'], packages: ['ajv', 'ajv-formats'] },
   'kinds/*': { pure: true, modules: ['kinds/shared', 'model', 'lib'] },
