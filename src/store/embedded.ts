@@ -4,7 +4,7 @@ import { PGlite, type Transaction } from '@electric-sql/pglite';
 import type { CompiledQuery } from 'kysely';
 import { Unavailable } from '../model/errors.ts';
 import { beginText, checkParameters, perform, restrictTo } from './builder.ts';
-import type { Database, Run, RowsOf, TransactionOptions } from './database.ts';
+import type { Database, RowsOf, Run, TransactionOptions } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { columnParsers } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { Internal } from '../model/errors.ts';
 import type { Database, Run } from './database.ts';
-import { type Migration, migrations as known } from './migrations/index.ts';
+import { migrations as known, type Migration } from './migrations/index.ts';
 
 /** The database was migrated by a program so new that this one must not run against it. */
 export class SchemaTooNew extends Internal {}

@@ -3,7 +3,7 @@ import type { CompiledQuery } from 'kysely';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { Internal, Unavailable } from '../model/errors.ts';
 import { beginText, checkParameters, perform, restrictTo } from './builder.ts';
-import type { Database, DatabaseOptions, Run, RowsOf, TransactionOptions } from './database.ts';
+import type { Database, DatabaseOptions, RowsOf, Run, TransactionOptions } from './database.ts';
 import { columnParsers } from './schema.ts';
 
 /** How long to wait for a free connection, and for an answer of one that neither works nor closes. */

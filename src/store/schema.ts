@@ -178,5 +178,15 @@ export interface Schema {
   heddle_schema: LedgerTable;
 }
 
-/** How column types (by OID) are read where the engines' own defaults differ: int8 and numeric are numbers. */
-export const columnParsers: { readonly [oid: number]: (text: string) => unknown } = { 20: Number, 1700: Number };
+/** How column types (by OID) are read where the engines' own defaults differ: int8 and numeric are numbers, alone and in lists. */
+export const columnParsers: { readonly [oid: number]: (text: string) => unknown } = {
+  20: Number,
+  1700: Number,
+  1016: parseNumbers,
+  1231: parseNumbers,
+};
+
+function parseNumbers(text: string): readonly (number | null)[] {
+  const members = text.slice(1, -1);
+  return members === '' ? [] : members.split(',').map((member) => (member === 'NULL' ? null : Number(member)));
+}

@@ -26,8 +26,12 @@ let directory: string | undefined;
 /** Starts one Postgres for the whole run (or takes HEDDLE_TEST_DATABASE_URL) and migrates one template per engine. */
 export async function setup(project: TestProject): Promise<void> {
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
-  const [url] = await Promise.all([makePostgres(), migrated({ dataDir: directory })]);
-  project.provide('postgresUrl', url);
+  const [postgres, embedded] = await Promise.allSettled([makePostgres(), migrated({ dataDir: directory })]);
+  if (postgres.status === 'rejected' || embedded.status === 'rejected') {
+    await teardown();
+    throw postgres.status === 'rejected' ? postgres.reason : (embedded as PromiseRejectedResult).reason;
+  }
+  project.provide('postgresUrl', postgres.value);
   project.provide('postgresTemplate', template);
   project.provide('embeddedTemplate', directory);
 }

@@ -120,8 +120,8 @@ async function untilReady(child: ChildProcess): Promise<void> {
 
 // Postgres refuses to run as root: root copies the binaries to where `nobody` can read them and becomes nobody.
 function prepareHome(): Home {
-  const directory = mkdtempSync(join(shortTemporary(), 'hpg-'));
   const native = nativeDirectory();
+  const directory = mkdtempSync(join(shortTemporary(), 'hpg-'));
   if (process.getuid?.() !== 0) return { directory, native, identity: {} };
   const identity = nobody();
   const copy = join(directory, 'native');

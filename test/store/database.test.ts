@@ -1,0 +1,279 @@
+import { CompiledQuery, sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { Internal, Unavailable } from '../../src/model/errors.ts';
+import { build } from '../../src/store/builder.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { eachEngine, testDatabase } from '../setup/database.ts';
+
+const moment = new Date('2026-01-02T03:04:05.678Z');
+const revisionOf = build.selectFrom('accounts').select(['account_id', 'revision']).compile();
+const insertAccount = (id: string) =>
+  build.insertInto('accounts').values({ account_id: id, created_at: moment }).compile();
+const insertKey = (account: string, value: string) =>
+  build
+    .insertInto('object_keys')
+    .values({ account_id: account, kind: 'Group', rule: 'key', value, object_id: 'o' })
+    .compile();
+const raw = <Row>(text: string, ...parameters: unknown[]) => CompiledQuery.raw(text, parameters) as CompiledQuery<Row>;
+
+async function keys(database: Database, account: string): Promise<readonly string[]> {
+  const [rows] = await database.inAccount(account, [
+    build.selectFrom('object_keys').select('value').orderBy('value').compile(),
+  ]);
+  return rows.map((row) => row.value);
+}
+
+eachEngine('a database (%s)', (engine) => {
+  it('answers the rows of each statement of a transaction, typed', async () => {
+    await using test = await testDatabase(engine);
+    const [created, revisions] = await test.database.inAccount('a', [insertAccount('a'), revisionOf], { write: true });
+    const revision: number | undefined = revisions[0]?.revision;
+    expect([created, revision]).toEqual([[], 0]);
+  });
+
+  it('writes all statements of a transaction or none (E96)', async () => {
+    await using test = await testDatabase(engine);
+    const twice = [insertKey('a', 'x'), insertKey('a', 'y'), insertKey('a', 'x'), insertKey('a', 'z')];
+    await expect(test.database.inAccount('a', twice, { write: true })).rejects.toMatchObject({ code: '23505' });
+    expect(await keys(test.database, 'a')).toEqual([]);
+  });
+
+  it('tells the first fault, not that the rest was ignored nor that COMMIT answered ROLLBACK (E97)', async () => {
+    await using test = await testDatabase(engine);
+    const statements = [insertKey('a', 'x'), raw('select 1 / 0'), insertKey('a', 'y')];
+    await expect(test.database.inAccount('a', statements, { write: true })).rejects.toMatchObject({ code: '22012' });
+    expect(await keys(test.database, 'a')).toEqual([]);
+  });
+
+  it('fails when only COMMIT fails', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    await database.asOwner([
+      'alter table object_refs alter constraint object_refs_account_id_to_id_fkey deferrable initially deferred',
+      'alter table object_refs alter constraint object_refs_account_id_from_id_fkey deferrable initially deferred',
+    ]);
+    const dangling = build
+      .insertInto('object_refs')
+      .values({ account_id: 'a', from_id: 'x', field: 'f', to_id: 'y' })
+      .compile();
+    await expect(database.inAccount('a', [dangling], { write: true })).rejects.toMatchObject({ code: '23503' });
+    expect(await database.inAccount('a', [build.selectFrom('object_refs').selectAll().compile()])).toEqual([[]]);
+  });
+
+  it('stays usable after an SQL error', async () => {
+    await using test = await testDatabase(engine);
+    for (let turn = 0; turn < 30; turn += 1) {
+      await expect(test.database.inAccount('a', [raw('select 1 / 0')])).rejects.toMatchObject({ code: '22012' });
+      await expect(test.database.lookUp(raw('select from nowhere'))).rejects.toMatchObject({ code: '42P01' });
+    }
+    expect(await test.database.lookUp(raw('select 1 as one'))).toEqual([{ one: 1 }]);
+  });
+
+  it('refuses parameters that the engines would send differently, before anything is sent', async () => {
+    await using test = await testDatabase(engine);
+    const statement = raw('select $1::jsonb', { a: 1 });
+    await expect(test.database.inAccount('a', [insertKey('a', 'x'), statement], { write: true })).rejects.toThrow(
+      Internal,
+    );
+    await expect(test.database.lookUp(statement)).rejects.toThrow('pass JSON as text');
+    expect(await keys(test.database, 'a')).toEqual([]);
+  });
+
+  it('shows an account its own rows only, even to a statement that filters by nothing', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    await database.inAccount('a', [insertAccount('a'), insertKey('a', 'of a')], { write: true });
+    await database.inAccount('b', [insertAccount('b'), insertKey('b', 'of b')], { write: true });
+    expect(await keys(database, 'a')).toEqual(['of a']);
+    expect(await keys(database, 'b')).toEqual(['of b']);
+    expect(await keys(database, '')).toEqual([]);
+    const [changed] = await database.inAccount('a', [
+      build.updateTable('accounts').set({ revision: 9 }).returning('account_id').compile(),
+    ]);
+    expect(changed).toEqual([{ account_id: 'a' }]);
+    const [gone] = await database.inAccount('a', [build.deleteFrom('object_keys').returning('value').compile()]);
+    expect(gone).toEqual([{ value: 'of a' }]);
+    expect(await keys(database, 'b')).toEqual(['of b']);
+  });
+
+  it('refuses to write into another account', async () => {
+    await using test = await testDatabase(engine);
+    await expect(test.database.inAccount('a', [insertKey('b', 'x')], { write: true })).rejects.toMatchObject({
+      code: '42501',
+    });
+    expect(await keys(test.database, 'b')).toEqual([]);
+  });
+
+  it('works as a role that owns nothing, and only inside the transaction', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    const whoami = raw<{ role: string; account: string | null }>(
+      "select current_user as role, nullif(current_setting('heddle.account', true), '') as account",
+    );
+    expect(await database.inAccount('a', [whoami])).toEqual([[{ role: 'heddle_app', account: 'a' }]]);
+    const [outside] = await database.lookUp(whoami);
+    expect(outside?.role).not.toBe('heddle_app');
+    expect(outside?.account).toBeNull();
+    await expect(database.inAccount('a', [raw('alter table accounts add extra int')])).rejects.toMatchObject({
+      code: '42501',
+    });
+  });
+
+  it('looks up across accounts', async () => {
+    await using test = await testDatabase(engine);
+    const entry = build
+      .insertInto('directory')
+      .values({ account_id: 'a', kind: 'token', value: 'h', subject_id: 't' })
+      .compile();
+    await test.database.inAccount('a', [entry], { write: true });
+    const found = await test.database.lookUp(
+      build.selectFrom('directory').select('account_id').where('value', '=', 'h').compile(),
+    );
+    expect(found).toEqual([{ account_id: 'a' }]);
+  });
+
+  it('sees one moment and writes nothing in a snapshot', async () => {
+    await using test = await testDatabase(engine);
+    const modes = raw(
+      "select current_setting('transaction_isolation') as isolation, current_setting('transaction_read_only') as only",
+    );
+    const [asked] = await test.database.inAccount('a', [modes], { snapshot: true });
+    expect(asked).toEqual([{ isolation: 'repeatable read', only: 'on' }]);
+    await expect(test.database.inAccount('a', [insertKey('a', 'x')], { snapshot: true })).rejects.toMatchObject({
+      code: '25006',
+    });
+  });
+
+  it('limits a commit, and nothing after it', async () => {
+    await using test = await testDatabase(engine);
+    const limits = raw(
+      "select current_setting('enable_seqscan') as scans, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock",
+    );
+    const [inside] = await test.database.inAccount('a', [limits], { write: true });
+    expect(inside).toEqual([{ scans: 'off', statement: '30s', lock: '5s' }]);
+    expect(await test.database.lookUp(limits)).toEqual([{ scans: 'on', statement: '0', lock: '0' }]);
+  });
+
+  it('reads every column type of the schema the same', async () => {
+    await using test = await testDatabase(engine);
+    const { lookUp } = test.database;
+    const types = sql<
+      Record<string, unknown>
+    >`select 9007199254740991::bigint as "bigint", 7 as "int", count(*) as "count", sum(2::bigint) as "sum",
+      'x'::text as "text", true as "boolean", null::text as "nothing", '{"b":[1,"2",null],"a":{}}'::jsonb as "object", '[1]'::jsonb as "list",
+      '"s"'::jsonb as "string", 'null'::jsonb as "null", ${moment}::timestamptz as "time", array['a','b']::text[] as "texts",
+      array[1,2]::bigint[] as "bigints", ${['c', 'd']}::text[] as "sent", ${JSON.stringify([1, 'é', null])}::jsonb as "json"`.compile(
+      build,
+    );
+    expect(await lookUp.call(test.database, types)).toEqual([
+      {
+        bigint: 9007199254740991,
+        int: 7,
+        count: 1,
+        sum: 2,
+        text: 'x',
+        boolean: true,
+        nothing: null,
+        object: { a: {}, b: [1, '2', null] },
+        list: [1],
+        string: 's',
+        null: null,
+        time: moment,
+        texts: ['a', 'b'],
+        bigints: [1, 2],
+        sent: ['c', 'd'],
+        json: [1, 'é', null],
+      },
+    ]);
+  });
+
+  it('does the work of the owner in one transaction', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    await expect(database.asOwner(['create table extra (a int)', 'select from nowhere'])).rejects.toMatchObject({
+      code: '42P01',
+    });
+    const failing = database.asOwner(async (run) => {
+      await run('create table extra (a int)');
+      throw new Internal('stop');
+    });
+    await expect(failing).rejects.toThrow('stop');
+    await database.asOwner(async (run) => {
+      expect(await run('select to_regclass($1) as extra', ['extra'])).toEqual([{ extra: null }]);
+    });
+  });
+
+  it('counts what is written and vacuums without disturbing anybody', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    await database.inAccount('a', [
+      raw("insert into object_keys select 'a', 'Group', 'key', n::text, 'o' from generate_series(1, 10000) n"),
+    ]);
+    database.wrote(10_000);
+    expect(await keys(database, 'a')).toHaveLength(10_000);
+    await database.ping();
+    if (engine === 'postgres') return;
+    const estimate = raw("select reltuples::int as rows from pg_class where relname = 'object_keys'");
+    expect(await database.lookUp(estimate)).toEqual([{ rows: 10_000 }]);
+  });
+
+  it('says that it is closed, and closes twice', async () => {
+    await using test = await testDatabase(engine);
+    await test.database.close();
+    await test.database.close();
+    await expect(test.database.ping()).rejects.toThrow(Unavailable);
+    await expect(test.database.inAccount('a', [revisionOf])).rejects.toThrow(Unavailable);
+  });
+});
+
+describe('a Postgres', () => {
+  const prepared = raw<{ name: string; statement: string }>(
+    'select name, statement from pg_prepared_statements order by statement',
+  );
+
+  async function namesAfterUse(preparedStatements: boolean): Promise<readonly string[]> {
+    await using test = await testDatabase('postgres');
+    const database = await openDatabase({ url: String(test.url), poolSize: 1, preparedStatements });
+    for (let turn = 0; turn < 2; turn += 1) await database.inAccount('a', [revisionOf]);
+    const rows = await database.lookUp(prepared);
+    await database.close();
+    return rows.map((row) => row.statement);
+  }
+
+  it('prepares each statement once per connection, under a name', async () => {
+    const statements = await namesAfterUse(true);
+    expect(statements.filter((statement) => statement.includes('"accounts"'))).toHaveLength(1);
+    expect(statements.filter((statement) => statement.includes("set_config('role'"))).toHaveLength(1);
+  });
+
+  it('names no statement when told so, for PgBouncer', async () => {
+    expect(await namesAfterUse(false)).toEqual([]);
+  });
+
+  it('lets different accounts write at the same time (E100)', async () => {
+    await using test = await testDatabase('postgres');
+    const { database } = test;
+    await database.inAccount('a', [insertAccount('a')], { write: true });
+    await database.inAccount('b', [insertAccount('b')], { write: true });
+    await database.asOwner(async (run) => {
+      await run("select from accounts where account_id = 'a' for no key update");
+      const [rows] = await database.inAccount(
+        'b',
+        [build.updateTable('accounts').set({ revision: 1 }).returning('revision').compile()],
+        { write: true },
+      );
+      expect(rows).toEqual([{ revision: 1 }]);
+    });
+  });
+
+  it('serves more callers than it has connections, after errors too', async () => {
+    await using test = await testDatabase('postgres');
+    const database = await openDatabase({ url: String(test.url), poolSize: 2 });
+    const calls = Array.from({ length: 60 }, (_, turn) =>
+      database.inAccount('a', [turn % 3 === 0 ? raw('select 1 / 0') : revisionOf]),
+    );
+    const results = await Promise.allSettled(calls);
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(40);
+    await database.close();
+  });
+});

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { CompiledQuery } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../src/model/errors.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { lockDirectory } from '../../src/store/directory-lock.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+
+const module = (path: string) => new URL(`../../src/store/${path}`, import.meta.url).href;
+
+// Opens the directory and writes account after account, a line for each, until it is killed.
+const writer = `
+  import { CompiledQuery } from 'kysely';
+  import { openDatabase } from '${module('database.ts')}';
+  import { migrate } from '${module('migrate.ts')}';
+  const database = await openDatabase({ dataDir: process.argv[1] });
+  await migrate(database);
+  for (let n = 1; ; n += 1) {
+    const id = String(n);
+    await database.inAccount(id, [CompiledQuery.raw('insert into accounts (account_id, created_at) values ($1, now())', [id])], { write: true });
+    console.log(id);
+    await new Promise((done) => setImmediate(done));
+  }`;
+
+// Takes the lock, says so, and holds it for a moment.
+const holder = `
+  import { lockDirectory } from '${module('directory-lock.ts')}';
+  try {
+    await lockDirectory(process.argv[1]);
+    console.log('held');
+    setInterval(() => {}, 1000);
+  } catch (error) {
+    console.log('refused');
+  }`;
+
+function run(program: string, directory: string): ChildProcess & { readonly lines: AsyncIterator<string> } {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory], {
+    cwd: new URL('../..', import.meta.url),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (!child.stdout) throw new Error('The child has no output.');
+  return Object.assign(child, { lines: createInterface(child.stdout)[Symbol.asyncIterator]() });
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function longDirectory(): Promise<string> {
+  const directory = join(await temporaryDirectory(), 'd'.repeat(120), 'é'.repeat(60));
+  await mkdir(directory, { recursive: true });
+  return directory;
+}
+
+describe.each([
+  ['a short path', temporaryDirectory],
+  ['a path too long for a socket', longDirectory],
+])('a data directory with %s', (_, make) => {
+  it('belongs to one process; the second is told so, and may have it after a kill -9', async () => {
+    const dataDir = await make();
+    const first = run(writer, dataDir);
+    for (let line = 0; line < 20; line += 1) await first.lines.next();
+    const second = openDatabase({ dataDir });
+    await expect(second).rejects.toThrow(Unavailable);
+    await expect(second).rejects.toThrow(`The data directory ${dataDir} is in use by another Heddle.`);
+    await kill(first);
+
+    const database = await openDatabase({ dataDir });
+    expect(await migrate(database)).toEqual([]);
+    const [row] = await database.lookUp(
+      CompiledQuery.raw('select count(*) as accounts from accounts') as CompiledQuery<{ accounts: number }>,
+    );
+    expect(row?.accounts).toBeGreaterThanOrEqual(20);
+    await database.close();
+  });
+
+  it('is taken by one of ten that start together over the remains of a killed one', async () => {
+    const directory = await make();
+    const killed = run(holder, directory);
+    expect((await killed.lines.next()).value).toBe('held');
+    await kill(killed);
+    const children = Array.from({ length: 10 }, () => run(holder, directory));
+    const said = await Promise.all(children.map(async (child) => (await child.lines.next()).value));
+    await Promise.all(children.map(kill));
+    expect(said.filter((word) => word === 'held')).toHaveLength(1);
+    expect(said.filter((word) => word === 'refused')).toHaveLength(9);
+  });
+
+  it('holds nothing of the lock once it was given back', async () => {
+    const directory = await make();
+    for (let turn = 0; turn < 3; turn += 1) await (await lockDirectory(directory))();
+    expect(await readdir(directory)).toEqual([]);
+  });
+});
+
+describe('a data directory', () => {
+  it('is refused to a second opening of the same process as well', async () => {
+    const directory = await temporaryDirectory();
+    const release = await lockDirectory(directory);
+    await expect(lockDirectory(directory)).rejects.toThrow('is in use by another Heddle');
+    await release();
+    await (await lockDirectory(directory))();
+  });
+
+  it('whose first start was killed starts anew', async () => {
+    const dataDir = await temporaryDirectory();
+    const first = run(writer, dataDir);
+    await expect.poll(() => readdir(dataDir), { timeout: 20_000, interval: 5 }).toContain('postgres.new');
+    await kill(first);
+    const database = await openDatabase({ dataDir });
+    await database.ping();
+    await database.close();
+    expect(await readdir(dataDir)).toEqual(['postgres']);
+  });
+
+  it('that cannot be locked says why', async () => {
+    await expect(lockDirectory(join(await temporaryDirectory(), 'missing'))).rejects.toThrow('cannot be locked');
+  });
+});

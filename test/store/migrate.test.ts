@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { CompiledQuery } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { Internal } from '../../src/model/errors.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { migrate, SchemaTooNew } from '../../src/store/migrate.ts';
+import { type Migration, migrations } from '../../src/store/migrations/index.ts';
+import { eachEngine, emptyDatabase, testDatabase } from '../setup/database.ts';
+import { startPostgres } from '../setup/server.ts';
+import { onServer } from '../setup/sql.ts';
+
+const ask = (database: Database, sql: string) =>
+  database.lookUp(CompiledQuery.raw(sql) as CompiledQuery<Record<string, unknown>>);
+const names = migrations.map((migration) => migration.name);
+const next: Migration = {
+  name: '9998_add_note',
+  oldestProgram: 1,
+  statements: ["alter table accounts add note text not null default 'none'"],
+};
+
+eachEngine('migrations (%s)', (engine) => {
+  it('have nothing to do the second time', async () => {
+    await using test = await testDatabase(engine);
+    expect(await migrate(test.database)).toEqual([]);
+    const ledger = await ask(test.database, 'select migration from heddle_schema order by migration');
+    expect(ledger.map((row) => row['migration'])).toEqual(names);
+  });
+
+  it('keep the data that is there', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
+    expect(await migrate(database, { migrations: [...migrations, next] })).toEqual([next.name]);
+    expect(await ask(database, 'select account_id, note from accounts')).toEqual([{ account_id: 'a', note: 'none' }]);
+  });
+
+  it('apply all statements or none', async () => {
+    await using test = await testDatabase(engine);
+    const broken = { ...next, statements: [...next.statements, 'select from nowhere'] };
+    await expect(migrate(test.database, { migrations: [...migrations, broken] })).rejects.toMatchObject({
+      code: '42P01',
+    });
+    await expect(ask(test.database, 'select note from accounts')).rejects.toMatchObject({ code: '42703' });
+    expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
+  });
+
+  it('of a newer program are accepted when they say that this one may still run', async () => {
+    await using test = await testDatabase(engine);
+    await migrate(test.database, { migrations: [...migrations, { ...next, oldestProgram: migrations.length }] });
+    expect(await migrate(test.database)).toEqual([]);
+  });
+
+  it('of a newer program are refused in one sentence when they say that this one may not', async () => {
+    await using test = await testDatabase(engine);
+    const newer = { ...next, oldestProgram: migrations.length + 1 };
+    await migrate(test.database, { migrations: [...migrations, newer] });
+    const refusal = migrate(test.database);
+    await expect(refusal).rejects.toThrow(SchemaTooNew);
+    await expect(refusal).rejects.toThrow(Internal);
+    await expect(refusal).rejects.toThrow(
+      `This database was migrated by a newer Heddle: its migration ${next.name} wants a program with schema ${migrations.length + 1} or newer, ` +
+        `and this program has schema ${migrations.length} (${names.at(-1)}). Start the newer Heddle, or restore the backup made before the upgrade.`,
+    );
+  });
+});
+
+eachEngine('the schema (%s)', (engine) => {
+  it('begins every primary key with account_id, and has one in every table', async () => {
+    await using test = await testDatabase(engine);
+    const first = await ask(
+      test.database,
+      `select c.relname as table, (select attname from pg_attribute where attrelid = c.oid and attnum = i.indkey[0]) as first
+       from pg_class c left join pg_index i on i.indrelid = c.oid and i.indisprimary
+       where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by 1`,
+    );
+    expect(first.length).toBeGreaterThan(12);
+    expect(first.filter((row) => row['first'] !== 'account_id')).toEqual([
+      { table: 'heddle_schema', first: 'migration' },
+    ]);
+  });
+
+  it('has row-level security with a policy everywhere but in the directory and the ledger', async () => {
+    await using test = await testDatabase(engine);
+    const open = await ask(
+      test.database,
+      `select c.relname as table from pg_class c
+       where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+         and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid and p.polwithcheck is not null)) order by 1`,
+    );
+    expect(open.map((row) => row['table'])).toEqual(['directory', 'heddle_schema']);
+  });
+
+  it('has one index of objects that begins with account_id, for the plans of foreign-key checks', async () => {
+    await using test = await testDatabase(engine);
+    const indexes = await ask(
+      test.database,
+      `select i.indexrelid::regclass::text as index from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+       where i.indrelid = 'objects'::regclass and a.attname = 'account_id'`,
+    );
+    expect(indexes).toEqual([{ index: 'objects_pkey' }]);
+  });
+
+  it('lets heddle_app read and write rows, and nothing else', async () => {
+    await using test = await testDatabase(engine);
+    const granted = await ask(
+      test.database,
+      `select distinct string_agg(privilege_type, ' ' order by privilege_type) as privileges
+       from information_schema.role_table_grants where grantee = 'heddle_app' group by table_name`,
+    );
+    expect(granted).toEqual([{ privileges: 'DELETE INSERT SELECT UPDATE' }]);
+  });
+});
+
+describe('twenty processes', () => {
+  const program = `
+    import { openDatabase } from '${new URL('../../src/store/database.ts', import.meta.url)}';
+    import { migrate } from '${new URL('../../src/store/migrate.ts', import.meta.url)}';
+    const database = await openDatabase({ url: process.argv[1] });
+    const applied = await migrate(database);
+    await database.close();
+    process.stdout.write(JSON.stringify(applied));`;
+
+  async function migrateInProcess(url: string): Promise<readonly string[]> {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, url], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    if (code !== 0) throw new Error(`A migrating process ended with ${code}: ${errors}`);
+    return JSON.parse(output);
+  }
+
+  it('may migrate one database at once: one does the work, all succeed', async () => {
+    const url = await emptyDatabase();
+    const applied = await Promise.all(Array.from({ length: 20 }, () => migrateInProcess(url)));
+    expect(applied.filter((list) => list.length > 0)).toEqual([names]);
+  });
+
+  it('may migrate twenty databases of one new server at once, all making the same role', async () => {
+    await using server = await startPostgres();
+    const urls = Array.from({ length: 20 }, (_, n) => server.url(`t_${n}`));
+    for (let n = 0; n < 20; n += 1) await onServer(server.url(), `create database t_${n}`);
+    const databases = await Promise.all(urls.map((url) => openDatabase({ url, poolSize: 1 })));
+    await Promise.all(databases.map((database) => database.ping()));
+    const applied = await Promise.all(databases.map((database) => migrate(database)));
+    expect(applied).toEqual(urls.map(() => names));
+    await Promise.all(databases.map((database) => database.close()));
+  });
+});
+
+describe('a login that is no superuser', () => {
+  it('owns its database, migrates it, and meets the same wall', async () => {
+    await using server = await startPostgres();
+    await onServer(server.url(), 'create role plain login createrole');
+    await onServer(server.url(), 'create database plain owner plain');
+    const url = server.url('plain').replace('//postgres@', '//plain@');
+    const database = await openDatabase({ url });
+    expect(await migrate(database)).toEqual(names);
+    await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
+    const all = CompiledQuery.raw('select account_id from accounts') as CompiledQuery<Record<string, unknown>>;
+    expect(await database.inAccount('a', [all])).toEqual([[{ account_id: 'a' }]]);
+    expect(await database.inAccount('b', [all])).toEqual([[]]);
+    await database.close();
+  });
+});
