@@ -93,6 +93,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly uniques?: Readonly<Record<string, Unique>>;
   /** Values by which rules look objects up. */
   readonly indexes?: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
+  /** Spellings that depend on another field. Pure and idempotent; runs on what `normalize` gave, full or only stated. */
+  canonicalize?(spec: SpecOf<F>): SpecOf<F>;
   /** Rules that need nothing but the spec. */
   check?(spec: SpecOf<F>): readonly Fault[];
   /** Rules that look at other objects; run when the object changes. */
@@ -108,6 +110,12 @@ export interface KindDeclaration<F extends Fields = Fields> {
   activityMeta?(object: StoredObject, state: State): Readonly<Record<string, string>>;
   /** Replaces the plain activity of an update when one code does not say it all. */
   updateEvents?(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[];
+  /** Recorded beside the plain activity of a creation. */
+  createEvents?(after: StoredObject, state: State): readonly AuditEvent[];
+  /** References to objects of this kind may wait for an object that is not there yet. */
+  readonly pending?: boolean;
+  /** Bends the generic response where the wire wants something else; runs last. */
+  respond?(body: JsonObject, object: StoredObject, state: State): JsonObject;
   /** The object is the server's own: never exported, adopted or pruned. */
   isSystem?(object: StoredObject): boolean;
   /** A believable `spec` as a document states it; references may name keys of other kinds' examples. */

@@ -1,0 +1,135 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { nearest } from '../lib/nearest.ts';
+import { canonicalStated } from '../model/canonical.ts';
+import type { Document, Place } from '../model/document.ts';
+import type { Fault, Kind } from '../model/kind.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Registry } from '../model/registry.ts';
+import type { Validator } from '../model/validate.ts';
+
+/** One object that a source states, children taken out of their parents. References are still texts. */
+export interface Desired {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly spec: JsonObject;
+  readonly place: Place;
+  /** JSON pointer of the spec inside the document: `/spec`, or `/spec/records/3` for an inline child. */
+  readonly pointer: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The key of the parent document, or the text that refers to it. */
+  readonly parent?: string;
+}
+
+/** Desired objects and everything that is wrong with the documents themselves. */
+export interface Expanded {
+  readonly desired: readonly Desired[];
+  readonly problems: readonly Problem[];
+  /** `Kind/key` of documents that are broken: references to them are not unknown. */
+  readonly broken: ReadonlySet<string>;
+}
+
+interface Sink {
+  readonly desired: Desired[];
+  readonly problems: Problem[];
+  readonly broken: Set<string>;
+}
+
+/** Checks every document and takes inline children out of their parents. Yields now and then so that others get a turn. */
+export function* expandDocuments(registry: Registry, validator: Validator, documents: readonly Document[]): Generator<undefined, Expanded> {
+  const sink: Sink = { desired: [], problems: [], broken: new Set() };
+  for (const [at, document] of documents.entries()) {
+    expandDocument(registry, validator, document, sink);
+    if (at % 500 === 499) yield undefined;
+  }
+  return sink;
+}
+
+function expandDocument(registry: Registry, validator: Validator, document: Document, sink: Sink): void {
+  const kind = registry.find(document.kind);
+  if (kind === undefined) {
+    const guess = nearest(document.kind, documentKinds(registry));
+    const hint = guess === undefined ? `known are ${documentKinds(registry).join(', ')}` : `did you mean \`${guess}\`?`;
+    sink.problems.push(problemAt(document.place, '/kind', document, { code: 'kind_unknown', path: '', message: `unknown kind \`${document.kind}\`; ${hint}` }));
+    return;
+  }
+  if (!kind.document.allowed) {
+    sink.problems.push(problemAt(document.place, '/kind', document, { code: 'kind_not_declarable', path: '', message: `${kind.name} cannot be a document: ${kind.document.why}` }));
+    return;
+  }
+  const faults = documentFaults(validator, kind, document);
+  if (faults.length > 0) {
+    sink.broken.add(`${kind.name}/${document.metadata.name}`);
+    sink.problems.push(...faults.map((fault) => problemAt(document.place, '/spec', document, fault)));
+    return;
+  }
+  addDesired(registry, kind, document, sink);
+}
+
+function documentFaults(validator: Validator, kind: Kind, document: Document): readonly Fault[] {
+  const faults = validator.check(kind.name, 'document', document.spec);
+  if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
+  return [{ code: 'key_fixed', path: '', message: `there is one ${kind.name}; its metadata.name must be \`${kind.singleton}\`` }, ...faults];
+}
+
+function addDesired(registry: Registry, kind: Kind, document: Document, sink: Sink): void {
+  const annotations = document.metadata.annotations ?? {};
+  const base = { place: document.place, annotations };
+  const inline = new Set<string>();
+  for (const child of registry.childrenOf(kind.name)) {
+    const member = child.parent?.inline ?? '';
+    inline.add(member);
+    const entries = document.spec[member];
+    for (const [at, entry] of (Array.isArray(entries) ? entries : []).entries()) {
+      addChild(child, entry as JsonObject, { ...base, pointer: `/spec/${member}/${at}`, annotations: {} }, document.metadata.name, document, sink);
+    }
+  }
+  if (kind.parent !== undefined) {
+    const parent = document.spec[kind.parent.field];
+    addChild(kind, document.spec, { ...base, pointer: '/spec' }, String(parent), document, sink);
+    return;
+  }
+  const own = Object.fromEntries(Object.entries(document.spec).filter(([name]) => !inline.has(name)));
+  const spec = 'name' in kind.spec && isUnnamed(own['name']) ? { ...own, name: document.metadata.name } : own;
+  sink.desired.push({ ...base, kind, key: document.metadata.name, spec, pointer: '/spec' });
+}
+
+function addChild(
+  kind: Kind,
+  spec: JsonObject,
+  base: Pick<Desired, 'place' | 'pointer' | 'annotations'>,
+  parent: string,
+  document: Document,
+  sink: Sink,
+): void {
+  const { faults, spec: canonical } = canonicalStated(kind, spec);
+  if (faults.length > 0) {
+    sink.problems.push(...faults.map((fault) => problemAt(base.place, base.pointer, document, fault)));
+    return;
+  }
+  const field = kind.parent?.field ?? '';
+  const natural = kind.naturalKey?.(canonical as never) ?? '';
+  const stated = Object.fromEntries(Object.entries(spec).filter(([name]) => name !== field));
+  sink.desired.push({ ...base, kind, key: `${parent.replace(/^(id|name):/, '')}/${natural}`, spec: stated, parent });
+}
+
+/** The problem of a fault in a document: `path` becomes a pointer from the document's root. */
+export function problemAt(place: Place, pointer: string, document: { readonly kind: string; readonly metadata: { readonly name: string } }, fault: Fault): Problem {
+  return {
+    code: fault.code,
+    message: fault.message,
+    kind: document.kind,
+    key: document.metadata.name,
+    path: `${pointer}${fault.path}`,
+    file: place.file,
+    line: place.line,
+  };
+}
+
+/** The kinds that documents may have. */
+export function documentKinds(registry: Registry): readonly string[] {
+  return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
+}
+
+function isUnnamed(name: Json | undefined): boolean {
+  return name === undefined || name === null || (typeof name === 'string' && name === '') || isObject(name);
+}

@@ -1,0 +1,64 @@
+import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import { type Change, type Claim, subjectOf } from './plan.ts';
+
+/** Raised when the meaning of a digest changes: plans of older programs are then planned again. */
+const version = 1;
+
+/** What the digest covers beside the changes themselves. */
+export interface DigestInput {
+  readonly account: string;
+  readonly source?: string | undefined;
+  readonly options: JsonObject;
+  readonly changes: readonly Change[];
+  readonly claims: readonly Claim[];
+  readonly guards: readonly string[];
+}
+
+/** SHA-256 of what a plan does. Ids that the plan hands out itself are written as `@Kind/key`, so they do not count. */
+export function digestOf(input: DigestInput): string {
+  const created = new Map<string, string>();
+  for (const change of input.changes) {
+    const { id, kind, key, name } = subjectOf(change);
+    if (change.action === 'create') created.set(id, `@${kind}/${key ?? name}`);
+  }
+  const operations = input.changes.map((change) => ({
+    action: change.action,
+    ...identity(change, created),
+    units: change.units.map((unit) => portable({ ...unit } as JsonObject, created)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1)),
+  }));
+  const claims = input.claims.map((claim) => ({
+    action: claim.action,
+    ...identity(claim, created),
+    stated: claim.after.declared.map((declaration) => [declaration.source, portable(declaration.stated, created)]),
+  }));
+  const { account, source, options, guards } = input;
+  return sha256(canonicalJson({ version, account, source: source ?? null, options, operations, claims, guards } as unknown as Json));
+}
+
+function identity(change: Change | Claim, created: ReadonlyMap<string, string>): JsonObject {
+  const { id, kind, key, owner } = subjectOf(change);
+  return { kind, key: key ?? null, owner: owner ?? null, id: created.get(id) ?? id };
+}
+
+/** The value with handed-out ids replaced; lists in which one stood are sorted again, because ids had sorted them. */
+function portable(value: Json, created: ReadonlyMap<string, string>): Json {
+  if (created.size === 0) return value;
+  if (typeof value === 'string') return replaceId(value, created);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => portable(item, created));
+    const moved = items.some((item, at) => typeof item === 'string' && item !== value[at]);
+    return moved ? items.sort((a, b) => (String(a) < String(b) ? -1 : 1)) : items;
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [replaceId(name, created), portable(item, created)]));
+}
+
+/** An id stands alone, or in the brackets of a unit path. */
+function replaceId(text: string, created: ReadonlyMap<string, string>): string {
+  const whole = created.get(text);
+  if (whole !== undefined) return whole;
+  const bracket = text.endsWith(']') ? text.indexOf('[') : -1;
+  const element = bracket < 0 ? undefined : created.get(text.slice(bracket + 1, -1));
+  return element === undefined ? text : `${text.slice(0, bracket)}[${element}]`;
+}

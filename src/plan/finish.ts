@@ -1,0 +1,108 @@
+import type { Place } from '../model/document.ts';
+import { withEntryIds } from '../model/entry-ids.ts';
+import type { Kind } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { diffUnits } from '../model/units.ts';
+import { digestOf } from './digest.ts';
+import { orderChanges } from './order.ts';
+import type { Change, Claim, Counts, Outcome, TrippedGuard } from './plan.ts';
+import { checkRules, type Locate } from './rules.ts';
+
+/** One object as it should be afterwards (`after` absent: gone), before the rules have looked at it. */
+export interface Edit {
+  readonly before?: StoredObject;
+  readonly after?: StoredObject;
+  readonly place?: Place | undefined;
+  readonly resets?: readonly string[];
+}
+
+/** What turns edits into a plan. */
+export interface FinishInput {
+  readonly snapshot: Snapshot;
+  readonly edits: readonly Edit[];
+  readonly source?: string;
+  readonly options?: { readonly [name: string]: string | boolean };
+  readonly warnings?: readonly Problem[];
+  /** Finds the place of a fault in the input. */
+  readonly locate: Locate;
+  guards?(changes: readonly Change[]): readonly TrippedGuard[];
+  newId(): string;
+}
+
+/** Checks the edits as one step from the snapshot to the next, and makes the plan of it. */
+export function finishPlan(input: FinishInput): Outcome {
+  const { snapshot } = input;
+  const changes: Change[] = [];
+  const claims: Claim[] = [];
+  for (const edit of input.edits) sortEdit(input, edit, changes, claims);
+  const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
+  const next = snapshot.with(
+    {
+      put: [...changes, ...claims].flatMap((change) => (change.after === undefined ? [] : [change.after])),
+      remove: changes.flatMap((change) => (change.after === undefined && change.before !== undefined ? [change.before.id] : [])),
+    },
+    revision,
+  );
+  const problems = checkRules(snapshot, next, changes, input.locate);
+  if (problems.length > 0) return { ok: false, problems };
+  const ordered = orderChanges(snapshot.registry, changes);
+  if (!ordered.ok) return ordered;
+  const guards = input.guards?.(ordered.changes) ?? [];
+  const withRisks = ordered.changes.map((change) => ({ ...change, risks: risksOf(snapshot, change) }));
+  const { account } = snapshot;
+  const digest = digestOf({ account, source: input.source, options: input.options ?? {}, changes: withRisks, claims, guards: guards.map((guard) => guard.message) });
+  const plan = {
+    account,
+    ...(input.source === undefined ? {} : { source: input.source }),
+    base: snapshot.revision,
+    changes: withRisks,
+    claims,
+    warnings: input.warnings ?? [],
+    guards,
+    counts: countsOf(withRisks, claims),
+    digest,
+  };
+  return { ok: true, plan, next };
+}
+
+function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {
+  const { before, after } = edit;
+  const place = edit.place === undefined ? {} : { place: edit.place };
+  const kind = snapshot.registry.get((after ?? before)?.kind ?? '');
+  const fields = kind.spec;
+  const stamped = after === undefined ? undefined : withEntryIds(kind, stamp(snapshot, before, after), newId);
+  if (before === undefined && stamped !== undefined) {
+    changes.push({ action: 'create', after: stamped, units: diffUnits(fields, {}, stamped.spec), resets: [], risks: [], ...place });
+  } else if (before !== undefined && stamped === undefined) {
+    changes.push({ action: 'delete', before, units: [], resets: [], risks: [], ...place });
+  } else if (before !== undefined && stamped !== undefined) {
+    const units = diffUnits(fields, before.spec, stamped.spec);
+    const moved = before.parent !== stamped.parent || before.key !== stamped.key;
+    const adopted = before.key === undefined && stamped.key !== undefined;
+    if (units.length > 0 || (moved && !adopted)) changes.push({ action: 'update', before, after: stamped, units, resets: edit.resets ?? [], risks: [], ...place });
+    else claims.push({ action: claimAction(before, stamped), before, after: stamped, ...place });
+  }
+}
+
+/** Gives the object the number of the revision that the plan will make. */
+function stamp(snapshot: Snapshot, before: StoredObject | undefined, after: StoredObject): StoredObject {
+  const revision = snapshot.revision + 1;
+  return { ...after, createdRevision: before?.createdRevision ?? revision, updatedRevision: revision };
+}
+
+function claimAction(before: StoredObject, after: StoredObject): Claim['action'] {
+  if (after.declared.length > before.declared.length) return 'claim';
+  return after.declared.length < before.declared.length ? 'release' : 'restate';
+}
+
+function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts {
+  const count = (action: Change['action']) => changes.filter((change) => change.action === action).length;
+  return { create: count('create'), update: count('update'), delete: count('delete'), claims: claims.length };
+}
+
+function risksOf(snapshot: Snapshot, change: Change): readonly string[] {
+  const kind: Kind = snapshot.registry.get((change.after ?? change.before)?.kind ?? '');
+  return kind.risks?.(change.before, change.after) ?? [];
+}

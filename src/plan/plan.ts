@@ -1,0 +1,75 @@
+import type { Place } from '../model/document.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { UnitChange } from '../model/units.ts';
+
+export type Action = 'create' | 'update' | 'delete';
+
+/** What one plan does to one object. */
+export interface Change {
+  readonly action: Action;
+  readonly before?: StoredObject;
+  readonly after?: StoredObject;
+  /** The units that differ; of a created object all of them, of a deleted one none. */
+  readonly units: readonly UnitChange[];
+  /** Paths of units that fall back to their default because nobody states them any more. */
+  readonly resets: readonly string[];
+  readonly place?: Place;
+  /** Sentences about what deserves a second look. */
+  readonly risks: readonly string[];
+}
+
+/** A change of who states what, without a change of value: it makes a revision, but it is no change for exit codes. */
+export interface Claim {
+  readonly action: 'claim' | 'release' | 'restate';
+  readonly before: StoredObject;
+  readonly after: StoredObject;
+  readonly place?: Place;
+}
+
+/** A guard that wants to be told twice. */
+export interface TrippedGuard {
+  readonly guard: 'empty' | 'deletes' | 'kind' | 'updates' | 'protected';
+  readonly message: string;
+}
+
+export interface Counts {
+  readonly create: number;
+  readonly update: number;
+  readonly delete: number;
+  readonly claims: number;
+}
+
+/** A value: the changes that lead from a snapshot to what is desired. Rendering, storing and applying it are other modules. */
+export interface Plan {
+  readonly account: string;
+  readonly source?: string | undefined;
+  /** The revision it was computed on. */
+  readonly base: number;
+  /** Ordered: referents before referrers, deletes after what used them. */
+  readonly changes: readonly Change[];
+  readonly claims: readonly Claim[];
+  readonly warnings: readonly Problem[];
+  readonly guards: readonly TrippedGuard[];
+  readonly counts: Counts;
+  /** SHA-256 over what it does; equal for equal plans whatever the file order, the process or the new ids. */
+  readonly digest: string;
+}
+
+/** A plan with the snapshot it leads to, or all that is wrong with the input. */
+export type Outcome =
+  | { readonly ok: true; readonly plan: Plan; readonly next: Snapshot }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Whether applying the plan would write nothing. */
+export function isEmptyPlan(plan: Plan): boolean {
+  return plan.changes.length === 0 && plan.claims.length === 0;
+}
+
+/** The object a change or claim is about, as it is afterwards, or was before it went. */
+export function subjectOf(change: Change | Claim): StoredObject {
+  const subject = change.after ?? change.before;
+  if (subject === undefined) throw new Error('a change has neither a before nor an after');
+  return subject;
+}

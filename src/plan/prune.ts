@@ -1,0 +1,90 @@
+import { parentField } from '../model/facets.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { Edit } from './finish.ts';
+import { describeReferrer } from './rules.ts';
+import { stateUnits } from './state-units.ts';
+
+/** What happens to the objects that a source no longer states. */
+export interface Pruned {
+  readonly edits: readonly Edit[];
+  /** Ids of the objects that are deleted. */
+  readonly leaving: ReadonlySet<string>;
+  /** Objects that would be deleted but are used by others; they stay owned and are tried again. */
+  readonly warnings: readonly Problem[];
+}
+
+/**
+ * Objects that the source owns and no longer states are deleted; what others state too goes over to them; what the
+ * source only stated is released. An object that others use is kept and reported.
+ */
+export function pruneObjects(snapshot: Snapshot, source: string, kept: ReadonlySet<string>, enabled: boolean, now: string): Pruned {
+  if (!enabled) return { edits: [], leaving: new Set(), warnings: [] };
+  const gone = snapshot.declaredBy(source).filter((object) => !kept.has(object.id));
+  const candidates = gone.filter((object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object));
+  const { leaving, blocked } = settle(snapshot, candidates, kept);
+  const edits: Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
+  for (const object of gone) {
+    if (!candidates.includes(object)) edits.push(release(snapshot, object, source, now));
+  }
+  return { edits, leaving, warnings: blocked };
+}
+
+function othersOf(object: StoredObject, source: string): readonly string[] {
+  return object.declared.filter((declaration) => declaration.source !== source).map((declaration) => declaration.source);
+}
+
+function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
+  return snapshot.registry.get(object.kind).isSystem?.(object) === true;
+}
+
+/** A candidate that somebody outside uses stays, and then keeps what it uses itself: repeat until nothing more stays. */
+function settle(snapshot: Snapshot, candidates: readonly StoredObject[], stated: ReadonlySet<string>): { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Problem[] } {
+  const leaving = new Set(candidates.map((object) => object.id));
+  const blocked: Problem[] = [];
+  let changed = true;
+  while (changed) {
+    changed = false;
+    for (const object of candidates) {
+      if (!leaving.has(object.id)) continue;
+      const users = usersOf(snapshot, object, leaving, stated);
+      if (users.length === 0) continue;
+      leaving.delete(object.id);
+      changed = true;
+      const message = `${object.kind} ${object.key ?? object.name} is no longer stated but still in use by ${users.join(', ')}; it is kept until that ends`;
+      blocked.push({ code: 'in_use', kind: object.kind, key: object.key ?? object.name, message });
+    }
+  }
+  return { leaving, blocked };
+}
+
+/**
+ * Who keeps a candidate. Objects that the source states are left out: if they still refer to it, that is a problem of
+ * the document (`reference_deleted`), and if they stop referring, it may go.
+ */
+function usersOf(snapshot: Snapshot, object: StoredObject, leaving: ReadonlySet<string>, stated: ReadonlySet<string>): readonly string[] {
+  const users = snapshot
+    .referrersOf(object.id)
+    .filter(({ from, field }) => !leaving.has(from.id) && from.id !== object.id && !(stated.has(from.id) && field !== parentField));
+  return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
+}
+
+function release(snapshot: Snapshot, object: StoredObject, source: string, now: string): Edit {
+  const others = othersOf(object, source);
+  const declared = object.declared.filter((declaration) => declaration.source !== source);
+  const fields = snapshot.registry.get(object.kind).spec;
+  // What nobody else manages keeps its values; between sources, units that only this one stated fall back to their default.
+  const { spec, resets } = others.length > 0 ? stateUnits(fields, object, source, {}) : { spec: object.spec, resets: [] };
+  const { owner, key, ...rest } = object;
+  const next = owner === source ? others[0] : owner;
+  const after: StoredObject = {
+    ...rest,
+    ...(next === undefined ? {} : { owner: next }),
+    ...(declared.length === 0 && next === undefined ? {} : { key }),
+    spec,
+    declared,
+    updatedAt: spec === object.spec ? object.updatedAt : now,
+  };
+  return { before: object, after, resets };
+}

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { Fault, Kind } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import { mapReferences } from '../model/references.ts';
+import type { Registry } from '../model/registry.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { unknownReference } from './rules.ts';
+
+/** What the texts of a document's references may mean. */
+export interface Names {
+  readonly snapshot: Snapshot;
+  /** The id of an object that the same input states, if it does. */
+  desired(kind: string, key: string): string | undefined;
+  /** Keys that the input states, for hints. */
+  desiredKeys(kind: string): Iterable<string>;
+  /** Whether the text names a document that is broken: its own problems are reported, not this reference. */
+  isBroken(kind: string, key: string): boolean;
+  /** Whether this very plan deletes the object. */
+  isLeaving(id: string): boolean;
+}
+
+/** A spec with ids for names, the faults, and the references that wait for their object. */
+export interface Resolved {
+  readonly spec: JsonObject;
+  readonly faults: readonly Fault[];
+  readonly pending: readonly Fault[];
+}
+
+/** Resolves every reference of a spec. A reference to a kind that may be pending is left out when its object is not there. */
+export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObject, names: Names): Resolved {
+  const faults: Fault[] = [];
+  const pending: Fault[] = [];
+  const resolved = mapReferences(kind.spec, spec, (mention) => {
+    const result = resolveName(names, mention.kind, mention.text);
+    if ('id' in result) return result.id;
+    if (result.code === 'broken') return mention.text;
+    const fault = { code: result.code, path: mention.pointer, message: result.message };
+    const waits = registry.find(mention.kind)?.pending === true && result.code === 'reference_unknown';
+    (waits ? pending : faults).push(fault);
+    return waits ? undefined : mention.text;
+  });
+  return { spec: resolved, faults, pending };
+}
+
+type Found = { readonly id: string } | { readonly code: string; readonly message: string };
+
+/** Finds the one object that a reference text names: a stated key, a stored key, then a display name; or what is wrong. */
+export function resolveName(names: Names, kind: string, text: string): Found {
+  if (text.startsWith('id:')) return byId(names, kind, text.slice(3));
+  if (text.startsWith('name:')) return exactlyOne(names, kind, text, names.snapshot.lookUp(kind, 'name', text.slice(5)));
+  const stated = names.desired(kind, text);
+  if (stated !== undefined) return { id: stated };
+  if (names.isBroken(kind, text)) return { code: 'broken', message: '' };
+  const stored = names.snapshot.findByKey(kind, text);
+  if (stored !== undefined) return staying(names, kind, text, stored);
+  return exactlyOne(names, kind, text, names.snapshot.lookUp(kind, 'name', text));
+}
+
+function byId(names: Names, kind: string, id: string): Found {
+  const object = names.snapshot.get(id);
+  if (object === undefined || object.kind !== kind) return { code: 'reference_unknown', message: `there is no ${kind} with the id \`${id}\`` };
+  return staying(names, kind, `id:${id}`, object);
+}
+
+function exactlyOne(names: Names, kind: string, text: string, found: readonly StoredObject[]): Found {
+  const [only, ...others] = found;
+  if (only === undefined) return unknownReference(text, kind, candidates(names, kind));
+  if (others.length === 0) return staying(names, kind, text, only);
+  const ids = found.map((object) => `\`${object.key ?? `id:${object.id}`}\``).join(', ');
+  return { code: 'reference_ambiguous', message: `${found.length} objects of kind ${kind} are called \`${text}\`; name one of ${ids}` };
+}
+
+function staying(names: Names, kind: string, text: string, object: StoredObject): Found {
+  if (!names.isLeaving(object.id)) return { id: object.id };
+  return { code: 'reference_deleted', message: `${kind} \`${text}\` is deleted by this plan because its document is gone; remove the reference or restore the document` };
+}
+
+function* candidates(names: Names, kind: string): Iterable<string> {
+  yield* names.desiredKeys(kind);
+  for (const object of names.snapshot.ofKind(kind)) {
+    if (object.key !== undefined) yield object.key;
+    yield object.name;
+  }
+}

@@ -1,0 +1,90 @@
+import { nearestAll } from '../lib/nearest.ts';
+import { facetsOf, parentField } from '../model/facets.ts';
+import type { Fault, Kind } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import { type Problem, sortProblems } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { type Change, subjectOf } from './plan.ts';
+
+/** Turns a fault of an object into a problem with the place where its input stands. */
+export type Locate = (object: StoredObject, fault: Fault) => Problem;
+
+/** Every broken rule of a step from one snapshot to the next. Only what changes is looked at. */
+export function checkRules(before: Snapshot, next: Snapshot, changes: readonly Change[], locate: Locate): readonly Problem[] {
+  const problems: Problem[] = [];
+  for (const change of changes) {
+    const kind = before.registry.get(subjectOf(change).kind);
+    const faults = [...refusals(kind, change), ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, next))];
+    problems.push(...faults.map((fault) => locate(subjectOf(change), fault)));
+    if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next));
+  }
+  return sortProblems(problems);
+}
+
+function refusals(kind: Kind, change: Change): readonly Fault[] {
+  if (change.before === undefined || change.action === 'create') return [];
+  const reason = kind.refuse?.(change.before, change.action);
+  return reason === undefined ? [] : [{ code: `${change.action}_refused`, path: '', message: reason }];
+}
+
+function objectFaults(kind: Kind, change: Change, after: StoredObject, next: Snapshot): readonly Fault[] {
+  // The fields give the spec the shape that the rules expect; an unchanged spec was checked when it was written.
+  const own = change.units.length === 0 ? [] : (kind.check?.(after.spec as never) ?? []);
+  return [...own, ...uniqueFaults(kind, after, next), ...danglingFaults(after, next), ...(own.length === 0 ? (kind.checkState?.(after, next) ?? []) : [])];
+}
+
+function uniqueFaults(kind: Kind, object: StoredObject, next: Snapshot): readonly Fault[] {
+  const faults: Fault[] = [];
+  for (const { rule, value } of facetsOf(next.registry, object).keys) {
+    const holder = next.holderOf(kind.name, rule, value);
+    if (holder === undefined || holder.id === object.id) continue;
+    const unique = kind.uniques[rule];
+    const message = unique === undefined ? `the key ${value} is taken by another ${kind.name}; choose another one` : unique.message(value);
+    faults.push({ code: 'value_taken', path: unique?.path ?? '', message: `${message}${holderHint(holder)}` });
+  }
+  return faults;
+}
+
+function holderHint(holder: StoredObject): string {
+  if (holder.owner !== undefined) return ` (it belongs to the source ${holder.owner})`;
+  return '';
+}
+
+/** References to objects that this very step deletes. */
+function danglingFaults(object: StoredObject, next: Snapshot): readonly Fault[] {
+  return facetsOf(next.registry, object)
+    .references.filter(({ to }) => next.get(to) === undefined)
+    .map(({ field, to }) => ({ code: 'reference_deleted', path: `/${field.split('.')[0]}`, message: `refers to ${to}, which does not exist any more; remove the reference` }));
+}
+
+const inUseCodes = { linked: 'object_linked', in_use: 'object_in_use', precondition: 'object_required' } as const;
+
+function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): readonly Problem[] {
+  const referrers = next.referrersOf(object.id).filter(({ field }) => field !== parentField);
+  if (referrers.length === 0) return [];
+  const names = referrers.map(({ from }) => describeReferrer(next, from));
+  const shown = [...new Set(names)];
+  const list = shown.length > 20 ? [...shown.slice(0, 20), `and ${shown.length - 20} more`] : shown;
+  return [
+    {
+      code: inUseCodes[kind.inUse ?? 'in_use'],
+      kind: kind.name,
+      key: object.key ?? object.name,
+      message: `${kind.name.toLowerCase()} has been linked to ${list.join(', ')}; remove it there first`,
+    },
+  ];
+}
+
+/** Kind, name and owner of an object that uses another one. */
+export function describeReferrer(state: Snapshot, object: StoredObject): string {
+  const kind = state.registry.get(object.kind);
+  const owner = object.owner === undefined ? '' : ` (source ${object.owner})`;
+  return `${kind.name.toLowerCase()}: ${object.key ?? object.name}${owner}`;
+}
+
+/** The problem of a reference that names nothing, with the nearest names. */
+export function unknownReference(text: string, kind: string, names: Iterable<string>): { readonly code: string; readonly message: string } {
+  const near = nearestAll(text, names, 3);
+  const hint = near.length === 0 ? `there is no ${kind} of that name` : `did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+  return { code: 'reference_unknown', message: `unknown ${kind} \`${text}\`; ${hint}` };
+}
