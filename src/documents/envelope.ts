@@ -27,7 +27,11 @@ export function readEnvelope(stated: StatedObject, problems: Problem[]): Documen
   const before = problems.length;
   const report = reporter(stated, problems);
   if (!isJsonObject(value)) {
-    report('document_invalid', '', `A document is a map with \`apiVersion\`, \`kind\`, \`metadata\` and \`spec\`, and this is ${describe(value)}; write a map.`);
+    report(
+      'document_invalid',
+      '',
+      `A document is a map with \`apiVersion\`, \`kind\`, \`metadata\` and \`spec\`, and this is ${describe(value)}; write a map.`,
+    );
     return undefined;
   }
   checkMembers(value, envelopeMembers, '', report);
@@ -86,7 +90,11 @@ function readSpec(value: JsonObject, report: Report): JsonObject | undefined {
   const spec = value['spec'];
   if (spec === undefined) return {};
   if (isJsonObject(spec)) return spec;
-  report('spec_invalid', '/spec', `\`spec\` must be a map and is ${describe(spec)}; write its fields, or leave \`spec\` out.`);
+  report(
+    'spec_invalid',
+    '/spec',
+    `\`spec\` must be a map and is ${describe(spec)}; write its fields, or leave \`spec\` out.`,
+  );
   return undefined;
 }
 
@@ -103,7 +111,12 @@ function readMetadata(value: JsonObject, stated: StatedObject, report: Report): 
   const labels = readTextMap(metadata['labels'], '/metadata/labels', stated, report);
   const annotations = readTextMap(metadata['annotations'], '/metadata/annotations', stated, report);
   if (name === undefined) return undefined;
-  return { name, ...(previousNames && { previousNames }), ...(labels && { labels }), ...(annotations && { annotations }) };
+  return {
+    name,
+    ...(previousNames && { previousNames }),
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+  };
 }
 
 function readName(name: Json | undefined, pointer: string, stated: StatedObject, report: Report): string | undefined {
@@ -120,27 +133,49 @@ function readName(name: Json | undefined, pointer: string, stated: StatedObject,
   return name;
 }
 
-function readPreviousNames(names: Json | undefined, stated: StatedObject, report: Report): readonly string[] | undefined {
+function readPreviousNames(
+  names: Json | undefined,
+  stated: StatedObject,
+  report: Report,
+): readonly string[] | undefined {
   const pointer = '/metadata/previousNames';
   if (names === undefined) return undefined;
   if (!Array.isArray(names)) {
-    report('metadata_invalid', pointer, `\`previousNames\` must be a list of names and is ${describe(names)}; write \`previousNames: [old-name]\`.`);
+    report(
+      'metadata_invalid',
+      pointer,
+      `\`previousNames\` must be a list of names and is ${describe(names)}; write \`previousNames: [old-name]\`.`,
+    );
     return undefined;
   }
   return names.flatMap((name: Json, index) => readName(name, pointerTo(pointer, index), stated, report) ?? []);
 }
 
-function readTextMap(map: Json | undefined, pointer: string, stated: StatedObject, report: Report): Readonly<Record<string, string>> | undefined {
+function readTextMap(
+  map: Json | undefined,
+  pointer: string,
+  stated: StatedObject,
+  report: Report,
+): Readonly<Record<string, string>> | undefined {
   if (map === undefined) return undefined;
   if (!isJsonObject(map)) {
-    report('metadata_invalid', pointer, `This must be a map of texts and is ${describe(map)}; write \`name: "text"\` lines, or leave it out.`);
+    report(
+      'metadata_invalid',
+      pointer,
+      `This must be a map of texts and is ${describe(map)}; write \`name: "text"\` lines, or leave it out.`,
+    );
     return undefined;
   }
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(map)) {
     const place = pointerTo(pointer, key);
     if (typeof value === 'string') texts[key] = value;
-    else report('metadata_invalid', place, `\`${key}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`);
+    else
+      report(
+        'metadata_invalid',
+        place,
+        `\`${key}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`,
+      );
   }
   return texts;
 }

@@ -16,7 +16,7 @@ export interface CleanJson {
  * yes: for everything else, a text that is not JSON included, the YAML parser reads again and says what is wrong where.
  */
 export function readJsonText(text: string): CleanJson | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined;
+  if (!/^\s*[{[]/.test(text) || text.includes('\ufeff')) return undefined;
   const value = parsed(text);
   if (value === undefined) return undefined;
   const scan = scanJson(text);

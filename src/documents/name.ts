@@ -9,11 +9,16 @@ export function nameFault(name: string): string | undefined {
   if (subdomain.test(name)) return undefined;
   const better = suggestion(name);
   const rule = `The name ${JSON.stringify(name)} may hold lower-case letters a-z, digits, \`-\` and \`.\`, and must begin and end with a letter or digit`;
-  return better === '' ? `${rule}; choose another one.` : `${rule}; write "${better}", and keep the readable name in \`spec.name\`.`;
+  return better === ''
+    ? `${rule}; choose another one.`
+    : `${rule}; write "${better}", and keep the readable name in \`spec.name\`.`;
 }
 
 function suggestion(name: string): string {
-  const ascii = name.normalize('NFKD').replace(/\p{Mark}/gu, '').toLowerCase();
+  const ascii = name
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase();
   return ascii
     .split('.')
     .map((label) => label.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, ''))

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { Internal } from '../model/errors.ts';
 import { limits } from './limits.ts';
 import type { ReadResult } from './objects.ts';
+import { ready } from './worker-message.ts';
 
 /** What reading one text in the worker gave; `bytes` is its size as JSON text. Places and problems carry an empty path. */
 export interface ParsedFile extends ReadResult {
@@ -28,24 +29,25 @@ export function createParser(options: { readonly fileMilliseconds?: number } = {
   };
   return {
     async parse(text, signal) {
+      const isNew = worker === undefined;
       worker ??= startWorker();
       // An idle worker must not keep the process alive, one at work must.
       worker.ref();
-      const outcome = await ask(worker, text, milliseconds, signal);
-      if (outcome.result === undefined) await drop();
+      const outcome = await ask({ worker, isNew, milliseconds, signal }, text);
+      if (outcome.state !== 'read') await drop();
       worker?.unref();
-      if (outcome.failure !== undefined) throw outcome.failure;
-      return outcome.result ?? outcome.refusal;
+      if (outcome.state === 'failed') throw outcome.reason;
+      return outcome.file;
     },
     close: drop,
   };
 }
 
-/** Exactly one of the three is there; without a result the worker is of no more use. */
+/** What became of one text; only after a result the worker is of further use. */
 type Outcome =
-  | { readonly result: ParsedFile; readonly failure?: undefined }
-  | { readonly result?: undefined; readonly refusal: ParsedFile; readonly failure?: undefined }
-  | { readonly result?: undefined; readonly failure: unknown };
+  | { readonly state: 'read'; readonly file: ParsedFile }
+  | { readonly state: 'refused'; readonly file: ParsedFile }
+  | { readonly state: 'failed'; readonly reason: unknown };
 
 function startWorker(): Worker {
   // Under type stripping the file is TypeScript, in the build it is not, and the build does not rewrite URLs.
@@ -53,33 +55,49 @@ function startWorker(): Worker {
   return new Worker(new URL(file, import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: heapMebibytes } });
 }
 
-function ask(worker: Worker, text: string, milliseconds: number, signal: AbortSignal | undefined): Promise<Outcome> {
-  const cleanup = new AbortController();
-  return new Promise<Outcome>((resolve) => {
-    const listen = (event: 'message' | 'error' | 'exit', listener: (value: never) => void) => {
-      worker.on(event, listener);
-      cleanup.signal.addEventListener('abort', () => worker.off(event, listener));
+interface Asking {
+  readonly worker: Worker;
+  readonly isNew: boolean;
+  readonly milliseconds: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+function ask({ worker, isNew, milliseconds, signal }: Asking, text: string): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const settle = (outcome: Outcome) => {
+      clearTimeout(timer);
+      worker.off('message', receive).off('error', fail).off('exit', exit);
+      signal?.removeEventListener('abort', abort);
+      resolve(outcome);
     };
-    const timer = setTimeout(() => resolve({ refusal: tooSlow(milliseconds) }), milliseconds);
-    cleanup.signal.addEventListener('abort', () => clearTimeout(timer));
-    listen('message', (message: string) => {
-      if (message === 'ready') timer.refresh();
-      else resolve({ result: { ...(JSON.parse(message) as ReadResult), bytes: message.length } });
-    });
-    listen('error', (error: Error) => resolve(outcomeOf(error)));
-    listen('exit', () => resolve({ failure: new Internal('The reader was closed while it read a file.') }));
-    const abort = () => resolve({ failure: signal?.reason });
-    signal?.addEventListener('abort', abort, { signal: cleanup.signal });
+    const receive = (message: string) => {
+      if (message === ready) startTimer();
+      else settle({ state: 'read', file: { ...(JSON.parse(message) as ReadResult), bytes: message.length } });
+    };
+    const fail = (error: Error) => settle(outcomeOf(error));
+    const exit = () => settle({ state: 'failed', reason: new Internal('The reader was closed while it read a file.') });
+    const abort = () => settle({ state: 'failed', reason: signal?.reason });
+    const startTimer = () => {
+      timer = setTimeout(() => settle({ state: 'refused', file: tooSlow(milliseconds) }), milliseconds);
+    };
+    // The time to start a worker is not the file's.
+    if (!isNew) startTimer();
+    worker.on('message', receive).on('error', fail).on('exit', exit);
+    signal?.addEventListener('abort', abort);
     if (signal?.aborted) abort();
     else worker.postMessage(text);
-  }).finally(() => cleanup.abort());
+  });
 }
 
 function outcomeOf(error: Error & { readonly code?: string }): Outcome {
   if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return { refusal: refusal('file_too_large', 'The file needs too much memory to be read; split it.') };
+    return {
+      state: 'refused',
+      file: refusal('file_too_large', 'The file needs too much memory to be read; split it.'),
+    };
   }
-  return { failure: new Internal('The thread that reads documents failed.', { cause: error }) };
+  return { state: 'failed', reason: new Internal('The thread that reads documents failed.', { cause: error }) };
 }
 
 function tooSlow(milliseconds: number): ParsedFile {

@@ -63,9 +63,13 @@ type ReadText = (text: string) => Promise<ParsedFile>;
 
 const charactersPerTurn = 4 * 1024 * 1024;
 
-async function readRevision(files: readonly SourceFile[], readText: ReadText): Promise<{ documents: Document[]; problems: Problem[] }> {
+async function readRevision(
+  files: readonly SourceFile[],
+  readText: ReadText,
+): Promise<{ documents: Document[]; problems: Problem[] }> {
   const bytes = files.reduce((total, file) => total + Buffer.byteLength(file.text), 0);
-  if (bytes > limits.revisionBytes) return refusal('revision_too_large', describeBytes(bytes), describeBytes(limits.revisionBytes));
+  if (bytes > limits.revisionBytes)
+    return refusal('revision_too_large', describeBytes(bytes), describeBytes(limits.revisionBytes));
   const documents: Document[] = [];
   const problems: Problem[] = [];
   let characters = 0;

@@ -17,7 +17,10 @@ export function syntaxFault(error: YAMLError, text: string): Fault {
     case 'TAG_RESOLVE_FAILED':
       return { code: 'yaml_tag', message: `${sentence(error)} YAML tags are not allowed; remove it.` };
     case 'BAD_DIRECTIVE':
-      return { code: 'yaml_directive', message: `${sentence(error)} YAML directives are not allowed; remove the line.` };
+      return {
+        code: 'yaml_directive',
+        message: `${sentence(error)} YAML directives are not allowed; remove the line.`,
+      };
     case 'BAD_SCALAR_START':
     case 'BAD_ALIAS':
       return { code: 'yaml_invalid', message: `${sentence(error)} ${quoteHint(wordAt(text, start))}` };

@@ -7,7 +7,10 @@ export interface Fault {
 /** What is wrong with a string anywhere in a document: Postgres stores neither NUL nor half a surrogate pair. */
 export function stringFault(value: string): Fault | undefined {
   if (value.includes('\0')) {
-    return { code: 'string_nul', message: 'The string holds a NUL character (U+0000), which cannot be stored; remove it.' };
+    return {
+      code: 'string_nul',
+      message: 'The string holds a NUL character (U+0000), which cannot be stored; remove it.',
+    };
   }
   if (value.isWellFormed()) return undefined;
   const message = 'The string holds half of a surrogate pair, which is no character; write both halves or remove it.';
@@ -17,7 +20,7 @@ export function stringFault(value: string): Fault | undefined {
 /** What is wrong with a number: beyond 2^53 it would silently become another one. */
 export function numberFault(value: number, source: string = String(value)): Fault | undefined {
   if (!Number.isFinite(value)) {
-    const message = `\`${source}\` is not a finite number; write a number, or quote it if the text is meant: "${source}".`;
+    const message = `\`${source}\` is not a finite number; write a number, or, if the text is meant, quote it: "${source}".`;
     return { code: 'number_not_finite', message };
   }
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined;

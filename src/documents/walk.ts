@@ -29,14 +29,14 @@ interface Walk {
  * library's `visit` with an object of visitors calls only the most specific one, so that checks in `Node` never see scalars.
  */
 export function walk(root: YamlNode, budget: NodeBudget, report: ReportFault): Json {
-  return valueOf({ report, budget }, root, undefined, 0);
+  return readNode({ report, budget }, root, undefined, 0);
 }
 
-function valueOf(walk: Walk, node: YamlNode | null, path: Path | undefined, depth: number): Json {
+function readNode(walk: Walk, node: YamlNode | null, path: Path | undefined, depth: number): Json {
   walk.budget.left -= 1;
   if (node === null || walk.budget.left < 0) return null;
   checkMarks(walk, node, path);
-  if (isScalar(node)) return scalarOf(walk, node, path);
+  if (isScalar(node)) return readScalar(walk, node, path);
   if (isAlias(node)) return null;
   if (depth >= limits.depth) {
     refuse(walk, node, path, {
@@ -45,8 +45,8 @@ function valueOf(walk: Walk, node: YamlNode | null, path: Path | undefined, dept
     });
     return null;
   }
-  if (isMap(node)) return mapOf(walk, node, path, depth + 1);
-  return isSeq(node) ? listOf(walk, node, path, depth + 1) : null;
+  if (isMap(node)) return readMap(walk, node, path, depth + 1);
+  return isSeq(node) ? readList(walk, node, path, depth + 1) : null;
 }
 
 /** Anchors, aliases and tags, which make a text mean something else than it says. */
@@ -72,19 +72,19 @@ function shortTag(tag: string): string {
   return tag.replace(/^tag:yaml\.org,2002:/, '!!');
 }
 
-function mapOf(walk: Walk, map: YAMLMap.Parsed, up: Path | undefined, depth: number): Json {
+function readMap(walk: Walk, map: YAMLMap.Parsed, up: Path | undefined, depth: number): Json {
   const value: Record<string, Json> = {};
   const seen = new Set<string>();
   for (const pair of map.items) {
-    const key = keyOf(walk, pair.key, up, seen);
-    const member = valueOf(walk, pair.value, { up, step: key ?? '' }, depth);
+    const key = readKey(walk, pair.key, up, seen);
+    const member = readNode(walk, pair.value, { up, step: key ?? '' }, depth);
     if (key !== undefined) value[key] = member;
   }
   return value;
 }
 
 /** The key's text, or nothing when the member must not be kept. */
-function keyOf(walk: Walk, node: YamlNode, up: Path | undefined, seen: Set<string>): string | undefined {
+function readKey(walk: Walk, node: YamlNode, up: Path | undefined, seen: Set<string>): string | undefined {
   walk.budget.left -= 1;
   const key = isScalar(node) ? String(node.value) : '';
   const path = { up, step: key };
@@ -102,14 +102,18 @@ function repeated(key: string, seen: ReadonlySet<string>): Fault | undefined {
   return { code: 'key_duplicate', message: `The key \`${key}\` is written twice in this map; remove one of the two.` };
 }
 
-function listOf(walk: Walk, list: YAMLSeq.Parsed, up: Path | undefined, depth: number): Json {
-  return list.items.map((item, step) => valueOf(walk, item as YamlNode, { up, step }, depth));
+function readList(walk: Walk, list: YAMLSeq.Parsed, up: Path | undefined, depth: number): Json {
+  return list.items.map((item, step) => readNode(walk, item as YamlNode, { up, step }, depth));
 }
 
-function scalarOf(walk: Walk, node: Scalar.Parsed, path: Path | undefined): Json {
+function readScalar(walk: Walk, node: Scalar.Parsed, path: Path | undefined): Json {
   const value: unknown = node.value;
   const fault =
-    typeof value === 'string' ? stringFault(value) : typeof value === 'number' ? numberFault(value, node.source) : undefined;
+    typeof value === 'string'
+      ? stringFault(value)
+      : typeof value === 'number'
+        ? numberFault(value, node.source)
+        : undefined;
   if (fault !== undefined) refuse(walk, node, path, fault);
   // The core schema makes strings, numbers, booleans and null only, and every tag that could make more is refused.
   return value as Json;

@@ -16,16 +16,19 @@ export function writeDocuments(documents: readonly WritableDocument[]): string {
 }
 
 function writeDocument({ kind, metadata, spec, comment }: WritableDocument): string {
-  const document = new NewDocument({ apiVersion, kind, metadata, spec }, {
-    schema: 'core',
-    version: '1.2',
-    // Quotes what YAML 1.1 would misread (`NO`, `22:22`): the files may pass through kubectl.
-    compat: 'yaml-1.1',
-    // Repeated values are written out: the reader refuses aliases.
-    aliasDuplicateObjects: false,
-    // A key `<<` is a key.
-    merge: false,
-  });
+  const document = new NewDocument(
+    { apiVersion, kind, metadata, spec },
+    {
+      schema: 'core',
+      version: '1.2',
+      // Quotes what YAML 1.1 would misread (`NO`, `22:22`): the files may pass through kubectl.
+      compat: 'yaml-1.1',
+      // Repeated values are written out: the reader refuses aliases.
+      aliasDuplicateObjects: false,
+      // A key `<<` is a key.
+      merge: false,
+    },
+  );
   quoteWhereNeeded(document);
   const body = document.toString({ lineWidth: 0, flowCollectionPadding: false });
   // Inside double quotes only, see below; the library leaves it bare, and the reader refuses it there.
@@ -46,5 +49,8 @@ function quoteWhereNeeded(document: YamlDocument): void {
 function commentLines(comment: string | undefined): string {
   if (comment === undefined) return '';
   const lines = comment.replaceAll('\ufeff', '').split(/\r\n|[\r\n]/);
-  return lines.map((line) => `# ${line}`.trimEnd()).join('\n').concat('\n');
+  return lines
+    .map((line) => `# ${line}`.trimEnd())
+    .join('\n')
+    .concat('\n');
 }

@@ -36,12 +36,14 @@ function streamProblems(reading: Reading): readonly Problem[] {
   const problems: Problem[] = [];
   const mark = text.indexOf('\ufeff');
   if (mark >= 0) {
-    const message = 'There is a byte order mark (U+FEFF) inside the file; remove it, or write it as "\\uFEFF" in double quotes.';
+    const message =
+      'There is a byte order mark (U+FEFF) inside the file; remove it, or write it as "\\uFEFF" in double quotes.';
     problems.push(problemAt(reading, { code: 'yaml_byte_order_mark', message }, mark));
   }
   // A directive stays in force for later documents, so it is reported once.
   if (documents.some(hasDirective)) {
-    const message = 'YAML directives (`%YAML`, `%TAG`) are not allowed; remove the line, documents are always YAML 1.2.';
+    const message =
+      'YAML directives (`%YAML`, `%TAG`) are not allowed; remove the line, documents are always YAML 1.2.';
     problems.push(problemAt(reading, { code: 'yaml_directive', message }, Math.max(0, text.search(/^%/m))));
   }
   return problems;

@@ -1,0 +1,89 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { extname, join, sep } from 'node:path';
+import { Unreadable } from './snapshot.ts';
+
+/** A file to read: its path relative to the directory, with `/`, and where it really is. */
+export interface ListedFile {
+  readonly relative: string;
+  readonly path: string;
+  readonly size: number;
+}
+
+const extensions = new Set(['.yaml', '.yml', '.json']);
+const mostFiles = 50_000;
+const deepest = 64;
+
+/** All documents' files below a directory, sorted; dot entries are ignored, and links may not lead out of the directory. */
+export async function listFiles(directory: string): Promise<readonly ListedFile[]> {
+  const root = await realpath(directory);
+  const files: ListedFile[] = [];
+  await collect({ root, files }, root, [], new Set([root]));
+  return files.sort((a, b) => (a.relative < b.relative ? -1 : a.relative > b.relative ? 1 : 0));
+}
+
+/** Whether a file's name says that it holds documents. */
+export function isDocumentFile(name: string): boolean {
+  return extensions.has(extname(name).toLowerCase());
+}
+
+interface Listing {
+  readonly root: string;
+  readonly files: ListedFile[];
+}
+
+/** `above` holds the real directories on the way here, so that links in a circle end. */
+async function collect(
+  listing: Listing,
+  directory: string,
+  steps: readonly string[],
+  above: ReadonlySet<string>,
+): Promise<void> {
+  if (steps.length > deepest)
+    throw new Unreadable(
+      `"${steps.slice(0, 3).join('/')}/…" is nested more than ${deepest} directories deep; flatten it.`,
+    );
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.name.startsWith('.')) continue;
+    const relative = [...steps, entry.name];
+    const wanted = isDocumentFile(entry.name);
+    if (!entry.isDirectory() && !entry.isSymbolicLink() && !wanted) continue;
+    const path = entry.isSymbolicLink()
+      ? await target(listing.root, join(directory, entry.name), relative, wanted)
+      : join(directory, entry.name);
+    if (path === undefined) continue;
+    const status = await stat(path);
+    if (status.isDirectory()) {
+      if (!above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
+    } else if (wanted) add(listing, { relative: relative.join('/'), path, size: status.size }, status.isFile());
+  }
+}
+
+function add({ files }: Listing, file: ListedFile, regular: boolean): void {
+  // Opening a pipe would wait for ever.
+  if (!regular) throw new Unreadable(`"${file.relative}" is not a regular file; remove it or rename it.`);
+  if (files.length === mostFiles) throw new Unreadable(`There are more than ${mostFiles} files; use several sources.`);
+  files.push(file);
+}
+
+/** Where a link leads; links to other kinds of files than documents are of no interest, wherever they lead. */
+async function target(
+  root: string,
+  link: string,
+  relative: readonly string[],
+  wanted: boolean,
+): Promise<string | undefined> {
+  const path = await realpath(link).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' && error.code !== 'ELOOP') throw error;
+    return undefined;
+  });
+  const name = relative.join('/');
+  if (path === undefined) {
+    if (wanted) throw new Unreadable(`"${name}" is a symbolic link that leads nowhere; repair or remove it.`);
+    return undefined;
+  }
+  if (path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)) return path;
+  if (!wanted && !(await stat(path)).isDirectory()) return undefined;
+  throw new Unreadable(
+    `"${name}" is a symbolic link that leads out of the directory; put the files into the directory itself.`,
+  );
+}

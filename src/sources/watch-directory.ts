@@ -1,0 +1,138 @@
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
+import { mountLink } from './read-directory.ts';
+
+/** What to watch and whom to tell. */
+export interface WatchOptions {
+  readonly path: string;
+  /** How long it must be quiet after an event. */
+  readonly settleMs?: number;
+  readonly pollMs?: number;
+  /** Something may have changed: a hint, to be checked by reading. */
+  readonly onChange: () => void;
+  /** Watching failed; the polls go on. */
+  readonly onError: (error: unknown) => void;
+  readonly signal?: AbortSignal;
+}
+
+const defaultSettleMs = 250;
+const defaultPollMs = 15_000;
+
+/** Tells of possible changes below a path, whether it exists yet or not. Returns a function that stops it. */
+export function watchDirectory(options: WatchOptions): () => Promise<void> {
+  const { path, onChange, onError, settleMs = defaultSettleMs, pollMs = defaultPollMs, signal } = options;
+  let settling: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const hint = () => {
+    if (stopped) return;
+    clearTimeout(settling);
+    settling = setTimeout(check, settleMs);
+  };
+  const watcher = createWatcher(path, hint, onError);
+  const check = () => {
+    void watcher
+      .renew()
+      .catch(onError)
+      .then(() => {
+        if (!stopped) onChange();
+      });
+  };
+  const poll = setInterval(check, pollMs);
+  const stop = async () => {
+    stopped = true;
+    clearTimeout(settling);
+    clearInterval(poll);
+    signal?.removeEventListener('abort', stopNow);
+    await watcher.close();
+  };
+  const stopNow = () => void stop().catch(onError);
+  if (signal?.aborted) stopNow();
+  else {
+    signal?.addEventListener('abort', stopNow);
+    check();
+  }
+  return stop;
+}
+
+interface Watcher {
+  /** Watches what is at the path now; a watcher of a directory that was removed stays silent when it returns. */
+  renew(): Promise<void>;
+  close(): Promise<void>;
+}
+
+function createWatcher(path: string, hint: () => void, onError: (error: unknown) => void): Watcher {
+  let current: { readonly identity: string; readonly watcher: FSWatcher } | undefined;
+  let closed = false;
+  let last: Promise<void> = Promise.resolve();
+  const renewNow = async () => {
+    const target = closed ? undefined : await findTarget(path);
+    if (target?.identity === current?.identity) return;
+    const old = current?.watcher;
+    current = undefined;
+    await old?.close();
+    if (closed || target === undefined) return;
+    const watcher = watch(target.directory, target.options);
+    current = { identity: target.identity, watcher };
+    // What happens before `ready` may go unseen, so `ready` is a hint too.
+    watcher.on('all', hint).on('ready', hint).on('error', onError);
+    watcher.on('unlinkDir', (gone) => {
+      if (gone === target.directory && current?.watcher === watcher) current = { identity: 'removed', watcher };
+    });
+  };
+  return {
+    renew() {
+      last = last.then(renewNow, renewNow);
+      return last;
+    },
+    close() {
+      closed = true;
+      return this.renew();
+    },
+  };
+}
+
+interface Target {
+  readonly directory: string;
+  readonly options: ChokidarOptions;
+  /** Different when the directory was replaced by another one, or became a mount. */
+  readonly identity: string;
+}
+
+/** What to watch for a path: a file's directory, a mount's top, or a whole tree. Nothing while there is nothing to watch. */
+async function findTarget(path: string): Promise<Target | undefined> {
+  try {
+    const isTree = (await stat(path)).isDirectory();
+    const directory = await realpath(isTree ? path : dirname(path));
+    const isMount = isTree && (await isThere(join(directory, mountLink)));
+    const { dev, ino, birthtimeNs } = await stat(directory, { bigint: true });
+    const shape = isMount ? 'mount' : isTree ? 'tree' : 'file';
+    // Inode numbers are used again at once; together with the birth time they are not.
+    const identity = [shape, directory, dev, ino, birthtimeNs].join(' ');
+    return { directory, identity, options: isTree && !isMount ? treeOptions(directory) : flatOptions };
+  } catch {
+    // Why it cannot be watched is what reading it will say.
+    return undefined;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * For a mount: the new generation appears as entries of the mount directory. Watching one file, or leaving out dot entries,
+ * sees a change only when kubelet happens to delete the old generation.
+ */
+const flatOptions: ChokidarOptions = { followSymlinks: false, depth: 0, ignoreInitial: true };
+
+function treeOptions(root: string): ChokidarOptions {
+  const isHidden = (path: string) =>
+    relative(root, path)
+      .split(sep)
+      .some((step) => step.startsWith('.'));
+  return { followSymlinks: false, ignoreInitial: true, ignored: isHidden };
+}

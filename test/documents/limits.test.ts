@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../src/documents/limits.ts';
+import { createReader } from '../../src/documents/reader.ts';
+import { group, onlyProblem, read } from './sample.ts';
+
+const padded = (bytes: number) => group('a') + '#'.repeat(bytes - group('a').length);
+const nested = (depth: number) => group('a', ` {x: ${'['.repeat(depth - 2)}${']'.repeat(depth - 2)}}`);
+const json = (count: number) =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'List',
+    items: Array.from({ length: count }, (_, index) => ({
+      apiVersion: 'heddle.dev/v1',
+      kind: 'A',
+      metadata: { name: `a${index}` },
+    })),
+  });
+
+test('E15: a file of exactly 4 MiB is read, one byte more is refused', () => {
+  expect(read(padded(limits.fileBytes)).documents).toHaveLength(1);
+  expect(onlyProblem(padded(limits.fileBytes + 1))).toMatchObject({ code: 'file_too_large', line: 1, column: 1 });
+});
+
+test('E15: bytes are counted, not characters', () => {
+  expect(onlyProblem(`# ${'é'.repeat(limits.fileBytes / 2)}`).code).toBe('file_too_large');
+});
+
+test('E15: a depth of 64 is read, 65 is refused, in YAML and in JSON', () => {
+  expect(read(nested(limits.depth)).problems).toEqual([]);
+  expect(onlyProblem(nested(limits.depth + 1)).code).toBe('document_too_deep');
+  const spec = (depth: number) =>
+    JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'A', metadata: { name: 'a' }, spec: { x: 0 } }).replace(
+      '0',
+      '['.repeat(depth - 2) + ']'.repeat(depth - 2),
+    );
+  expect(read(spec(limits.depth)).problems).toEqual([]);
+  expect(onlyProblem(spec(limits.depth + 1)).code).toBe('document_too_deep');
+});
+
+test('E15: nesting that exhausts the parser is a problem of depth', () => {
+  expect(onlyProblem('['.repeat(100_000)).code).toBe('document_too_deep');
+});
+
+test('E15: more values than a file may hold are refused', () => {
+  const { documents, problems } = read(group('a', ` {x: [${'0,'.repeat(limits.fileNodes)}]}`));
+  expect(documents).toEqual([]);
+  expect(problems).toMatchObject([{ code: 'file_too_large', file: 'a.yaml' }]);
+});
+
+test('E15: 50,000 documents are read, in one file or several, and one more is refused', async () => {
+  const reader = createReader();
+  const half = { path: 'a.json', text: json(25_000) };
+  const other = { path: 'b.json', text: json(25_000).replaceAll('"A"', '"B"') };
+  const most = await reader.read([half, other]);
+  expect([most.documents.length, most.problems]).toEqual([limits.revisionDocuments, []]);
+  const more = await reader.read([half, other, { path: 'c.yaml', text: group('c') }]);
+  expect(more).toMatchObject({ documents: [], problems: [{ code: 'revision_too_many_documents' }] });
+  await reader.close();
+});
+
+test('E15: 64 MiB are read, and one byte more is refused before anything is parsed', async () => {
+  const reader = createReader();
+  const text = '#'.repeat(limits.fileBytes);
+  const files = Array.from({ length: 16 }, (_, index) => ({ path: `${index}.yaml`, text }));
+  expect(await reader.read(files)).toEqual({ documents: [], problems: [] });
+  const before = reader.stats();
+  const result = await reader.read([...files, { path: 'one-more.yaml', text: '#' }]);
+  expect(result).toMatchObject({ documents: [], problems: [{ code: 'revision_too_large' }] });
+  expect(reader.stats()).toEqual(before);
+  await reader.close();
+});
