@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, inject } from 'vitest';
+import { afterAll, describe, inject, TestRunner } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { databaseUrl, onServer } from './sql.ts';
 
@@ -20,8 +20,7 @@ export interface TestDatabase extends AsyncDisposable {
 export const eachEngine = describe.each<Engine>(['postgres', 'embedded']);
 
 const open = new Set<TestDatabase>();
-const clones: string[] = [];
-const directories: string[] = [];
+const leftovers: { readonly test: Task | undefined; readonly remove: () => Promise<unknown> }[] = [];
 
 /** Clones the migrated template of the engine. */
 export async function testDatabase(engine: Engine): Promise<TestDatabase> {
@@ -41,24 +40,21 @@ export async function testDatabase(engine: Engine): Promise<TestDatabase> {
 
 /** Makes an empty database on the test server, dropped at the end of the file, and returns its URL. */
 export function emptyDatabase(): Promise<string> {
-  return create(`t_${randomBytes(6).toString('hex')}`, 'template0');
+  return create('template0');
 }
 
 /** Makes a temporary directory, removed at the end of the file. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
-  directories.push(directory);
+  removeLater(() => rm(directory, { recursive: true }));
   return directory;
 }
 
-// Left in place when a test failed, to be looked at.
+// What a failed test used is left in place, to be looked at.
 // biome-ignore lint/correctness/noEmptyPattern: vitest wants the first argument destructured, and we need the second.
 afterAll(async ({}, file: Task) => {
-  if (hasFailed(file)) return;
   if (open.size > 0) throw new Error(`${open.size} test databases were not closed: use \`await using\`.`);
-  // Without FORCE: a session that is still open, a leaked pool, makes this fail and with it the file.
-  for (const name of clones) await onServer(inject('postgresUrl'), `drop database ${name}`);
-  for (const directory of directories) await rm(directory, { recursive: true });
+  for (const { test, remove } of leftovers) if (!hasFailed(test ?? file)) await remove();
 });
 
 interface Task {
@@ -70,14 +66,20 @@ function hasFailed(task: Task): boolean {
   return task.result?.state === 'fail' || (task.tasks?.some(hasFailed) ?? false);
 }
 
-function cloneDatabase(): Promise<string> {
-  return create(`t_${randomBytes(6).toString('hex')}`, inject('postgresTemplate'));
+function removeLater(remove: () => Promise<unknown>): void {
+  leftovers.push({ test: TestRunner.getCurrentTest(), remove });
 }
 
-async function create(name: string, template: string): Promise<string> {
+function cloneDatabase(): Promise<string> {
+  return create(inject('postgresTemplate'));
+}
+
+async function create(template: string): Promise<string> {
   const server = inject('postgresUrl');
+  const name = `t_${randomBytes(6).toString('hex')}`;
   await onServer(server, `create database ${name} template ${template}`);
-  clones.push(name);
+  // Without FORCE: a session that is still open, a leaked pool, makes this fail and with it the file.
+  removeLater(() => onServer(server, `drop database ${name}`));
   return databaseUrl(server, name);
 }
 

@@ -57,7 +57,11 @@ class Server implements PostgresServer {
   readonly #arguments: readonly string[];
   readonly #port: number | undefined;
   #process: ChildProcess | undefined;
-  readonly #abandon = () => this.#process?.kill('SIGQUIT');
+  // Our own process ends without having stopped it: take it along, and what it left.
+  readonly #abandon = () => {
+    this.#process?.kill('SIGQUIT');
+    rmSync(this.#home.directory, { recursive: true, force: true, maxRetries: 5 });
+  };
 
   constructor(home: Home, options: ServerOptions, port: number | undefined) {
     const settings = {
