@@ -1,0 +1,121 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import { isEmpty } from '../model/field.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { type Change, type Claim, type Counts, type Plan, subjectOf, type TrippedGuard } from './plan.ts';
+
+/** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
+export interface PlanView {
+  readonly formatVersion: '1.0';
+  /** Of a stored plan. */
+  readonly id?: string;
+  readonly state?: string;
+  readonly expiresAt?: string;
+  readonly source?: string;
+  readonly digest: string;
+  readonly baseRevision: number;
+  readonly counts: Counts;
+  readonly changes: readonly ChangeView[];
+  readonly claims: readonly ClaimView[];
+  readonly guards: readonly TrippedGuard[];
+  readonly warnings: readonly Problem[];
+}
+
+export interface ObjectView {
+  readonly kind: string;
+  readonly key?: string;
+  readonly name: string;
+  /** Absent for an object that the plan creates. */
+  readonly id?: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+export interface ChangeView extends ObjectView {
+  readonly action: Change['action'];
+  readonly units: readonly UnitView[];
+  readonly risks: readonly string[];
+}
+
+export interface ClaimView extends ObjectView {
+  readonly action: Claim['action'];
+}
+
+/** One unit: `path` with names in its brackets. `reset` says that it falls back to its default. */
+export interface UnitView {
+  readonly path: string;
+  readonly before?: Json;
+  readonly after?: Json;
+  readonly reset?: true;
+}
+
+/** Renders a plan with the names of the snapshots before and after it. */
+export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanView {
+  const label = labeler(before, after);
+  return {
+    formatVersion: '1.0',
+    ...(plan.source === undefined ? {} : { source: plan.source }),
+    digest: plan.digest,
+    baseRevision: plan.base,
+    counts: plan.counts,
+    changes: plan.changes.map((change) => viewChange(change, label)),
+    claims: plan.claims.map((claim) => ({ action: claim.action, ...viewObject(claim) })),
+    guards: plan.guards,
+    warnings: plan.warnings,
+  };
+}
+
+/** Renders one change with the names of the snapshots before and after it. */
+export function viewChange(change: Change, label: Label): ChangeView {
+  const resets = new Set(change.resets);
+  const units = change.units.filter((unit) => change.action !== 'create' || !isEmpty(unit.after));
+  return {
+    action: change.action,
+    ...viewObject(change),
+    units: units.map((unit) => ({
+      path: labelPath(unit.path, label),
+      ...(unit.before === undefined ? {} : { before: labelValue(unit.before, label) }),
+      ...(unit.after === undefined ? {} : { after: labelValue(unit.after, label) }),
+      ...(resets.has(unit.path) ? { reset: true as const } : {}),
+    })),
+    risks: change.risks,
+  };
+}
+
+function viewObject(change: Change | Claim): ObjectView {
+  const { kind, key, name, id } = subjectOf(change);
+  const isNew = 'units' in change && change.action === 'create';
+  return {
+    kind,
+    ...(key === undefined ? {} : { key }),
+    name,
+    ...(isNew ? {} : { id }),
+    ...(change.place === undefined ? {} : { file: change.place.file, line: change.place.line }),
+  };
+}
+
+/** The name by which people know an id, if it is one. */
+export type Label = (id: string) => string | undefined;
+
+/** Names of ids, as they are after a step or, for what is gone, were before it. */
+export function labeler(before: Snapshot, after: Snapshot): Label {
+  return (id) => {
+    const object: StoredObject | undefined = after.get(id) ?? before.get(id);
+    return object === undefined ? undefined : (object.key ?? (object.name === '' ? undefined : object.name));
+  };
+}
+
+/** A unit path with the name of its element. */
+export function labelPath(path: string, label: Label): string {
+  const bracket = path.endsWith(']') ? path.indexOf('[') : -1;
+  const name = bracket < 0 ? undefined : label(path.slice(bracket + 1, -1));
+  return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;
+}
+
+function labelValue(value: Json, label: Label): Json {
+  if (typeof value === 'string') return label(value) ?? value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => labelValue(item, label));
+  return Object.fromEntries(Object.entries(value as JsonObject).map(([name, item]) => [label(name) ?? name, labelValue(item, label)]));
+}
