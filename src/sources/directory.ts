@@ -24,8 +24,11 @@ export type Deliver = (snapshot: DirectorySnapshot) => Promise<void> | void;
 export function createDirectorySource(options: DirectorySourceOptions, deliver: Deliver): () => Promise<void> {
   let stopped = options.signal?.aborted === true;
   let delivered: string | undefined;
+  let wasMount = false;
   const look = async () => {
-    const snapshot = await readDirectory(options.path, options.read);
+    const found = await readDirectory(options.path, options.read);
+    wasMount ||= found.ok && found.isMount;
+    const snapshot = found.ok && wasMount && !found.isMount ? unmounted(options.path) : found;
     const state = snapshot.ok ? snapshot.digest : snapshot.reason;
     if (stopped || state === delivered) return;
     delivered = undefined;
@@ -43,6 +46,14 @@ export function createDirectorySource(options: DirectorySourceOptions, deliver: 
     options.signal?.removeEventListener('abort', forbid);
     await stopWatching();
     await looks.idle();
+  };
+}
+
+/** The empty directory below a mount that went away must not be taken for a source that declares nothing. */
+function unmounted(path: string): DirectorySnapshot {
+  return {
+    ok: false,
+    reason: `"${path}" was a mount and is none now (it has no \`..data\`); mount it again, or restart.`,
   };
 }
 

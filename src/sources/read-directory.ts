@@ -36,8 +36,10 @@ export async function readDirectory(path: string, options: ReadOptions = {}): Pr
   return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.` };
 }
 
+type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
+
 /** Nothing when the directory changed while it was read. */
-async function readOnce(path: string, options: ReadOptions): Promise<DirectorySnapshot | undefined> {
+async function readOnce(path: string, options: ReadOptions): Promise<Readable | undefined> {
   const status = await stat(path);
   if (!status.isDirectory()) return snapshotOf([await readSingle(path, status.isFile())], [''], options);
   const link = join(path, mountLink);
@@ -45,7 +47,7 @@ async function readOnce(path: string, options: ReadOptions): Promise<DirectorySn
   // Through the link, files of two generations mix (169 of 17,300 readings did); below its target they never do.
   const target = await realpath(link);
   const snapshot = await readTree(target, path, options);
-  return (await realpath(link)) === target ? snapshot : undefined;
+  return (await realpath(link)) === target ? { ...snapshot, isMount: true } : undefined;
 }
 
 async function readSingle(path: string, regular: boolean): Promise<SourceFile> {
@@ -53,7 +55,7 @@ async function readSingle(path: string, regular: boolean): Promise<SourceFile> {
   return { path, text: await readText(path, path) };
 }
 
-async function readTree(root: string, shown: string, options: ReadOptions): Promise<DirectorySnapshot> {
+async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {
   const listed = await listFiles(root);
   const bytes = listed.reduce((total, file) => total + file.size, 0);
   if (bytes > limits.revisionBytes) {
@@ -78,13 +80,13 @@ async function snapshotOf(
   files: readonly SourceFile[],
   names: readonly string[],
   options: ReadOptions,
-): Promise<DirectorySnapshot> {
+): Promise<Readable> {
   const warnings = await frozenFileWarnings(
     files.map(({ path }) => path),
     options.mountTable,
   );
   const digest = sha256(JSON.stringify(files.map(({ text }, index) => [names[index], digestOf(text)])));
-  return { ok: true, files, digest, warnings };
+  return { ok: true, files, digest, warnings, isMount: false };
 }
 
 async function isLink(path: string): Promise<boolean> {

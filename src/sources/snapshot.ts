@@ -8,6 +8,8 @@ export type DirectorySnapshot =
       /** Of the files' places and contents; line ends and a byte order mark do not count. */
       readonly digest: string;
       readonly warnings: readonly string[];
+      /** Whether it is a ConfigMap mount (it has a `..data` link). */
+      readonly isMount: boolean;
     }
   | { readonly ok: false; readonly reason: string };
 

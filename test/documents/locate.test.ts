@@ -57,7 +57,7 @@ test('finds places in the elements of a JSON List', () => {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2);
   const second = read(text).documents[1];
   expect(second && locate({ path: 'a.yaml', text }, second.place, '/spec/n')).toEqual({
-    line: 21,
+    line: 22,
     column: 14,
     source: '1',
   });
