@@ -1,0 +1,76 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { isEmpty } from '../../model/field.ts';
+import type { AuditEvent, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { sectionOf } from '../shared/stored.ts';
+import { switchEvents } from '../shared/switches.ts';
+
+type Meta = Readonly<Record<string, string>>;
+
+const switches = {
+  peer_login_expiration_enabled: 'account.setting.peer.login.expiration',
+  peer_inactivity_expiration_enabled: 'account.peer.inactivity.expiration',
+  groups_propagation_enabled: 'account.setting.group.propagation',
+  routing_peer_dns_resolution_enabled: 'account.setting.routing.peer.dns.resolution',
+  lazy_connection_enabled: 'account.setting.lazy.connection',
+  peer_expose_enabled: 'account.setting.peer.expose',
+};
+
+const extraSwitches = { peer_approval_enabled: 'account.setting.peer.approval' };
+
+/** Settings whose new value is worth an event, with what the event says beside it. */
+const values: Readonly<Record<string, { readonly code: string; meta(before: string, after: string): Meta }>> = {
+  peer_login_expiration: { code: 'account.setting.peer.login.expiration.update', meta: () => ({}) },
+  peer_inactivity_expiration: { code: 'account.peer.inactivity.expiration.update', meta: () => ({}) },
+  auto_update_version: { code: 'account.settings.auto.version.update', meta: (_, version) => ({ version }) },
+  dns_domain: { code: 'account.dns.domain.update', meta: oldAndNew('dns_domain') },
+  network_range: { code: 'account.network.range.update', meta: oldAndNew('network_range') },
+  network_range_v6: { code: 'account.network.range.update', meta: oldAndNew('network_range_v6') },
+};
+
+/** One event for each setting that changed and has a code of its own. */
+export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
+  const [was, is] = [sectionOf(before, 'settings'), sectionOf(after, 'settings')];
+  const [wasExtra, isExtra] = [inside(was, 'extra'), inside(is, 'extra')];
+  return [
+    ...switchEvents(switches, was, is, {}),
+    ...switchEvents(extraSwitches, wasExtra, isExtra, {}),
+    ...valueEvents(was, is),
+    ...ipv6Events(was, is),
+    ...logGroupEvents(listed(wasExtra), listed(isExtra), state),
+  ];
+}
+
+function oldAndNew(field: string): (before: string, after: string) => Meta {
+  return (before, after) => ({ [`old_${field}`]: before, [`new_${field}`]: after });
+}
+
+function valueEvents(was: JsonObject, is: JsonObject): readonly AuditEvent[] {
+  return Object.entries(values)
+    .filter(([field]) => was[field] !== is[field])
+    .map(([field, { code, meta }]) => ({ code, meta: meta(String(was[field] ?? ''), String(is[field] ?? '')) }));
+}
+
+/** IPv6 is on while any group has it. */
+function ipv6Events(was: JsonObject, is: JsonObject): readonly AuditEvent[] {
+  const enabled = (settings: JsonObject) => ({ on: !isEmpty(settings['ipv6_enabled_groups']) });
+  return switchEvents({ on: 'account.setting.ipv6' }, enabled(was), enabled(is), {});
+}
+
+function logGroupEvents(was: readonly string[], is: readonly string[], state: State): readonly AuditEvent[] {
+  const event = (code: string) => (id: string) => ({ code, meta: { group: state.get(id)?.name ?? '', group_id: id } });
+  return [
+    ...is.filter((id) => !was.includes(id)).map(event('account.settings.extra.flow.group.add')),
+    ...was.filter((id) => !is.includes(id)).map(event('account.settings.extra.flow.group.remove')),
+  ];
+}
+
+function inside(settings: JsonObject, name: string): JsonObject {
+  // Canonical specs carry the section with all its members.
+  return (settings[name] ?? {}) as JsonObject;
+}
+
+function listed(extra: JsonObject): readonly string[] {
+  const groups = extra['network_traffic_logs_groups'];
+  return Array.isArray(groups) ? groups.map(String) : [];
+}

@@ -1,0 +1,100 @@
+import { boolean, object } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { derivedText } from '../shared/stored.ts';
+import { updatedEvents } from './events.ts';
+import { checkAgainstAccount, checkRanges, warnOfNewAddresses } from './rules.ts';
+import { settings } from './settings.ts';
+
+const onboarding = {
+  signup_form_pending: boolean({
+    doc: 'Whether the sign-up form is still to be filled in.',
+    default: true,
+    keep: true,
+  }),
+  onboarding_flow_pending: boolean({
+    doc: 'Whether the guided start is still to be finished.',
+    default: true,
+    keep: true,
+  }),
+};
+
+export const account = defineKind({
+  name: 'Account',
+  doc: 'The account itself: its settings. There is one, so its document is called `account`.',
+  path: '/api/accounts',
+  idParameter: 'accountId',
+  verbs: ['list', 'replace'],
+  module: 'accounts',
+  document: { allowed: true },
+  singleton: 'account',
+  spec: {
+    settings: object(settings, {
+      doc: 'Settings that hold for the whole account.',
+      required: true,
+      documentDefault: {},
+    }),
+    onboarding: object(onboarding, { doc: 'Which steps of the first start are still open.', default: {}, keep: true }),
+  },
+  computed: {
+    domain: {
+      doc: 'The e-mail domain of the account.',
+      schema: { type: 'string' },
+      value: (object) => derivedText(object, 'domain') ?? '',
+    },
+    domain_category: {
+      doc: 'Whether that domain belongs to one organisation (`private`) or to a mail provider (`public`).',
+      schema: { type: 'string' },
+      value: (object) => derivedText(object, 'domain_category') ?? '',
+    },
+    created_by: {
+      doc: 'The user who made the account.',
+      schema: { type: 'string' },
+      value: (object) => derivedText(object, 'created_by') ?? '',
+    },
+    created_at: {
+      doc: 'When the account was made.',
+      schema: { type: 'string', format: 'date-time' },
+      value: (object) => derivedText(object, 'created_at') ?? object.createdAt,
+    },
+  },
+  check: checkRanges,
+  checkState: checkAgainstAccount,
+  risks: warnOfNewAddresses,
+  activity: { create: 'account.create', delete: 'account.delete' },
+  activityMeta: (object) => ({
+    account_id: object.id,
+    domain: derivedText(object, 'domain') ?? '',
+    created_at: derivedText(object, 'created_at') ?? object.createdAt,
+  }),
+  updateEvents: updatedEvents,
+  example: {
+    settings: {
+      peer_login_expiration_enabled: true,
+      peer_login_expiration: 604800,
+      peer_inactivity_expiration_enabled: false,
+      peer_inactivity_expiration: 600,
+      regular_users_view_blocked: true,
+      groups_propagation_enabled: true,
+      jwt_groups_enabled: true,
+      jwt_groups_claim_name: 'groups',
+      jwt_allow_groups: ['mesh-users'],
+      routing_peer_dns_resolution_enabled: true,
+      dns_domain: 'mesh.example.com',
+      network_range: '100.72.0.0/16',
+      network_range_v6: 'fd00:7a3c:91e2::/64',
+      ipv6_enabled_groups: ['developers'],
+      peer_expose_enabled: true,
+      peer_expose_groups: ['developers'],
+      extra: {
+        peer_approval_enabled: false,
+        user_approval_required: true,
+        network_traffic_logs_enabled: false,
+        network_traffic_logs_groups: ['office-gateways'],
+        network_traffic_packet_counter_enabled: false,
+      },
+      lazy_connection_enabled: false,
+      auto_update_version: 'latest',
+    },
+    onboarding: { signup_form_pending: false, onboarding_flow_pending: false },
+  },
+});

@@ -1,0 +1,98 @@
+import { type Cidr, overlaps, parseCidr } from '../../lib/address.ts';
+import type { Fault, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { peerDomainOf } from '../shared/peer-domain.ts';
+import { sectionOf } from '../shared/stored.ts';
+
+interface Ranges {
+  readonly settings: { readonly network_range: string | undefined; readonly network_range_v6: string | undefined };
+}
+
+interface RangeRule {
+  readonly field: 'network_range' | 'network_range_v6';
+  readonly family: 4 | 6;
+  readonly shortest: number;
+  readonly longest: number;
+}
+
+const rangeRules: readonly RangeRule[] = [
+  { field: 'network_range', family: 4, shortest: 0, longest: 28 },
+  { field: 'network_range_v6', family: 6, shortest: 48, longest: 120 },
+];
+
+/** Ranges whose addresses mean something else everywhere. */
+const reservedRanges = [
+  { text: '127.0.0.0/8', what: 'loopback' },
+  { text: '169.254.0.0/16', what: 'link-local' },
+  { text: '224.0.0.0/4', what: 'multicast' },
+  { text: '::1/128', what: 'loopback' },
+  { text: 'fe80::/10', what: 'link-local' },
+  { text: 'ff00::/8', what: 'multicast' },
+];
+
+/** The ranges of peer addresses: family, size, and nothing that is reserved. Malformed ones are reported elsewhere. */
+export function checkRanges(spec: Ranges): readonly Fault[] {
+  return rangeRules.flatMap((rule) => {
+    const range = rangeOf(spec.settings[rule.field]);
+    const message = range === undefined ? undefined : rangeFault(rule, range);
+    return message === undefined ? [] : [{ code: 'network_range_invalid', path: `/settings/${rule.field}`, message }];
+  });
+}
+
+function rangeFault(rule: RangeRule, range: Cidr): string | undefined {
+  const { family, shortest, longest } = rule;
+  if (range.family !== family) return `\`${range.text}\` is an IPv${range.family} range; write an IPv${family} range`;
+  const reserved = reservedRanges.find(({ text }) => overlapsText(range, text));
+  if (reserved !== undefined) return `\`${range.text}\` contains ${reserved.what} addresses; choose another range`;
+  if (range.prefix > longest) return `\`${range.text}\` is too small; choose a prefix of at most /${longest}`;
+  if (range.prefix < shortest) return `\`${range.text}\` is too large; choose a prefix of at least /${shortest}`;
+  return undefined;
+}
+
+function overlapsText(range: Cidr, text: string): boolean {
+  const other = rangeOf(text);
+  return other !== undefined && overlaps(range, other);
+}
+
+function rangeOf(text: unknown): Cidr | undefined {
+  const result = typeof text === 'string' ? parseCidr(text) : undefined;
+  return result?.ok === true ? result.cidr : undefined;
+}
+
+/** The settings must suit the peers and the zones that are there. */
+export function checkAgainstAccount(account: StoredObject, state: State): readonly Fault[] {
+  return [...checkRoom(account, state), ...checkZones(account, state)];
+}
+
+/** There is room for half as many peers again, and for ten at least. */
+function checkRoom(account: StoredObject, state: State): readonly Fault[] {
+  const range = rangeOf(sectionOf(account, 'settings')['network_range']);
+  if (range === undefined || range.family !== 4) return [];
+  const peers = state.countOf('Peer');
+  const wanted = Math.max(10, Math.ceil(peers * 1.5));
+  // The first and the last address of a range belong to no peer.
+  const room = 2 ** (32 - range.prefix) - 2;
+  if (room >= wanted) return [];
+  const message = `\`${range.text}\` has room for ${room} peers, but ${peers} peers need room for ${wanted}; choose a larger range`;
+  return [{ code: 'network_range_too_small', path: '/settings/network_range', message }];
+}
+
+function checkZones(account: StoredObject, state: State): readonly Fault[] {
+  const domain = peerDomainOf(account);
+  const [zone] = state.lookUp('DNSZone', 'domain', domain);
+  if (zone === undefined) return [];
+  const message = `\`${domain}\` is the domain of the zone \`${zone.name}\`; choose another domain for peers or change the zone`;
+  return [{ code: 'account_dns_domain_taken', path: '/settings/dns_domain', message }];
+}
+
+/** A new range gives every peer a new address. */
+export function warnOfNewAddresses(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): readonly string[] {
+  if (before === undefined || after === undefined) return [];
+  const [was, is] = [sectionOf(before, 'settings'), sectionOf(after, 'settings')];
+  return rangeRules
+    .filter(({ field }) => was[field] !== is[field])
+    .map(({ field, family }) => `${field} becomes ${is[field] ?? 'unset'}: every peer gets a new IPv${family} address`);
+}

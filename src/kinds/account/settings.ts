@@ -1,0 +1,122 @@
+import { boolean, type Format, integer, object, optionalString, refs, setOf, string } from '../../model/field.ts';
+import { cidr, domain } from '../shared/formats.ts';
+
+const version: Format = {
+  name: 'version',
+  canonical(text) {
+    const known =
+      ['latest', 'disabled'].includes(text) || /^\d+\.\d+\.\d+(-[\dA-Za-z.-]+)?(\+[\dA-Za-z.-]+)?$/.test(text);
+    if (known) return { value: text };
+    return { fault: `\`${text}\` is not a version; write \`latest\`, \`disabled\` or one such as 1.4.2` };
+  },
+};
+
+const extra = {
+  peer_approval_enabled: boolean({
+    doc: 'Whether new peers wait for an administrator. Hosted edition only.',
+    required: true,
+    documentDefault: false,
+  }),
+  user_approval_required: boolean({
+    doc: 'Whether people who join by their e-mail domain wait for an administrator.',
+    required: true,
+    documentDefault: true,
+  }),
+  network_traffic_logs_enabled: boolean({
+    doc: 'Whether traffic events are stored.',
+    required: true,
+    documentDefault: false,
+  }),
+  network_traffic_logs_groups: refs('Group', {
+    doc: 'Groups whose traffic is stored; none means all peers.',
+    required: true,
+    documentDefault: [],
+  }),
+  network_traffic_packet_counter_enabled: boolean({
+    doc: 'Whether packets and bytes are counted, at a small cost in speed.',
+    required: true,
+    documentDefault: false,
+  }),
+};
+
+/** The settings of an account. The defaults are those of a new account. */
+export const settings = {
+  peer_login_expiration_enabled: boolean({
+    doc: 'Whether people have to sign in again after a while to keep their peers connected.',
+    required: true,
+    documentDefault: true,
+  }),
+  peer_login_expiration: integer({
+    doc: 'How long a sign-in lasts.',
+    required: true,
+    documentDefault: 86400,
+    minimum: 3600,
+    maximum: 15552000,
+    unit: 'seconds',
+  }),
+  peer_inactivity_expiration_enabled: boolean({
+    doc: 'Whether peers that stayed away for a while have to be signed in again.',
+    required: true,
+    documentDefault: false,
+  }),
+  peer_inactivity_expiration: integer({
+    doc: 'How long a peer may stay away.',
+    required: true,
+    documentDefault: 600,
+    minimum: 0,
+    unit: 'seconds',
+  }),
+  regular_users_view_blocked: boolean({
+    doc: 'Whether regular users see only what is theirs.',
+    required: true,
+    documentDefault: true,
+  }),
+  groups_propagation_enabled: boolean({
+    doc: 'Whether new groups of a user also reach the peers that the user has already.',
+    default: true,
+  }),
+  jwt_groups_enabled: boolean({ doc: 'Whether groups are taken from a claim of the sign-in token.', default: false }),
+  jwt_groups_claim_name: string({ doc: 'The claim that holds the names of the groups.', default: '' }),
+  jwt_allow_groups: setOf(string({ doc: 'A name in the claim.', minLength: 1 }), {
+    doc: 'Names of groups in the claim of which a person needs one to be let in; none lets everybody in.',
+  }),
+  routing_peer_dns_resolution_enabled: boolean({
+    doc: 'Whether routing peers resolve the domains that they route.',
+    default: true,
+  }),
+  dns_domain: optionalString({
+    doc: 'The domain below which peers have their names. Without it the domain of the installation is used.',
+    format: domain,
+  }),
+  network_range: optionalString({
+    doc: 'The IPv4 range of which peers get their addresses. A change gives every peer a new address.',
+    format: cidr,
+    keep: true,
+  }),
+  network_range_v6: optionalString({
+    doc: 'The IPv6 range of which peers get their addresses. A change gives every peer a new address.',
+    format: cidr,
+    keep: true,
+  }),
+  ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.' }),
+  peer_expose_enabled: boolean({
+    doc: 'Whether peers may publish local services through the reverse proxy.',
+    required: true,
+    documentDefault: false,
+  }),
+  peer_expose_groups: refs('Group', {
+    doc: 'Groups whose peers may publish services; none means all peers.',
+    required: true,
+    documentDefault: [],
+  }),
+  extra: object(extra, { doc: 'Approval and traffic logs.', default: {}, keep: true }),
+  lazy_connection_enabled: boolean({
+    doc: 'Experimental: whether peers connect to each other only when there is traffic.',
+    default: true,
+  }),
+  auto_update_version: string({
+    doc: 'The client version that peers update to: `latest`, `disabled` or one version.',
+    default: 'disabled',
+    format: version,
+  }),
+};

@@ -1,0 +1,73 @@
+import { integer, oneOf, ref, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { recordName } from '../shared/formats.ts';
+import { textOf } from '../shared/stored.ts';
+import { canonicalContent, checkContent, checkPlace, ownerNameOf, recordOf, zoneOf } from './rules.ts';
+
+export const dnsRecord = defineKind({
+  name: 'DNSRecord',
+  doc: 'One answer of a DNS zone: an address or another name.',
+  path: '/api/dns/zones/{zoneId}/records',
+  idParameter: 'recordId',
+  module: 'dns',
+  document: { allowed: true },
+  parent: { kind: 'DNSZone', field: 'zone', inline: 'records' },
+  spec: {
+    zone: ref('DNSZone', { doc: 'The zone that the record belongs to.', required: true }),
+    name: string({
+      doc: 'The full name, equal to the domain of the zone or below it. `*` as the first label answers for all names there.',
+      required: true,
+      minLength: 1,
+      format: recordName,
+    }),
+    type: oneOf(['A', 'AAAA', 'CNAME'], {
+      doc: 'What the record holds: an IPv4 address, an IPv6 address or another name.',
+      required: true,
+    }),
+    content: string({
+      doc: 'The address for A and AAAA, the domain name for CNAME.',
+      required: true,
+      minLength: 1,
+      maxLength: 255,
+    }),
+    ttl: integer({
+      doc: 'How long an answer may be kept.',
+      required: true,
+      documentDefault: 300,
+      minimum: 0,
+      // The longest time that DNS can say (RFC 2181).
+      maximum: 2147483647,
+      unit: 'seconds',
+    }),
+  },
+  naturalKey: (spec) => `${spec.name}/${spec.type}/${spec.content}`,
+  pairing: (spec) => `${spec.name}/${spec.type}`,
+  uniques: {
+    record: {
+      path: '/content',
+      value: (object) => `${zoneOf(object)}/${recordOf(object)}`,
+      message: (value) =>
+        `a record \`${value.slice(value.indexOf('/') + 1)}\` already exists in this zone; change that one`,
+    },
+  },
+  indexes: { 'owner-name': (object) => [ownerNameOf(object)] },
+  canonicalize: canonicalContent,
+  check: checkContent,
+  checkState: checkPlace,
+  activity: { create: 'dns.zone.record.create', update: 'dns.zone.record.update', delete: 'dns.zone.record.delete' },
+  activityMeta: (object, state) => ({
+    name: object.name,
+    type: textOf(object, 'type'),
+    content: textOf(object, 'content'),
+    ttl: String(object.spec['ttl']),
+    zone_id: zoneOf(object),
+    zone_name: state.get(zoneOf(object))?.name ?? '',
+  }),
+  example: {
+    zone: 'internal-services',
+    name: 'git.services.example.com',
+    type: 'A',
+    content: '10.20.0.10',
+    ttl: 300,
+  },
+});

@@ -1,0 +1,77 @@
+import { isWithin } from '../../lib/domain.ts';
+import type { Format } from '../../model/field.ts';
+import type { Fault, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { ipv4, ipv6, recordTarget } from '../shared/formats.ts';
+import { textOf } from '../shared/stored.ts';
+
+interface RecordSpec {
+  readonly type: 'A' | 'AAAA' | 'CNAME';
+  readonly content: string;
+}
+
+const contents: Readonly<Record<RecordSpec['type'], Format>> = { A: ipv4, AAAA: ipv6, CNAME: recordTarget };
+
+/** The one spelling of the content, which depends on the type. What has none stays: `checkContent` reports it. */
+export function canonicalContent<S extends Partial<RecordSpec>>(spec: S): S {
+  if (spec.type === undefined || spec.content === undefined) return spec;
+  const result = contents[spec.type].canonical(spec.content);
+  return 'value' in result ? { ...spec, content: result.value } : spec;
+}
+
+/** The content must be what the type says. */
+export function checkContent(spec: RecordSpec): readonly Fault[] {
+  const result = contents[spec.type].canonical(spec.content);
+  if ('value' in result) return [];
+  return [
+    {
+      code: 'record_content_invalid',
+      path: '/content',
+      message: `the content of this ${spec.type} record is wrong: ${result.fault}`,
+    },
+  ];
+}
+
+/** The zone of a record, by id. */
+export function zoneOf(record: StoredObject): string {
+  return record.parent ?? textOf(record, 'zone');
+}
+
+/** Name, type and content: what may be there once in a zone. */
+export function recordOf(record: StoredObject): string {
+  return `${textOf(record, 'name')}/${textOf(record, 'type')}/${textOf(record, 'content')}`;
+}
+
+/** By what records of one name find each other. */
+export function ownerNameOf(record: StoredObject): string {
+  return `${zoneOf(record)}/${textOf(record, 'name')}`;
+}
+
+/** A record lies in its zone, and nothing stands beside a CNAME. */
+export function checkPlace(record: StoredObject, state: State): readonly Fault[] {
+  return [...checkZone(record, state), ...checkAlias(record, state)];
+}
+
+function checkZone(record: StoredObject, state: State): readonly Fault[] {
+  const zone = state.get(zoneOf(record));
+  if (zone === undefined) return [];
+  const name = textOf(record, 'name');
+  const domain = textOf(zone, 'domain');
+  if (isWithin(name, domain)) return [];
+  const message = `\`${name}\` is not in the zone \`${domain}\`; write a name that ends in \`.${domain}\``;
+  return [{ code: 'record_name_outside', path: '/name', message }];
+}
+
+function checkAlias(record: StoredObject, state: State): readonly Fault[] {
+  const others = state.lookUp('DNSRecord', 'owner-name', ownerNameOf(record)).filter(({ id }) => id !== record.id);
+  const other = isAlias(record) ? others[0] : others.find(isAlias);
+  if (other === undefined) return [];
+  const message =
+    `\`${textOf(record, 'name')}\` cannot have this ${textOf(record, 'type')} record beside its ${textOf(other, 'type')} record: ` +
+    'a CNAME stands alone; remove one of them';
+  return [{ code: 'record_cname_alone', path: '/type', message }];
+}
+
+function isAlias(record: StoredObject): boolean {
+  return textOf(record, 'type') === 'CNAME';
+}

@@ -1,0 +1,28 @@
+import { isWithin } from '../../lib/domain.ts';
+import type { Fault, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { peerDomainOf } from '../shared/peer-domain.ts';
+import { textOf } from '../shared/stored.ts';
+
+const mostNames = 10;
+
+/** The domain must be free for a zone, and every record of the zone must lie in it. */
+export function checkDomain(zone: StoredObject, state: State): readonly Fault[] {
+  const domain = textOf(zone, 'domain');
+  const [account] = state.ofKind('Account');
+  return [...(peerDomainOf(account) === domain ? [reserved(domain)] : []), ...recordsOutside(zone, domain, state)];
+}
+
+function reserved(domain: string): Fault {
+  const message = `\`${domain}\` is the domain of the peers of this account; choose a domain below it or another one`;
+  return { code: 'zone_domain_reserved', path: '/domain', message };
+}
+
+function recordsOutside(zone: StoredObject, domain: string, state: State): readonly Fault[] {
+  const names = state.childrenOf(zone.id, 'DNSRecord').filter(({ name }) => !isWithin(name, domain));
+  if (names.length === 0) return [];
+  const shown = [...new Set(names.map(({ name }) => `\`${name}\``))].slice(0, mostNames);
+  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
+  const message = `records of the zone would lie outside \`${domain}\`: ${shown.join(', ')}${more}; move or delete them first`;
+  return [{ code: 'zone_records_outside', path: '/domain', message }];
+}

@@ -1,0 +1,29 @@
+import type { AuditEvent, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { listedPeers } from '../shared/membership.ts';
+import { peerFqdn } from '../shared/peer-domain.ts';
+import { textOf } from '../shared/stored.ts';
+
+/** One event for each peer that a new group starts with. */
+export function createdEvents(after: StoredObject, state: State): readonly AuditEvent[] {
+  return listedPeers(after).map((peer) => memberEvent('peer.group.add', after, peer, state));
+}
+
+/** A rename, and one event for each peer that came or went. */
+export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
+  const was = new Set(listedPeers(before));
+  const is = new Set(listedPeers(after));
+  const renamed = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
+  return [
+    ...(before.name === after.name ? [] : [renamed]),
+    ...[...is].filter((peer) => !was.has(peer)).map((peer) => memberEvent('peer.group.add', after, peer, state)),
+    ...[...was].filter((peer) => !is.has(peer)).map((peer) => memberEvent('peer.group.delete', after, peer, state)),
+  ];
+}
+
+function memberEvent(code: string, group: StoredObject, id: string, state: State): AuditEvent {
+  const peer = state.get(id);
+  const named = { group: group.name, group_id: group.id };
+  if (peer === undefined) return { code, target: id, meta: named };
+  return { code, target: id, meta: { ...named, peer_ip: textOf(peer, 'ip'), peer_fqdn: peerFqdn(peer, state) } };
+}

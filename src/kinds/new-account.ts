@@ -1,0 +1,83 @@
+import type { JsonObject } from '../lib/json.ts';
+import { canonicalSpec } from '../model/canonical.ts';
+import type { Kind } from '../model/kind.ts';
+import { account } from './account/kind.ts';
+import { group } from './group/kind.ts';
+import { policy } from './policy/kind.ts';
+import { user } from './user/kind.ts';
+
+/** What a new account takes from outside. */
+export interface NewAccountInputs {
+  readonly accountId: string;
+  /** ISO 8601, UTC. */
+  readonly now: string;
+  readonly newId: () => string;
+  readonly networkRange: string;
+  readonly networkRangeV6: string;
+  /** The e-mail domain of the organisation; empty when there is none. */
+  readonly domain: string;
+  /** The domain of peers that this installation was started with, if any. */
+  readonly peerDnsDomain?: string;
+  readonly owner: { readonly id: string; readonly name: string };
+}
+
+/** An object that is not stored yet. */
+export interface NewObject {
+  readonly id: string;
+  readonly kind: string;
+  readonly key?: string;
+  readonly spec: JsonObject;
+  readonly derived: JsonObject;
+}
+
+/** The objects that every account begins with: itself, the group of all peers, a policy that lets them meet, an owner. */
+export function newAccount(inputs: NewAccountInputs): readonly NewObject[] {
+  const all = inputs.newId();
+  return [accountObject(inputs, all), allGroup(all), defaultPolicy(inputs.newId(), all), ownerUser(inputs)];
+}
+
+function accountObject(inputs: NewAccountInputs, all: string): NewObject {
+  const { accountId, domain, peerDnsDomain } = inputs;
+  const settings = {
+    network_range: inputs.networkRange,
+    network_range_v6: inputs.networkRangeV6,
+    ipv6_enabled_groups: [all],
+  };
+  const derived = {
+    domain,
+    domain_category: domain === '' ? '' : 'private',
+    created_by: inputs.owner.id,
+    created_at: inputs.now,
+    ...(peerDnsDomain === undefined ? {} : { peer_dns_domain: peerDnsDomain }),
+  };
+  return { ...build(account, accountId, { settings }, derived), key: 'account' };
+}
+
+function allGroup(id: string): NewObject {
+  return build(group, id, { name: 'All', peers: {} }, { issued: 'api', system: 'all' });
+}
+
+/** The first rule of a policy has the id of the policy. */
+function defaultPolicy(id: string, all: string): NewObject {
+  const rule = {
+    name: 'Default',
+    description: 'Every peer reaches every other one.',
+    enabled: true,
+    action: 'accept',
+    bidirectional: true,
+    protocol: 'all',
+    sources: [all],
+    destinations: [all],
+  };
+  const spec = { name: 'Default', description: 'Lets all peers reach each other.', enabled: true, rules: [rule] };
+  return build(policy, id, spec, { entry_ids: { rules: { Default: id } } });
+}
+
+function ownerUser({ owner }: NewAccountInputs): NewObject {
+  const spec = { name: owner.name, role: 'owner', auto_groups: [], is_service_user: false };
+  return build(user, owner.id, spec, { issued: 'api', status: 'active' });
+}
+
+function build(kind: Kind, id: string, spec: JsonObject, derived: JsonObject): NewObject {
+  return { id, kind: kind.name, spec: canonicalSpec(kind, spec).spec, derived };
+}

@@ -1,0 +1,125 @@
+import {
+  boolean,
+  integer,
+  keyed,
+  list,
+  object,
+  oneOf,
+  refMap,
+  refs,
+  setOf,
+  string,
+  typedRef,
+} from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { port } from '../shared/formats.ts';
+import { checkRules, sortPorts, warnOfEnabling } from './rules.ts';
+
+const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
+
+const rangeFields = {
+  start: integer({ doc: 'First port of the range.', required: true, minimum: 1, maximum: 65535 }),
+  end: integer({
+    doc: 'Last port of the range; equal to `start` for one port.',
+    required: true,
+    minimum: 1,
+    maximum: 65535,
+  }),
+};
+
+const ruleFields = {
+  name: string({ doc: 'Name of the rule within the policy.', required: true, minLength: 1 }),
+  description: string({ doc: 'What the rule is for.', default: '' }),
+  enabled: boolean({ doc: 'Whether the rule has an effect.', required: true, documentDefault: true }),
+  action: oneOf(['accept', 'drop'], { doc: 'Whether matching traffic is let through or dropped.', required: true }),
+  bidirectional: boolean({
+    doc: 'Whether destinations may open connections to sources as well.',
+    required: true,
+    documentDefault: false,
+  }),
+  protocol: oneOf(['all', 'tcp', 'udp', 'icmp', 'ssh'], { doc: 'The traffic that the rule is about.', required: true }),
+  ports: setOf(string({ doc: 'A port as text.', format: port }), {
+    doc: 'Ports, each as text. Without ports and ranges the rule is about all of them. Not together with `port_ranges`.',
+    omitEmpty: true,
+  }),
+  port_ranges: list(object(rangeFields, { doc: 'A range of ports.' }), {
+    doc: 'Ranges of ports. Not together with `ports`; write a single port as a range of one.',
+    omitEmpty: true,
+  }),
+  authorized_groups: refMap('Group', list(string({ doc: 'A local user.', minLength: 1 }), { doc: 'Local users.' }), {
+    doc: 'For `ssh`: the local users of the destination that each group of users may log in as.',
+    omitEmpty: true,
+  }),
+  sources: refs('Group', {
+    doc: 'Groups whose peers open the connections. Give either this or `sourceResource`.',
+    answer: 'summaries',
+    omitEmpty: true,
+  }),
+  sourceResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `sources`.', omitEmpty: true }),
+  destinations: refs('Group', {
+    doc: 'Groups whose peers and resources are reached. Give either this or `destinationResource`.',
+    answer: 'summaries',
+    omitEmpty: true,
+  }),
+  destinationResource: typedRef(resourceKinds, {
+    doc: 'One peer or resource in place of `destinations`.',
+    omitEmpty: true,
+  }),
+};
+
+export const policy = defineKind({
+  name: 'Policy',
+  doc: 'Says who may reach what. Peers reach each other only where the rule of an enabled policy lets them.',
+  path: '/api/policies',
+  idParameter: 'policyId',
+  module: 'policies',
+  document: { allowed: true },
+  spec: {
+    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
+    description: string({ doc: 'What the policy is for.', default: '' }),
+    enabled: boolean({ doc: 'Whether the rules have an effect.', required: true, documentDefault: true }),
+    source_posture_checks: refs('PostureCheck', { doc: 'Posture checks that peers of the sources have to pass.' }),
+    rules: keyed(ruleFields, {
+      doc: 'The rules, each known by its name. Their order does not matter.',
+      key: 'name',
+      ids: true,
+      required: true,
+      minItems: 1,
+    }),
+  },
+  canonicalize: sortPorts,
+  check: checkRules,
+  risks: warnOfEnabling,
+  activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
+  example: {
+    name: 'Developers to databases',
+    description: 'Developers reach the databases, and log in on the build server.',
+    enabled: true,
+    source_posture_checks: ['current-client'],
+    rules: [
+      {
+        name: 'postgres',
+        description: 'PostgreSQL and its connection pool.',
+        enabled: true,
+        action: 'accept',
+        bidirectional: false,
+        protocol: 'tcp',
+        ports: ['5432', '6432'],
+        sources: ['developers'],
+        destinations: ['databases'],
+      },
+      {
+        name: 'shell',
+        description: 'Log in as the deploy user.',
+        enabled: true,
+        action: 'accept',
+        bidirectional: false,
+        protocol: 'ssh',
+        port_ranges: [{ start: 22, end: 22 }],
+        authorized_groups: { developers: ['deploy'] },
+        sources: ['developers'],
+        destinationResource: { id: 'build-server', type: 'peer' },
+      },
+    ],
+  },
+});

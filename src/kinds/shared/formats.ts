@@ -1,0 +1,68 @@
+import { parseAddress, parseCidr } from '../../lib/address.ts';
+import { canonicalDomain, type DomainOptions } from '../../lib/domain.ts';
+import type { Format } from '../../model/field.ts';
+
+/** A range of addresses. Set host bits are a fault: the masked range may not be the one that was meant. */
+export const cidr: Format = {
+  name: 'cidr',
+  canonical(text) {
+    const result = parseCidr(text);
+    if (result.ok) return { value: result.cidr.text };
+    if (result.fault === 'host_bits') {
+      return { fault: `\`${text}\` has bits set behind its prefix; write \`${result.masked}\`` };
+    }
+    const address = parseAddress(text);
+    if (address === undefined)
+      return { fault: `\`${text}\` is not a range of addresses; write one such as 10.20.0.0/16` };
+    return { fault: `\`${text}\` has no prefix length; write \`${address.text}/${address.family === 4 ? 32 : 128}\`` };
+  },
+};
+
+/** One IPv4 address, as a dotted quad. */
+export const ipv4: Format = addressFormat('ipv4', 4, '10.20.0.1');
+
+/** One IPv6 address, in the spelling of RFC 5952. */
+export const ipv6: Format = addressFormat('ipv6', 6, 'fd00::1');
+
+/** A domain name: lower case, punycode, no trailing dot. */
+export const domain: Format = domainFormat('domain', {}, 'example.com');
+
+/** A domain name, or every name below one (`*.example.com`). */
+export const wildcardDomain: Format = domainFormat('domain', { wildcard: true }, 'example.com or *.example.com');
+
+/** The owner name of a DNS record: underscores, and `*` as the first label. */
+export const recordName: Format = domainFormat('record_name', { wildcard: true, underscore: true }, 'www.example.com');
+
+/** What a CNAME record points to: a name, underscores allowed, no wildcard. */
+export const recordTarget: Format = domainFormat('record_target', { underscore: true }, 'www.example.com');
+
+/** A port number as text. */
+export const port: Format = {
+  name: 'port',
+  canonical(text) {
+    if (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65535) return { value: text };
+    return { fault: `\`${text}\` is not a port; write a number from 1 to 65535 without leading zeros` };
+  },
+};
+
+function addressFormat(name: string, family: 4 | 6, example: string): Format {
+  return {
+    name,
+    canonical(text) {
+      const address = parseAddress(text);
+      if (address?.family === family) return { value: address.text };
+      return { fault: `\`${text}\` is not an IPv${family} address; write one such as ${example}` };
+    },
+  };
+}
+
+function domainFormat(name: string, options: DomainOptions, example: string): Format {
+  return {
+    name,
+    canonical(text) {
+      const value = canonicalDomain(text, options);
+      if (value !== undefined) return { value };
+      return { fault: `\`${text}\` is not a domain name; write one such as ${example}` };
+    },
+  };
+}
