@@ -64,7 +64,6 @@ export interface DeclaredTable {
   stated: JsonColumn;
   file: string | null;
   line: number | null;
-  digest: string;
 }
 
 export interface SourcesTable {

@@ -58,7 +58,6 @@ const tables = [
     stated jsonb not null,
     file text,
     line int,
-    digest text not null,
     primary key (account_id, object_id, source_id)
   )`,
   `create table sources (

@@ -1,0 +1,112 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
+import type { AuditEvent } from '../model/kind.ts';
+import type { Declaration, StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { applyUnits, type UnitChange } from '../model/units.ts';
+import type { Change, Claim, Plan } from '../plan/plan.ts';
+
+/** One plan on its way into the store. */
+export interface RevisionInput {
+  readonly revision: number;
+  readonly plan: Plan;
+  readonly actor: Actor;
+  /** Names the attempt: after a lost connection it tells whether the commit happened. */
+  readonly requestId: string;
+  readonly commitRef?: string | undefined;
+  readonly planId?: string | undefined;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly events: readonly AuditEvent[];
+}
+
+/** The rows of `changes` of one revision. */
+export function changeRows(input: RevisionInput): readonly JsonObject[] {
+  return [...input.plan.changes, ...input.plan.claims].map((change, seq) => {
+    const { id, kind, key, name } = subject(change);
+    return {
+      revision: input.revision,
+      seq,
+      action: change.action,
+      kind,
+      object_id: id,
+      key: key ?? null,
+      name,
+      units: 'units' in change && change.action === 'update' ? (change.units as unknown as Json) : [],
+      image: imageOf(change) as unknown as Json,
+    };
+  });
+}
+
+function subject(change: Change | Claim): StoredObject {
+  const object = change.after ?? change.before;
+  if (object === undefined) throw new Error('a change has neither a before nor an after');
+  return object;
+}
+
+/** What a change row keeps beside units: the whole object when it comes or goes, else the envelope members that changed. */
+export interface Image {
+  readonly object?: StoredObject;
+  readonly set?: Partial<Pick<StoredObject, 'key' | 'name' | 'owner' | 'parent' | 'protected' | 'derived'>>;
+  readonly unset?: readonly string[];
+  readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
+}
+
+const envelope = ['key', 'name', 'owner', 'parent', 'protected', 'derived'] as const;
+
+function imageOf(change: Change | Claim): Image {
+  const { before, after } = change;
+  if (before === undefined || after === undefined) return { object: subject(change) };
+  const changed = envelope.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]));
+  const set = Object.fromEntries(changed.filter((member) => after[member] !== undefined).map((member) => [member, after[member]]));
+  const unset = changed.filter((member) => after[member] === undefined);
+  const put = after.declared.filter((declaration) => !before.declared.includes(declaration));
+  const kept = new Set(after.declared.map((declaration) => declaration.source));
+  const drop = before.declared.map((declaration) => declaration.source).filter((source) => !kept.has(source));
+  return {
+    ...(Object.keys(set).length === 0 ? {} : { set }),
+    ...(unset.length === 0 ? {} : { unset }),
+    ...(put.length + drop.length === 0 ? {} : { declared: { put, drop } }),
+  };
+}
+
+/** A row of `changes` as it is read back. */
+export interface ChangeRow {
+  readonly revision: number;
+  readonly action: string;
+  readonly object_id: string;
+  readonly units: Json;
+  readonly image: Json | null;
+  readonly created_at: Date;
+}
+
+/** The snapshot after the changes that it has missed, in order. */
+export function replay(snapshot: Snapshot, rows: readonly ChangeRow[], revision: number): Snapshot {
+  const objects = new Map<string, StoredObject | undefined>();
+  for (const row of rows) {
+    const before = objects.has(row.object_id) ? objects.get(row.object_id) : snapshot.get(row.object_id);
+    objects.set(row.object_id, replayRow(snapshot, row, before));
+  }
+  const put = [...objects.values()].filter((object) => object !== undefined);
+  const remove = [...objects].filter(([, object]) => object === undefined).map(([id]) => id);
+  return snapshot.with({ put, remove }, revision);
+}
+
+function replayRow(snapshot: Snapshot, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {
+  if (row.action === 'delete') return undefined;
+  // Written by `imageOf` alone.
+  const image = (row.image ?? {}) as unknown as Image;
+  if (image.object !== undefined) return image.object;
+  if (before === undefined) throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
+  const units = row.units as unknown as readonly UnitChange[];
+  const changed = Object.fromEntries(Object.entries(before).filter(([member]) => image.unset?.includes(member) !== true)) as unknown as StoredObject;
+  const dropped = new Set([...(image.declared?.drop ?? []), ...(image.declared?.put ?? []).map((declaration) => declaration.source)]);
+  return {
+    ...changed,
+    ...image.set,
+    spec: units.length === 0 ? before.spec : applyUnits(snapshot.registry.get(before.kind).spec, before.spec, units),
+    declared: [...before.declared.filter(({ source }) => !dropped.has(source)), ...(image.declared?.put ?? [])].sort((a, b) => (a.source < b.source ? -1 : 1)),
+    updatedRevision: row.revision,
+    updatedAt: units.length === 0 && row.action !== 'update' ? before.updatedAt : row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,125 @@
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { facetsOf } from '../model/facets.ts';
+import { entriesOf } from '../model/field.ts';
+import type { Kind } from '../model/kind.ts';
+import type { Declaration, StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+
+/** The rows that lead the tables from one snapshot to another; column names are the tables'. */
+export interface RowChanges {
+  readonly insertObjects: readonly JsonObject[];
+  readonly updateObjects: readonly JsonObject[];
+  readonly deleteObjects: readonly JsonObject[];
+  readonly insertKeys: readonly JsonObject[];
+  readonly deleteKeys: readonly JsonObject[];
+  readonly insertReferences: readonly JsonObject[];
+  readonly deleteReferences: readonly JsonObject[];
+  readonly putDeclared: readonly JsonObject[];
+  readonly dropDeclared: readonly JsonObject[];
+}
+
+/** Works the rows out from the objects themselves: whatever several plans did in between, each row is written once. */
+export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<string>): RowChanges {
+  const rows = {
+    insertObjects: [] as JsonObject[],
+    updateObjects: [] as JsonObject[],
+    deleteObjects: [] as JsonObject[],
+    insertKeys: [] as JsonObject[],
+    deleteKeys: [] as JsonObject[],
+    insertReferences: [] as JsonObject[],
+    deleteReferences: [] as JsonObject[],
+    putDeclared: [] as JsonObject[],
+    dropDeclared: [] as JsonObject[],
+  };
+  for (const id of touched) {
+    const before = base.get(id);
+    const after = next.get(id);
+    if (before === after) continue;
+    if (after === undefined) rows.deleteObjects.push({ id });
+    else (before === undefined ? rows.insertObjects : rows.updateObjects).push(objectRow(next.registry.get(after.kind), after));
+    difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
+    difference(referenceRows(base, before), referenceRows(next, after), rows.deleteReferences, rows.insertReferences);
+    declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
+  }
+  return rows;
+}
+
+/** How many rows the changes write, history aside. */
+export function countRows(rows: RowChanges): number {
+  return Object.values(rows).reduce((sum: number, list: readonly JsonObject[]) => sum + list.length, 0);
+}
+
+function objectRow(kind: Kind, object: StoredObject): JsonObject {
+  return {
+    id: object.id,
+    kind: object.kind,
+    parent_id: object.parent ?? null,
+    key: object.key ?? null,
+    name: object.name,
+    spec: storedSpec(kind, object.spec),
+    derived: object.derived,
+    owner: object.owner ?? null,
+    protected: object.protected,
+    created_revision: object.createdRevision,
+    updated_revision: object.updatedRevision,
+    created_at: object.createdAt,
+    updated_at: object.updatedAt,
+  };
+}
+
+/** Membership is rows of `object_refs` only. */
+export function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
+  const fields = membershipFields(kind);
+  return fields.length === 0 ? spec : Object.fromEntries(Object.entries(spec).filter(([name]) => !fields.includes(name)));
+}
+
+/** The names of a kind's membership fields. */
+export function membershipFields(kind: Kind): readonly string[] {
+  return entriesOf(kind.spec).flatMap(([name, field]) => (field.type === 'members' ? [name] : []));
+}
+
+type Row = readonly [identity: string, row: JsonObject];
+
+function keyRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+  if (object === undefined) return [];
+  const { kind, id } = object;
+  return facetsOf(snapshot.registry, object).keys.map(({ rule, value }) => [`${rule}\n${value}`, { kind, rule, value, object_id: id }]);
+}
+
+function referenceRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+  if (object === undefined) return [];
+  return facetsOf(snapshot.registry, object).references.map(({ field, to, origin }) => [
+    `${field}\n${to}\n${origin}`,
+    { from_id: object.id, field, to_id: to, origin },
+  ]);
+}
+
+function difference(before: readonly Row[], after: readonly Row[], dropped: JsonObject[], added: JsonObject[]): void {
+  const old = new Map(before);
+  for (const [identity, row] of after) {
+    if (!old.delete(identity)) added.push(row);
+  }
+  dropped.push(...old.values());
+}
+
+function declaredRows(before: StoredObject | undefined, after: StoredObject | undefined, put: JsonObject[], drop: JsonObject[]): void {
+  const old = new Map((before?.declared ?? []).map((declaration) => [declaration.source, declaration]));
+  for (const declaration of after?.declared ?? []) {
+    const known = old.get(declaration.source);
+    old.delete(declaration.source);
+    if (known === declaration || (known !== undefined && equalJson(asJson(known), asJson(declaration)))) continue;
+    put.push({
+      object_id: after?.id ?? '',
+      source_id: declaration.source,
+      stated: declaration.stated,
+      file: declaration.file,
+      line: declaration.line,
+    });
+  }
+  for (const source of old.keys()) drop.push({ object_id: before?.id ?? '', source_id: source });
+}
+
+/** A declaration is plain data. */
+function asJson(declaration: Declaration): Json {
+  return { ...declaration };
+}

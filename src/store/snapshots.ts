@@ -1,0 +1,117 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Declaration, StoredObject } from '../model/object.ts';
+import type { Registry } from '../model/registry.ts';
+import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
+import { build } from './builder.ts';
+import type { Database } from './database.ts';
+import { type ChangeRow, replay } from './history.ts';
+import { membershipFields } from './rows.ts';
+
+/** Reads all objects of an account as they are at one moment; `undefined` when there is no such account. */
+export async function loadSnapshot(database: Database, registry: Registry, account: string): Promise<Snapshot | undefined> {
+  const fields = [...new Set(registry.kinds.flatMap(membershipFields))];
+  const [heads, objects, members, declared] = await database.inAccount(
+    account,
+    [
+      build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
+      build
+        .selectFrom('objects')
+        .select(['id', 'kind', 'parent_id', 'key', 'name', 'spec', 'derived', 'owner', 'protected', 'created_revision', 'updated_revision', 'created_at', 'updated_at'])
+        .where('account_id', '=', account)
+        .compile(),
+      build
+        .selectFrom('object_refs')
+        .select(['from_id', 'field', 'to_id', 'origin'])
+        .where('account_id', '=', account)
+        .where('origin', '!=', '')
+        .where('field', 'in', fields.length === 0 ? [''] : fields)
+        .compile(),
+      build.selectFrom('declared').select(['object_id', 'source_id', 'stated', 'file', 'line']).where('account_id', '=', account).compile(),
+    ],
+    { snapshot: true },
+  );
+  const head = heads[0];
+  if (head === undefined) return undefined;
+  const membership = gatherMembers(members);
+  const declarations = gatherDeclarations(declared);
+  const put = objects.map((row): StoredObject => {
+    const membersOf = membership.get(row.id);
+    return {
+      id: row.id,
+      kind: row.kind,
+      ...(row.parent_id === null ? {} : { parent: row.parent_id }),
+      ...(row.key === null ? {} : { key: row.key }),
+      name: row.name,
+      spec: withMembers(registry, row.kind, row.spec, membersOf),
+      derived: row.derived,
+      ...(row.owner === null ? {} : { owner: row.owner }),
+      protected: row.protected,
+      createdRevision: row.created_revision,
+      updatedRevision: row.updated_revision,
+      createdAt: row.created_at.toISOString(),
+      updatedAt: row.updated_at.toISOString(),
+      declared: declarations.get(row.id) ?? [],
+    };
+  });
+  return emptySnapshot(registry, account, head.revision).with({ put, remove: [] }, head.revision);
+}
+
+/** Brings a snapshot up to the account's revision by what `changes` says it has missed. */
+export async function catchUp(database: Database, snapshot: Snapshot): Promise<Snapshot> {
+  const { account, revision } = snapshot;
+  const [heads, rows] = await database.inAccount(
+    account,
+    [
+      build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
+      build
+        .selectFrom('changes')
+        .innerJoin('revisions', (join) => join.onRef('revisions.account_id', '=', 'changes.account_id').onRef('revisions.revision', '=', 'changes.revision'))
+        .select(['changes.revision', 'changes.action', 'changes.object_id', 'changes.units', 'changes.image', 'revisions.created_at'])
+        .where('changes.account_id', '=', account)
+        .where('changes.revision', '>', revision)
+        .orderBy('changes.revision')
+        .orderBy('changes.seq')
+        .compile(),
+    ],
+    { snapshot: true },
+  );
+  const head = heads[0]?.revision ?? revision;
+  const missed: readonly ChangeRow[] = rows;
+  return head === revision ? snapshot : replay(snapshot, missed, head);
+}
+
+type Members = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
+function gatherMembers(rows: readonly { readonly from_id: string; readonly field: string; readonly to_id: string; readonly origin: string }[]): ReadonlyMap<string, Members> {
+  const byObject = new Map<string, Record<string, Record<string, string[]>>>();
+  for (const { from_id: from, field, to_id: to, origin } of rows) {
+    const fields = byObject.get(from) ?? {};
+    const elements = fields[field] ?? {};
+    elements[to] = [...(elements[to] ?? []), origin].sort();
+    fields[field] = elements;
+    byObject.set(from, fields);
+  }
+  return byObject;
+}
+
+function gatherDeclarations(
+  rows: readonly { readonly object_id: string; readonly source_id: string; readonly stated: Json; readonly file: string | null; readonly line: number | null }[],
+): ReadonlyMap<string, readonly Declaration[]> {
+  const byObject = new Map<string, Declaration[]>();
+  for (const row of rows) {
+    const list = byObject.get(row.object_id) ?? [];
+    list.push({ source: row.source_id, stated: row.stated as JsonObject, file: row.file ?? '', line: row.line ?? 0 });
+    byObject.set(row.object_id, list);
+  }
+  for (const list of byObject.values()) list.sort((a, b) => (a.source < b.source ? -1 : 1));
+  return byObject;
+}
+
+function withMembers(registry: Registry, kindName: string, spec: JsonObject, members: Members | undefined): JsonObject {
+  const kind = registry.find(kindName);
+  if (kind === undefined) return spec;
+  const fields = membershipFields(kind);
+  if (fields.length === 0) return spec;
+  const sorted = (elements: Readonly<Record<string, readonly string[]>>) => Object.fromEntries(Object.entries(elements).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { ...spec, ...Object.fromEntries(fields.map((field) => [field, sorted(members?.[field] ?? {})])) };
+}
