@@ -1,5 +1,4 @@
-import { CompiledQuery } from 'kysely';
-import { build } from './builder.ts';
+import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** The account of a server that has one, or `undefined` before the first start. */
@@ -23,6 +22,6 @@ export async function createFirstAccount(database: Database, id: string, at: str
 
 /** The revision of an account, without anything else. */
 export async function readRevisionNumber(database: Database, account: string): Promise<number | undefined> {
-  const [row] = await database.lookUp(CompiledQuery.raw<{ readonly revision: number }>('select revision from accounts where account_id = $1', [account]));
+  const [row] = await database.lookUp(statement<{ readonly revision: number }>('select revision from accounts where account_id = $1', [account]));
   return row?.revision;
 }

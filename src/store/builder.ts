@@ -20,6 +20,12 @@ export const build = new Kysely<Schema>({
   },
 });
 
+/** A statement written as text, with the type of its rows. */
+export function statement<Row>(text: string, parameters: readonly unknown[]): CompiledQuery<Row> {
+  // The text is ours, and so is the knowledge of what it returns.
+  return CompiledQuery.raw(text, [...parameters]) as CompiledQuery<Row>;
+}
+
 const RESTRICT = "select set_config('role', 'heddle_app', true), set_config('heddle.account', $1, true)";
 
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.

@@ -1,7 +1,7 @@
-import { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { subjectIds } from './touched.ts';
+import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
 import { countRows, rowChanges } from './rows.ts';
@@ -40,7 +40,7 @@ export async function commit(database: Database, input: CommitInput): Promise<bo
     history,
     events,
   ].map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
-  const [written] = await database.inAccount(base.account, [CompiledQuery.raw(statement, parameters)], { write: true });
+  const [written] = await database.inAccount(base.account, [statement<{ readonly last_event: number }>(text, parameters)], { write: true });
   if (written.length === 0) return false;
   database.wrote(countRows(rows) + history.length + events.length);
   return true;
@@ -77,7 +77,7 @@ function eventRows({ revision, actor, at, events }: RevisionInput): readonly Jso
  * Deletes come before inserts (each insert counts what was deleted), so that unique values can move between objects and
  * be taken again within one statement. `events` are numbered on from the account's sequence.
  */
-const statement = `
+const text = `
 with head as (
   update accounts set revision = $3, audit_sequence = audit_sequence + $4
   where account_id = $1 and revision = $2

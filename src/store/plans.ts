@@ -1,6 +1,5 @@
-import { CompiledQuery } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
-import { build } from './builder.ts';
+import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** A saved plan: what was asked, what it would do, and until when it may be applied. */
@@ -23,7 +22,7 @@ export interface SavedPlan {
 /** Saves a plan and forgets those that expired. */
 export async function savePlan(database: Database, account: string, plan: SavedPlan): Promise<void> {
   await database.inAccount(account, [
-    build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', plan.createdAt).compile(),
+    build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', new Date(plan.createdAt)).compile(),
     build
       .insertInto('plans')
       .values({
@@ -68,7 +67,7 @@ export async function readPlan(database: Database, account: string, id: string):
 /** Marks a plan as used, once: answers whether this call was the one. */
 export async function claimPlan(database: Database, account: string, id: string): Promise<boolean> {
   const [rows] = await database.inAccount(account, [
-    CompiledQuery.raw<{ readonly id: string }>(`update plans set state = 'applied' where account_id = $1 and id = $2 and state <> 'applied' returning id`, [account, id]),
+    statement<{ readonly id: string }>(`update plans set state = 'applied' where account_id = $1 and id = $2 and state <> 'applied' returning id`, [account, id]),
   ]);
   return rows.length === 1;
 }

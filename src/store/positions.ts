@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely';
+import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** Where a source's document stands now. */
@@ -15,5 +15,5 @@ where d.account_id = $1 and d.source_id = $2 and d.object_id = x.object`;
 /** Writes new positions of documents: nothing about the account changes, so there is no revision. */
 export async function movePositions(database: Database, account: string, source: string, positions: readonly Position[]): Promise<void> {
   if (positions.length === 0) return;
-  await database.inAccount(account, [CompiledQuery.raw(text, [account, source, JSON.stringify(positions)])]);
+  await database.inAccount(account, [statement(text, [account, source, JSON.stringify(positions)])]);
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
-import { build } from './builder.ts';
+import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** A source as it is stored. */
@@ -18,18 +18,10 @@ export async function listSources(database: Database, account: string): Promise<
 
 /** Writes what a source is and how it fares; equal values write nothing. */
 export async function putSource(database: Database, account: string, source: SourceRecord, at: string): Promise<void> {
-  const spec = JSON.stringify(source.spec);
-  const status = JSON.stringify(source.status);
-  await database.inAccount(account, [
-    build
-      .insertInto('sources')
-      .values({ account_id: account, id: source.id, type: source.type, spec, status, created_at: at, lease_owner: null })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'id'])
-          .doUpdateSet({ type: source.type, spec, status })
-          .where((where) => where.or([where('sources.status', 'is distinct from', status), where('sources.spec', 'is distinct from', spec), where('sources.type', '!=', source.type)])),
-      )
-      .compile(),
-  ]);
+  const { id, type, spec, status } = source;
+  await database.inAccount(account, [statement(putText, [account, id, type, JSON.stringify(spec), JSON.stringify(status), at])]);
 }
+
+const putText = `insert into sources (account_id, id, type, spec, status, created_at) values ($1, $2, $3, $4::jsonb, $5::jsonb, $6)
+on conflict (account_id, id) do update set type = excluded.type, spec = excluded.spec, status = excluded.status
+where (sources.type, sources.spec, sources.status) is distinct from (excluded.type, excluded.spec, excluded.status)`;

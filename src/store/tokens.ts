@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely';
+import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** A personal access token as it is stored: never the value. */
@@ -30,7 +30,7 @@ where d.kind = 'token' and d.value = $1`;
 
 /** Reads token and account revision in one query, by the hash of the token. */
 export async function findToken(database: Database, hash: string): Promise<TokenOwner | undefined> {
-  const [row] = await database.lookUp(CompiledQuery.raw<TokenOwner>(lookUpText, [hash]));
+  const [row] = await database.lookUp(statement<TokenOwner>(lookUpText, [hash]));
   return row;
 }
 
@@ -52,6 +52,6 @@ export async function insertToken(database: Database, token: TokenRecord): Promi
 
 /** How many tokens an account has; the bootstrap makes the first one. */
 export async function countTokens(database: Database, account: string): Promise<number> {
-  const [row] = await database.lookUp(CompiledQuery.raw<{ readonly count: number }>('select count(*) as count from tokens where account_id = $1', [account]));
+  const [row] = await database.lookUp(statement<{ readonly count: number }>('select count(*) as count from tokens where account_id = $1', [account]));
   return row?.count ?? 0;
 }
