@@ -2,6 +2,8 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { apiVersion, type Document, type Metadata } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
+import { brief } from './brief.ts';
+import { limits } from './limits.ts';
 import { nameFault } from './name.ts';
 import { type Position, pointerTo } from './position.ts';
 
@@ -43,13 +45,17 @@ export function readEnvelope(stated: StatedObject, problems: Problem[]): Documen
   return { kind, metadata, spec, place: { file, line, index, pointer } };
 }
 
+/** Enough for every real path; a key may have megabytes. */
+export const longestPath = 1000;
+
 /** A function that adds a problem of the object, with its position and, when they are known, its kind and key. */
 export function reporter(stated: StatedObject, problems: Problem[]): Report {
   const named = nameOf(stated.value);
   return (code, pointer, message) => {
+    if (problems.length > limits.fileProblems) return;
     const path = stated.pointer + pointer;
     const { line, column } = stated.where(path);
-    problems.push({ code, message, ...named, path, file: stated.file, line, column });
+    problems.push({ code, message, ...named, path: brief(path, longestPath), file: stated.file, line, column });
   };
 }
 
@@ -57,7 +63,10 @@ function nameOf(value: Json): { kind?: string; key?: string } {
   if (!isJsonObject(value)) return {};
   const { kind, metadata } = value;
   const key = isObject(metadata) ? metadata['name'] : undefined;
-  return { ...(typeof kind === 'string' && { kind }), ...(typeof key === 'string' && { key }) };
+  return {
+    ...(typeof kind === 'string' && { kind: brief(kind, longestPath) }),
+    ...(typeof key === 'string' && { key: brief(key, longestPath) }),
+  };
 }
 
 /** Refuses members that are not in the list, with the one that was probably meant. */
@@ -66,7 +75,7 @@ export function checkMembers(value: JsonObject, known: readonly string[], pointe
     if (known.includes(member)) continue;
     const meant = nearest(member, known);
     const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean \`${meant}\`?`;
-    report('member_unknown', pointerTo(pointer, member), `There is no member \`${member}\` here; ${hint}`);
+    report('member_unknown', pointerTo(pointer, member), `There is no member \`${brief(member)}\` here; ${hint}`);
   }
 }
 
@@ -174,7 +183,7 @@ function readTextMap(
       report(
         'metadata_invalid',
         place,
-        `\`${key}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`,
+        `\`${brief(key)}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`,
       );
   }
   return texts;
@@ -182,14 +191,14 @@ function readTextMap(
 
 function quoteHint(stated: StatedObject, pointer: string): string {
   const { source } = stated.where(stated.pointer + pointer);
-  return source === undefined ? 'write a text' : `quote it: "${source}"`;
+  return source === undefined ? 'write a text' : `quote it: "${brief(source)}"`;
 }
 
 function describe(value: Json): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
-  return typeof value === 'string' ? `the text \`${value}\`` : `the ${typeof value} ${value}`;
+  return typeof value === 'string' ? `the text \`${brief(value)}\`` : `the ${typeof value} ${value}`;
 }
 
 /** Whether a JSON value is an object, for the type checker too. */

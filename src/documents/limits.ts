@@ -9,6 +9,8 @@ export const limits = {
   revisionBytes: 64 * mebibyte,
   revisionDocuments: 50_000,
   fileMilliseconds: 10_000,
+  /** How many problems of one file are told; who has more is not helped by all of them. */
+  fileProblems: 1000,
 } as const;
 
 /** A byte count for people, such as `4 MiB` or `4.01 MiB`: rounded up, so that one byte too many shows. */

@@ -1,3 +1,5 @@
+import { brief } from './brief.ts';
+
 /** Why a value is refused. */
 export interface Fault {
   readonly code: string;
@@ -18,7 +20,8 @@ export function stringFault(value: string): Fault | undefined {
 }
 
 /** What is wrong with a number: beyond 2^53 it would silently become another one. */
-export function numberFault(value: number, source: string = String(value)): Fault | undefined {
+export function numberFault(value: number, text: string = String(value)): Fault | undefined {
+  const source = brief(text);
   if (!Number.isFinite(value)) {
     const message = `\`${source}\` is not a finite number; write a number, or, if the text is meant, quote it: "${source}".`;
     return { code: 'number_not_finite', message };

@@ -1,4 +1,4 @@
-import { type Document as YamlDocument, Document as NewDocument, isScalar, Scalar, visit } from 'yaml';
+import { isScalar, Document as NewDocument, Scalar, visit, type Document as YamlDocument } from 'yaml';
 import type { Json } from '../lib/json.ts';
 import { apiVersion, type Metadata } from '../model/document.ts';
 

@@ -1,6 +1,8 @@
 import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
 import type { Document } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
+import { brief } from './brief.ts';
+import { longestPath } from './envelope.ts';
 import { limits } from './limits.ts';
 import { type ReadResult, readObjects } from './objects.ts';
 import { positionAt, positionOf } from './position.ts';
@@ -19,15 +21,16 @@ interface Reading {
 export function readYamlText(text: string, file: string): ReadResult {
   const parsed = parseYaml(text);
   const reading = { parsed, file, budget: { left: limits.fileNodes } };
-  const problems = [...streamProblems(reading)];
+  const problems: Problem[] = [...streamProblems(reading)];
   const documents: Document[] = [];
   for (const [index, document] of parsed.documents.entries()) {
     const result = readOne(reading, document, index);
-    problems.push(...result.problems);
-    documents.push(...result.documents);
+    // Not `push(...many)`: a hundred thousand arguments are more than the stack holds.
+    for (const problem of result.problems) problems.push(problem);
+    for (const document of result.documents) documents.push(document);
     if (reading.budget.left < 0) return { documents: [], problems: [tooManyNodes(file)] };
   }
-  return { documents, problems: sortProblems(problems) };
+  return { documents, problems: sortProblems(bounded(problems, file)) };
 }
 
 /** What belongs to the file and not to one of its documents. */
@@ -62,9 +65,10 @@ function readOne(reading: Reading, document: YamlDocument.Parsed, index: number)
   if (errors.length > 0 || root === null) return { documents: [], problems: errors };
   const faults: Problem[] = [];
   const value = walk(root, reading.budget, (fault, pointer, offset) => {
-    faults.push({ ...problemAt(reading, fault, offset), path: pointer });
+    if (faults.length > limits.fileProblems) return;
+    faults.push({ ...problemAt(reading, fault, offset), path: brief(pointer, longestPath) });
   });
-  faults.push(...syntaxProblems(reading, document.warnings, faults));
+  for (const problem of syntaxProblems(reading, document.warnings, faults)) faults.push(problem);
   if (faults.length === 0 && isNothing(root)) return { documents: [], problems: [] };
   const { line } = positionAt(parsed, root.range[0]);
   const where = (pointer: string) => positionOf(parsed, root, pointer);
@@ -96,6 +100,13 @@ function syntaxProblems(
 function problemAt(reading: Reading, fault: Fault, offset: number): Problem {
   const { line, column } = positionAt(reading.parsed, offset);
   return { ...fault, path: '', file: reading.file, line, column };
+}
+
+function bounded(problems: readonly Problem[], file: string): readonly Problem[] {
+  if (problems.length <= limits.fileProblems) return problems;
+  const told = problems.slice(0, limits.fileProblems);
+  const message = `The file has more than these ${limits.fileProblems} problems; repair these first.`;
+  return [...told, { ...told.at(-1), code: 'file_too_many_problems', message, file, path: '' }];
 }
 
 function tooManyNodes(file: string): Problem {

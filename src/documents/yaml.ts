@@ -1,4 +1,4 @@
-import { type Document as YamlDocument, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml';
+import { LineCounter, type ParsedNode, parseAllDocuments, type Document as YamlDocument } from 'yaml';
 
 /** The YAML documents of one text; errors and warnings are inside them and must be looked at. */
 export interface ParsedYaml {

@@ -89,8 +89,9 @@ async function snapshotOf(
   return { ok: true, files, digest, warnings, isMount: false };
 }
 
+/** Whatever hinders the look at the link will hinder the reading too, and is told there. */
 async function isLink(path: string): Promise<boolean> {
-  const status = await lstat(path).catch(ignoreGone);
+  const status = await lstat(path).catch(() => undefined);
   return status?.isSymbolicLink() === true;
 }
 

@@ -47,6 +47,24 @@ test('E15: more values than a file may hold are refused', () => {
   expect(problems).toMatchObject([{ code: 'file_too_large', file: 'a.yaml' }]);
 });
 
+test.each([
+  ['in one document', `{${'a,'.repeat(200_000)}}`, 'key_duplicate'],
+  ['in a List', `apiVersion: v1\nkind: List\nitems:\n${'- a\n'.repeat(150_000)}`, 'document_invalid'],
+  ['in many documents', '--- a\n'.repeat(5_000), 'document_invalid'],
+])('a hundred thousand problems %s are cut to the first thousand and a note', (_, text, code) => {
+  const { problems } = read(text);
+  expect(problems).toHaveLength(limits.fileProblems + 1);
+  expect(problems[0]?.code).toBe(code);
+  expect(problems.filter((problem) => problem.code === 'file_too_many_problems')).toHaveLength(1);
+});
+
+test('a key of a megabyte makes no message or path of a megabyte', () => {
+  const key = 'k'.repeat(1_000_000);
+  const { problems } = read(`${group('a', `\n  ? ${key}\n  : [*a, &b c]\n`)}? ${key}\n: 1\n`);
+  expect(problems.map((problem) => problem.code)).toEqual(['yaml_alias', 'yaml_anchor', 'member_unknown']);
+  expect(JSON.stringify(problems).length).toBeLessThan(5000);
+});
+
 test('E15: 50,000 documents are read, in one file or several, and one more is refused', async () => {
   const reader = createReader();
   const half = { path: 'a.json', text: json(25_000) };

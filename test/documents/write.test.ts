@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Json } from '../../src/lib/json.ts';
 import { writeDocuments } from '../../src/documents/write.ts';
+import type { Json } from '../../src/lib/json.ts';
 import { read } from './sample.ts';
 
 test('writes members in order, separated, with comments, unfolded and without aliases', () => {
