@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/canonical.ts';
+import type { AnyField } from '../../src/model/field.ts';
+import type { Kind } from '../../src/model/kind.ts';
+import { fieldsOn, type Surface } from '../../src/model/lower/shape.ts';
+import { applyUnits, diffUnits } from '../../src/model/units.ts';
+import { createValidator } from '../../src/model/validate.ts';
+import { registry, storedSpec } from './objects.ts';
+import { containersOf, fieldPlaces, withValue } from './places.ts';
+import { rewritten, specs } from './spec-arbitrary.ts';
+
+const validator = createValidator(registry);
+
+/** The example as a surface takes it: over HTTP the parent stands in the path. */
+function exampleOn(kind: Kind, surface: Surface): JsonObject {
+  const fields = fieldsOn(kind, surface);
+  return Object.fromEntries(Object.entries(kind.example).filter(([name]) => name in fields));
+}
+
+function check(kind: Kind, surface: Surface, spec: JsonObject): readonly string[] {
+  return validator.check(kind.name, surface, spec).map(({ code, path }) => `${code} ${path}`);
+}
+
+describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_, kind) => {
+  const places = {
+    document: containersOf(fieldsOn(kind, 'document'), exampleOn(kind, 'document')),
+    request: containersOf(fieldsOn(kind, 'request'), exampleOn(kind, 'request')),
+  };
+
+  it('has an example that every rule accepts, on both surfaces', () => {
+    expect(check(kind, 'document', kind.example)).toEqual([]);
+    expect(check(kind, 'request', exampleOn(kind, 'request'))).toEqual([]);
+    const { spec, faults } = canonicalSpec(kind, kind.example);
+    expect([...faults, ...(kind.check?.(spec as never) ?? [])]).toEqual([]);
+  });
+
+  it('has an example that names nothing of anybody’s machine', () => {
+    const text = JSON.stringify(kind.example);
+    expect(text).not.toMatch(/\/home\/|\/Users\/|[A-Z]:\\\\|localhost|127\.0\.0\.1|file:/);
+    expect(text.match(/[a-z\d-]+\.(com|org|net|io|dev)\b/g) ?? []).toEqual(
+      (text.match(/example\.(com|org|net)\b/g) ?? []) as string[],
+    );
+  });
+
+  it('documents every field in at least one plain sentence', () => {
+    for (const { pointer, field } of fieldPlaces(places.document)) {
+      expect(field.doc, pointer).toMatch(/^[A-ZÀ-Þ0-9].*\.$/s);
+      expect(field.doc.length, pointer).toBeLessThanOrEqual(220);
+    }
+  });
+
+  it.each(['document', 'request'] as const)('refuses unknown fields anywhere in a %s', (surface) => {
+    for (const { pointer } of places[surface]) {
+      const spec = withValue(exampleOn(kind, surface), `${pointer}/nonsense`, true);
+      expect(check(kind, surface, spec)).toContain(`field_unknown ${pointer}/nonsense`);
+    }
+  });
+
+  it.each(['document', 'request'] as const)('asks for every required field of a %s', (surface) => {
+    for (const { pointer, container, name, field } of fieldPlaces(places[surface])) {
+      const faults = validator.check(kind.name, surface, withValue(exampleOn(kind, surface), pointer, undefined));
+      const named = faults.filter(
+        ({ code, path, message }) => code === 'field_required' && path === container && message.includes(`\`${name}\``),
+      );
+      const fromKey = container === '' && name === 'name';
+      const wanted =
+        field.required === true && (surface === 'request' || (field.documentDefault === undefined && !fromKey));
+      expect(named.length, `${surface} ${pointer}`).toBe(wanted ? 1 : 0);
+    }
+  });
+
+  it('refuses values of another type', () => {
+    for (const { pointer, field } of fieldPlaces(places.request)) {
+      const faults = check(kind, 'request', withValue(exampleOn(kind, 'request'), pointer, wrongTypeFor(field)));
+      expect(faults, pointer).toContain(`type_wrong ${pointer}`);
+    }
+  });
+
+  it('enforces every limit one step past it, and not before', () => {
+    for (const { pointer, field } of fieldPlaces(places.request)) {
+      for (const { code, inside, outside } of limitsOf(field)) {
+        const faultsWith = (value: Json) =>
+          check(kind, 'request', withValue(exampleOn(kind, 'request'), pointer, value));
+        expect(faultsWith(outside), pointer).toContain(`${code} ${pointer}`);
+        expect(faultsWith(inside), pointer).not.toContain(`${code} ${pointer}`);
+      }
+    }
+  });
+
+  it('has one canonical form: filling and sorting twice changes nothing, and order and repeats mean nothing', () => {
+    fc.assert(
+      fc.property(specs(kind.spec), (spec) => {
+        const once = canonicalSpec(kind, spec).spec;
+        expect(canonicalSpec(kind, once).spec).toEqual(once);
+        expect(canonicalSpec(kind, rewritten(kind.spec, spec)).spec).toEqual(once);
+        const stated = canonicalStated(kind, spec).spec;
+        expect(canonicalStated(kind, stated).spec).toEqual(stated);
+      }),
+    );
+  });
+
+  it('states nothing that the full form does not say', () => {
+    const full = canonicalSpec(kind, kind.example).spec;
+    expectWithin(canonicalStated(kind, kind.example).spec, full);
+    fc.assert(
+      fc.property(specs(kind.spec), (spec) =>
+        expectWithin(canonicalStated(kind, spec).spec, canonicalSpec(kind, spec).spec),
+      ),
+    );
+  });
+
+  it('turns any spec into any other by the units in which they differ', () => {
+    fc.assert(
+      fc.property(specs(kind.spec), specs(kind.spec), (one, other) => {
+        const [before, after] = [storedSpec(kind, one), storedSpec(kind, other)];
+        const changes = diffUnits(kind.spec, before, after);
+        const result = applyUnits(kind.spec, before, changes);
+        expect(diffUnits(kind.spec, result, after)).toEqual([]);
+        expect(canonicalSpec(kind, result).spec).toEqual(after);
+        expect(diffUnits(kind.spec, after, after)).toEqual([]);
+      }),
+    );
+  });
+});
+
+/** Every member of `part` is in `whole` with the same value; nested objects member by member. */
+function expectWithin(part: JsonObject, whole: JsonObject): void {
+  for (const [name, value] of Object.entries(part)) {
+    const other = whole[name];
+    if (isObject(value) && isObject(other)) expectWithin(value as JsonObject, other as JsonObject);
+    else expect(other, name).toEqual(value);
+  }
+}
+
+function wrongTypeFor(field: AnyField): Json {
+  switch (field.type) {
+    case 'string':
+    case 'enum':
+    case 'ref':
+      return 5432;
+    case 'integer':
+      return '5432';
+    case 'boolean':
+      return 'true';
+    default:
+      return 'text';
+  }
+}
+
+interface Limit {
+  readonly code: string;
+  readonly inside: Json;
+  readonly outside: Json;
+}
+
+function limitsOf(field: AnyField): readonly Limit[] {
+  const text = (length: number) => 'x'.repeat(length);
+  const items = (count: number) => Array.from({ length: count }, (_, at) => `x${at}`);
+  const list = (count: number): Json =>
+    field.type === 'keyed' ? Array.from({ length: count }, () => ({})) : items(count);
+  switch (field.type) {
+    case 'string':
+      return [
+        ...limit('value_too_short', field.minLength, -1, text),
+        ...limit('value_too_long', field.maxLength, 1, text),
+      ];
+    case 'integer':
+      return [
+        ...limit('value_out_of_range', field.minimum, -1, (value) => value),
+        ...limit('value_out_of_range', field.maximum, 1, (value) => value),
+      ];
+    case 'list':
+      return [...limit('list_too_short', field.minItems, -1, list), ...limit('list_too_long', field.maxItems, 1, list)];
+    case 'refs':
+    case 'keyed':
+      return limit('list_too_short', field.minItems, -1, list);
+    default:
+      return [];
+  }
+}
+
+function limit(code: string, bound: number | undefined, step: 1 | -1, build: (at: number) => Json): readonly Limit[] {
+  return bound === undefined ? [] : [{ code, inside: build(bound), outside: build(bound + step) }];
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import * as kinds from '../../src/kinds/index.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { refs, string } from '../../src/model/field.ts';
+import { defineKind } from '../../src/model/kind.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { emptySnapshot } from '../../src/model/snapshot.ts';
+import { account, all, group, peer, registry, stateOf, stored } from './objects.ts';
+
+const kind = registry.get('Group');
+const ana = peer('ana-laptop', '100.72.0.2');
+const build = peer('build-server', '100.72.0.3');
+
+function computed(name: string, object: StoredObject, ...others: readonly StoredObject[]): unknown {
+  return kind.computed[name]?.value(object, stateOf(object, ...others));
+}
+
+describe('the name of a group', () => {
+  const nameOf = (derived: JsonObject) => kind.uniques['name']?.value(group('devs', [], { derived }));
+
+  it.each([
+    ['made by people or documents', {}, 'devs'],
+    ['made through the API', { issued: 'api' }, 'devs'],
+    ['brought by an identity provider', { issued: 'jwt' }, undefined],
+    ['brought by a directory', { issued: 'integration' }, undefined],
+  ])('is unique for a group %s as %j says', (_, derived, value) => {
+    expect(nameOf(derived)).toBe(value);
+  });
+
+  it('is refused with words that clients look for', () => {
+    expect(kind.uniques['name']?.message('devs')).toContain('already exists');
+  });
+
+  it('is held by one group, whoever else has it from an identity provider', () => {
+    const state = stateOf(group('a', [], { name: 'devs', derived: { issued: 'jwt' } }), group('devs'));
+    expect(state.holderOf('Group', 'name', 'devs')?.id).toBe('devs');
+  });
+});
+
+describe('what a group says about itself', () => {
+  const resource = stored('Peer', 'r', { name: 'r', dns_label: 'r', ip: '10.0.0.1' });
+
+  it('counts the peers it lists', () => {
+    expect(computed('peers_count', group('devs', ['ana-laptop', 'build-server']), ana, build, resource)).toBe(2);
+    expect(computed('peers_count', group('devs'), ana)).toBe(0);
+  });
+
+  it('counts every peer for All, which has no rows', () => {
+    expect(computed('peers_count', all, ana, build)).toBe(2);
+  });
+
+  it('lists every peer for All and leaves other answers alone', () => {
+    const state = stateOf(all, ana, build);
+    const peers = [
+      { id: 'ana-laptop', name: 'Peer ana-laptop' },
+      { id: 'build-server', name: 'Peer build-server' },
+    ];
+    expect(kind.respond?.({ id: 'All', peers: [] }, all, state)).toEqual({ id: 'All', peers });
+    expect(kind.respond?.({ id: 'devs', peers: [] }, group('devs'), state)).toEqual({ id: 'devs', peers: [] });
+  });
+
+  it('says who issued it, people when nobody else did', () => {
+    expect(computed('issued', group('devs'))).toBe('api');
+    expect(computed('issued', group('devs', [], { derived: { issued: 'jwt' } }))).toBe('jwt');
+  });
+
+  it('has no resources while nothing says that it belongs to the group', () => {
+    const zone = stored('DNSZone', 'z', { name: 'z', domain: 'example.com', distribution_groups: ['devs'] });
+    expect(computed('resources', group('devs'), zone)).toEqual([]);
+    expect(computed('resources_count', group('devs'), zone)).toBe(0);
+  });
+});
+
+describe('the network resources of a group', () => {
+  const resources = defineKind({
+    name: 'NetworkResource',
+    doc: 'A resource.',
+    module: 'networks',
+    document: { allowed: true },
+    spec: { address: string({ doc: 'An address.' }), groups: refs('Group', { doc: 'Groups.' }) },
+    example: {},
+  });
+  const resource = (id: string, address: string, groups: readonly string[]): StoredObject => ({
+    ...group(id),
+    kind: 'NetworkResource',
+    spec: { address, groups },
+  });
+  const others = Object.values(kinds).filter(({ name }) => name !== 'NetworkResource');
+  const state = emptySnapshot(createRegistry([...others, resources]), 'acc').with({
+    put: [
+      group('devs'),
+      resource('r1', '10.0.0.7/32', ['devs']),
+      resource('r2', '10.0.0.0/24', ['devs', 'ops']),
+      resource('r3', '*.example.com', ['devs']),
+      resource('r4', '2001:db8::1', ['ops']),
+    ],
+    remove: [],
+  });
+
+  it('are those that say they belong to it, with the type that their address gives', () => {
+    expect(kind.computed['resources']?.value(group('devs'), state)).toEqual([
+      { id: 'r1', type: 'host' },
+      { id: 'r2', type: 'subnet' },
+      { id: 'r3', type: 'domain' },
+    ]);
+    expect(kind.computed['resources']?.value(group('ops'), state)).toEqual([
+      { id: 'r2', type: 'subnet' },
+      { id: 'r4', type: 'host' },
+    ]);
+    expect(kind.computed['resources_count']?.value(group('devs'), state)).toBe(3);
+  });
+});
+
+describe('the group All', () => {
+  it.each(['update', 'delete'] as const)('refuses %s, naming itself', (action) => {
+    expect(kind.refuse?.(all, action)).toMatch(/group All .* cannot be/);
+    expect(kind.refuse?.(group('devs'), action)).toBeUndefined();
+  });
+
+  it('is the server’s own, a group that is only called so is not', () => {
+    expect(kind.isSystem?.(all)).toBe(true);
+    expect(kind.isSystem?.(group('All'))).toBe(false);
+  });
+});
+
+describe('events of a group', () => {
+  const state = stateOf(account({ dns_domain: 'mesh.example.com' }), ana, build);
+  const meta = { group: 'devs', group_id: 'devs', peer_ip: '100.72.0.2', peer_fqdn: 'ana-laptop.mesh.example.com' };
+
+  it('name each peer that a new group starts with', () => {
+    const events = kind.createEvents?.(group('devs', ['ana-laptop']), state);
+    expect(events).toEqual([{ code: 'peer.group.add', target: 'ana-laptop', meta }]);
+  });
+
+  it('name each peer that came and went', () => {
+    const events = kind.updateEvents?.(group('devs', ['ana-laptop']), group('devs', ['build-server']), state);
+    expect(events?.map(({ code, target }) => [code, target])).toEqual([
+      ['peer.group.add', 'build-server'],
+      ['peer.group.delete', 'ana-laptop'],
+    ]);
+  });
+
+  it('say an update only on a rename', () => {
+    const renamed = group('devs', ['ana-laptop'], { name: 'developers' });
+    expect(kind.updateEvents?.(group('devs', ['ana-laptop']), renamed, state)).toEqual([
+      { code: 'group.update', meta: { old_name: 'devs', new_name: 'developers' } },
+    ]);
+    expect(kind.updateEvents?.(group('devs'), group('devs'), state)).toEqual([]);
+  });
+
+  it('do without the address of a peer that is gone', () => {
+    const events = kind.updateEvents?.(group('devs', ['gone']), group('devs'), state);
+    expect(events).toEqual([{ code: 'peer.group.delete', target: 'gone', meta: { group: 'devs', group_id: 'devs' } }]);
+  });
+
+  it('use the domain of the installation, then the built-in one, where the account has none', () => {
+    const fqdn = (...objects: readonly StoredObject[]) =>
+      kind.createEvents?.(group('devs', ['ana-laptop']), stateOf(ana, ...objects))[0]?.meta['peer_fqdn'];
+    expect(fqdn({ ...account(), derived: { peer_dns_domain: 'mesh.test' } })).toBe('ana-laptop.mesh.test');
+    expect(fqdn(account())).toBe('ana-laptop.heddle.internal');
+  });
+});

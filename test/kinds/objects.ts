@@ -1,0 +1,76 @@
+import * as kinds from '../../src/kinds/index.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { canonicalSpec } from '../../src/model/canonical.ts';
+import { entriesOf } from '../../src/model/field.ts';
+import type { Fault, Kind } from '../../src/model/kind.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+
+export const registry = createRegistry(Object.values(kinds));
+
+/** A stored object with a canonical spec; its id is its name in the test. */
+export function stored(kind: string, id: string, spec: JsonObject, more: Partial<StoredObject> = {}): StoredObject {
+  const declared = registry.get(kind);
+  const canonical = storedSpec(declared, spec);
+  return {
+    id,
+    kind,
+    name: String(canonical[declared.nameField] ?? ''),
+    spec: canonical,
+    derived: {},
+    protected: false,
+    createdRevision: 1,
+    updatedRevision: 1,
+    createdAt: '2026-01-02T03:04:05Z',
+    updatedAt: '2026-01-02T03:04:05Z',
+    declared: [],
+    ...more,
+  };
+}
+
+/** A canonical spec as it is stored: membership is kept as element to origins. */
+export function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
+  const members = entriesOf(kind.spec).flatMap(([name, field]) => (field.type === 'members' ? [name] : []));
+  const canonical = canonicalSpec(kind, spec).spec;
+  return Object.fromEntries(
+    Object.entries(canonical).map(([name, value]) => {
+      if (!members.includes(name) || !Array.isArray(value)) return [name, value];
+      return [name, Object.fromEntries(value.map((id) => [String(id), ['api']]))];
+    }),
+  );
+}
+
+export function peer(id: string, ip = '100.72.0.1'): StoredObject {
+  return stored('Peer', id, { name: `Peer ${id}`, dns_label: id, ip }, { key: id });
+}
+
+export function group(id: string, peers: readonly string[] = [], more: Partial<StoredObject> = {}): StoredObject {
+  return stored('Group', id, { name: id, peers }, more);
+}
+
+export const all = group('All', [], { derived: { issued: 'api', system: 'all' } });
+
+export function account(settings: JsonObject = {}): StoredObject {
+  return stored('Account', 'acc', { settings });
+}
+
+export function stateOf(...objects: readonly StoredObject[]): Snapshot {
+  return emptySnapshot(registry, 'acc').with({ put: objects, remove: [] });
+}
+
+/** What is wrong with a spec on its own: what cannot be made canonical, then the rules. `code path`, one a fault. */
+export function faultsOf(kind: string, spec: JsonObject): readonly string[] {
+  const declared = registry.get(kind);
+  const canonical = canonicalSpec(declared, spec);
+  return texts([...canonical.faults, ...(declared.check?.(canonical.spec as never) ?? [])]);
+}
+
+/** What is wrong with an object among others. */
+export function stateFaultsOf(object: StoredObject, ...others: readonly StoredObject[]): readonly Fault[] {
+  return registry.get(object.kind).checkState?.(object, stateOf(object, ...others)) ?? [];
+}
+
+export function texts(faults: readonly Fault[]): readonly string[] {
+  return faults.map(({ code, path }) => `${code} ${path}`);
+}

@@ -1,0 +1,55 @@
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { type AnyField, entriesOf, type Fields } from '../../src/model/field.ts';
+
+/** A place in an example: a container with the fields it may have. */
+export interface Container {
+  readonly pointer: string;
+  readonly fields: Fields;
+}
+
+/** A field at a place. The example need not have a value there. */
+export interface FieldPlace {
+  readonly pointer: string;
+  readonly container: string;
+  readonly name: string;
+  readonly field: AnyField;
+}
+
+/** Every object of an example whose members are declared: the spec itself, nested objects, entries, items of lists. */
+export function containersOf(fields: Fields, value: Json | undefined, pointer = ''): readonly Container[] {
+  if (!isObject(value)) return [];
+  const inner = entriesOf(fields).flatMap(([name, field]) =>
+    containersIn(field, value[name] as Json | undefined, `${pointer}/${name}`),
+  );
+  return [{ pointer, fields }, ...inner];
+}
+
+function containersIn(field: AnyField, value: Json | undefined, pointer: string): readonly Container[] {
+  const items = Array.isArray(value) ? (value as readonly Json[]) : [];
+  if (field.type === 'object') return containersOf(field.fields, value, pointer);
+  if (field.type === 'keyed') return items.flatMap((item, at) => containersOf(field.fields, item, `${pointer}/${at}`));
+  if (field.type === 'list') return items.flatMap((item, at) => containersIn(field.of, item, `${pointer}/${at}`));
+  return [];
+}
+
+/** Every declared field of every container. */
+export function fieldPlaces(containers: readonly Container[]): readonly FieldPlace[] {
+  return containers.flatMap(({ pointer, fields }) =>
+    entriesOf(fields).map(([name, field]) => ({ pointer: `${pointer}/${name}`, container: pointer, name, field })),
+  );
+}
+
+/** A copy with another value at a JSON pointer; `undefined` takes the member out. */
+export function withValue(value: JsonObject, pointer: string, put: Json | undefined): JsonObject {
+  const copy = structuredClone(value) as JsonObject;
+  const segments = pointer.split('/').slice(1);
+  const last = segments.pop() ?? '';
+  // The copy is this function's own, so it may be edited.
+  const target = segments.reduce<Json>((at, segment) => (at as JsonObject)[segment] as Json, copy) as Record<
+    string,
+    Json
+  >;
+  if (put === undefined) delete target[last];
+  else target[last] = put;
+  return copy;
+}
