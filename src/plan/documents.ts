@@ -12,7 +12,7 @@ import { placeFault } from './fault-place.ts';
 import { type Edit, finishPlan } from './finish.ts';
 import { trippedGuards } from './guard.ts';
 import { adoptAnnotation, type Matched, matchObjects } from './identity.ts';
-import type { Outcome } from './plan.ts';
+import type { Move, Outcome } from './plan.ts';
 import { pruneObjects } from './prune.ts';
 import { type Names, resolveReferences } from './resolve.ts';
 import { sourceOrigin, stateUnits, withSourceOrigins } from './state-units.ts';
@@ -55,11 +55,13 @@ export function* planDocuments(input: DocumentsInput): Generator<undefined, Outc
   const problems: Problem[] = [...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
   const warnings: Problem[] = [...pruned.warnings];
   const edits: Edit[] = [...pruned.edits];
+  const moves: Move[] = [];
   for (const [at, target] of targets.entries()) {
     const result = editTarget(input, target, names);
     problems.push(...result.problems);
     warnings.push(...result.warnings);
     if (result.edit !== undefined) edits.push(result.edit);
+    if (result.move !== undefined) moves.push(result.move);
     if (at % 500 === 499) yield undefined;
   }
   if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
@@ -70,6 +72,7 @@ export function* planDocuments(input: DocumentsInput): Generator<undefined, Outc
     source: input.source,
     options: { prune: input.prune, allowEmpty: input.allowEmpty },
     warnings: sortProblems(warnings),
+    moves,
     locate: locateIn(targets),
     newId: input.newId,
     guards: (changes) =>
@@ -112,6 +115,7 @@ function doubleProblems(targets: readonly Target[]): readonly Problem[] {
 
 interface Edited {
   readonly edit?: Edit;
+  readonly move?: Move;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
@@ -173,7 +177,10 @@ function updateObject(input: DocumentsInput, target: Target, existing: StoredObj
   const protection = existing.owner === input.source || existing.owner === undefined ? isProtected(desired) : existing.protected;
   const same = result.spec === existing.spec || equalJson(result.spec, existing.spec);
   const unchanged = same && before !== undefined && equalJson(before.stated, stated) && existing.key === desired.key && protection === existing.protected;
-  if (unchanged) return { problems: [] };
+  if (unchanged) {
+    const stays = before?.file === desired.place.file && before.line === desired.place.line;
+    return { problems: [], ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
+  }
   if (target.adopted === 'by_name' && !same) return { problems: [differs(desired, existing)] };
   const after: StoredObject = {
     ...existing,

@@ -7,7 +7,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits } from '../model/units.ts';
 import { digestOf } from './digest.ts';
 import { orderChanges } from './order.ts';
-import type { Change, Claim, Counts, Outcome, TrippedGuard } from './plan.ts';
+import type { Change, Claim, Counts, Move, Outcome, TrippedGuard } from './plan.ts';
 import { checkRules, type Locate } from './rules.ts';
 
 /** One object as it should be afterwards (`after` absent: gone), before the rules have looked at it. */
@@ -25,6 +25,7 @@ export interface FinishInput {
   readonly source?: string;
   readonly options?: { readonly [name: string]: string | boolean };
   readonly warnings?: readonly Problem[];
+  readonly moves?: readonly Move[];
   /** Finds the place of a fault in the input. */
   readonly locate: Locate;
   guards?(changes: readonly Change[]): readonly TrippedGuard[];
@@ -59,6 +60,7 @@ export function finishPlan(input: FinishInput): Outcome {
     base: snapshot.revision,
     changes: withRisks,
     claims,
+    moves: input.moves ?? [],
     warnings: input.warnings ?? [],
     guards,
     counts: countsOf(withRisks, claims),

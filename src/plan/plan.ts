@@ -34,6 +34,12 @@ export interface TrippedGuard {
   readonly message: string;
 }
 
+/** A document that states the same as before at another place. Positions change outside revisions. */
+export interface Move {
+  readonly object: StoredObject;
+  readonly place: Place;
+}
+
 export interface Counts {
   readonly create: number;
   readonly update: number;
@@ -50,6 +56,7 @@ export interface Plan {
   /** Ordered: referents before referrers, deletes after what used them. */
   readonly changes: readonly Change[];
   readonly claims: readonly Claim[];
+  readonly moves: readonly Move[];
   readonly warnings: readonly Problem[];
   readonly guards: readonly TrippedGuard[];
   readonly counts: Counts;

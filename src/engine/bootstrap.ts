@@ -1,0 +1,53 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
+import type { StoredObject } from '../model/object.ts';
+import { finishPlan } from '../plan/finish.ts';
+import { createFirstAccount, findAccount } from '../store/accounts.ts';
+import type { Engine } from './engine.ts';
+
+/** An object of a new account, before it has revisions and times. */
+export interface FirstObject {
+  readonly id: string;
+  readonly kind: string;
+  readonly key?: string;
+  readonly spec: JsonObject;
+  readonly derived: JsonObject;
+}
+
+/** The server's account; made with its first objects when there is none. Any number of servers may start at once. */
+export async function ensureAccount(engine: Engine, actor: Actor, firstObjects: (account: string) => readonly FirstObject[]): Promise<{ readonly account: string; readonly created: boolean }> {
+  const found = await findAccount(engine.database);
+  const account = found?.account ?? (await createFirstAccount(engine.database, engine.newId(), engine.now()));
+  if (found !== undefined && found.revision > 0) return { account, created: false };
+  const now = engine.now();
+  const committed = await engine.committer.mutate({
+    account,
+    actor,
+    revision: 0,
+    propose: (state) =>
+      finishPlan({
+        snapshot: state,
+        // Another server may have been faster, or an earlier start was killed in between.
+        edits: state.size > 0 ? [] : firstObjects(account).map((object) => ({ after: storedObject(engine, object, now) })),
+        locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
+        newId: engine.newId,
+      }),
+  });
+  if (!committed.ok) throw new Error(`the objects of a new account break the rules: ${committed.problems.map(({ message }) => message).join('; ')}`);
+  return { account, created: committed.revision !== undefined };
+}
+
+/** An object as the store keeps it; revisions are stamped by the plan. */
+export function storedObject(engine: Pick<Engine, 'registry'>, object: FirstObject & { readonly parent?: string }, now: string): StoredObject {
+  const kind = engine.registry.get(object.kind);
+  return {
+    ...object,
+    name: String(object.spec[kind.nameField] ?? object.key ?? ''),
+    protected: false,
+    createdRevision: 0,
+    updatedRevision: 0,
+    createdAt: now,
+    updatedAt: now,
+    declared: [],
+  };
+}

@@ -1,0 +1,200 @@
+import type { Actor } from '../model/actor.ts';
+import { Internal, Unavailable } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { auditEvents } from '../plan/audit.ts';
+import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
+import { commit } from '../store/commit.ts';
+import type { Database } from '../store/database.ts';
+import type { RevisionInput } from '../store/history.ts';
+import { hasRevision } from '../store/revisions.ts';
+import type { CommittedRevision } from './engine.ts';
+import type { Snapshots } from './snapshots.ts';
+
+/** Decides what a mutation does on a snapshot; called again when the account moved on in between. */
+export type Propose = (snapshot: Snapshot) => Outcome | Promise<Outcome>;
+
+export interface Mutation {
+  readonly account: string;
+  readonly actor: Actor;
+  /** The caller has seen this revision. */
+  readonly revision: number;
+  readonly propose: Propose;
+  readonly commitRef?: string;
+  readonly planId?: string;
+}
+
+/** What became of a mutation. `revision` is absent when there was nothing to write. */
+export type Committed =
+  | { readonly ok: true; readonly plan: Plan; readonly revision?: number; readonly before: Snapshot; readonly after: Snapshot }
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly state: Snapshot };
+
+/** The one way in which an account changes. */
+export interface Committer {
+  mutate(mutation: Mutation): Promise<Committed>;
+  /** Waits until no mutation is under way. */
+  settle(): Promise<void>;
+}
+
+export interface CommitterOptions {
+  readonly database: Database;
+  readonly snapshots: Snapshots;
+  now(): string;
+  newRequestId(): string;
+  /** Told about every revision, after it happened. */
+  committed(revision: CommittedRevision): void;
+  /** Told when SQL refused a batch, which is a defect. */
+  defect(error: unknown): void;
+}
+
+interface Waiting {
+  readonly mutation: Mutation;
+  resolve(committed: Committed): void;
+  reject(error: unknown): void;
+}
+
+/** How many mutations one statement carries at most. */
+const batchSize = 256;
+/** How often a batch is planned again when other servers were faster. */
+const attempts = 20;
+
+/** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
+export function createCommitter(options: CommitterOptions): Committer {
+  const queues = new Map<string, Waiting[]>();
+  const running = new Map<string, Promise<void>>();
+
+  const drain = async (account: string, queue: Waiting[]): Promise<void> => {
+    while (queue.length > 0) {
+      const batch = queue.splice(0, batchSize);
+      await commitBatch(options, account, batch);
+    }
+    queues.delete(account);
+    running.delete(account);
+  };
+
+  return {
+    mutate(mutation) {
+      return new Promise((resolve, reject) => {
+        const queue = queues.get(mutation.account);
+        const waiting = { mutation, resolve, reject };
+        if (queue !== undefined) {
+          queue.push(waiting);
+          return;
+        }
+        const fresh = [waiting];
+        queues.set(mutation.account, fresh);
+        running.set(mutation.account, drain(mutation.account, fresh));
+      });
+    },
+    async settle() {
+      while (running.size > 0) await Promise.all(running.values());
+    },
+  };
+}
+
+/** Answers every mutation of the batch; never throws, because the queue goes on. */
+async function commitBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<void> {
+  try {
+    await tryBatch(options, account, batch);
+  } catch (error) {
+    if (batch.length === 1 || error instanceof Unavailable) {
+      for (const waiting of batch) waiting.reject(error);
+      return;
+    }
+    options.defect(error);
+    for (const waiting of batch) await commitBatch(options, account, [waiting]);
+  }
+}
+
+async function tryBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<void> {
+  const { snapshots } = options;
+  const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
+  let base = await snapshots.at(account, seen);
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const planned = await planBatch(options, base, batch);
+    if (planned.revisions.length === 0 || (await write(options, base, planned))) {
+      if (planned.revisions.length > 0) snapshots.advance(planned.tip);
+      finish(options, planned);
+      return;
+    }
+    base = await snapshots.fresh(account);
+  }
+  throw new Unavailable(`the account ${account} changed ${attempts} times while this was planned; try again`);
+}
+
+interface Planned {
+  readonly tip: Snapshot;
+  readonly revisions: readonly RevisionInput[];
+  readonly results: readonly { readonly waiting: Waiting; readonly result: Committed | { readonly error: unknown } }[];
+}
+
+async function planBatch(options: CommitterOptions, base: Snapshot, batch: readonly Waiting[]): Promise<Planned> {
+  let tip = base;
+  const revisions: RevisionInput[] = [];
+  const results: Planned['results'][number][] = [];
+  const at = options.now();
+  for (const waiting of batch) {
+    const result = await proposeOn(tip, waiting.mutation);
+    results.push({ waiting, result });
+    if ('error' in result || !result.ok || result.revision === undefined) continue;
+    const { actor, commitRef, planId } = waiting.mutation;
+    const events = auditEvents(result.plan, result.before, result.after);
+    revisions.push({ revision: result.revision, plan: result.plan, actor, requestId: options.newRequestId(), commitRef, planId, at, events });
+    tip = result.after;
+  }
+  return { tip, revisions, results };
+}
+
+async function proposeOn(tip: Snapshot, mutation: Mutation): Promise<Committed | { readonly error: unknown }> {
+  try {
+    const outcome = await mutation.propose(tip);
+    if (!outcome.ok) return { ok: false, problems: outcome.problems, state: tip };
+    if (isEmptyPlan(outcome.plan)) return { ok: true, plan: outcome.plan, before: tip, after: tip };
+    return { ok: true, plan: outcome.plan, revision: outcome.next.revision, before: tip, after: outcome.next };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. */
+async function write(options: CommitterOptions, base: Snapshot, planned: Planned): Promise<boolean> {
+  try {
+    return await commit(options.database, { base, next: planned.tip, revisions: planned.revisions });
+  } catch (error) {
+    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
+    return await resolveDoubt(options, base.account, planned.revisions, error);
+  }
+}
+
+/** Waits between questions to a database that does not answer, in milliseconds; about 20 seconds in all. */
+const doubtWaits = [50, 100, 200, 400, 800, 1500, 2500, 4000, 5000, 6000];
+
+async function resolveDoubt(options: CommitterOptions, account: string, revisions: readonly RevisionInput[], cause: Unavailable): Promise<boolean> {
+  const requestId = revisions[0]?.requestId;
+  if (requestId === undefined) throw new Internal('a batch without revisions was written', { cause });
+  for (const wait of doubtWaits) {
+    try {
+      return await hasRevision(options.database, account, requestId);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+  throw new Unavailable('the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again', {
+    cause,
+    inDoubt: true,
+  });
+}
+
+function finish(options: CommitterOptions, planned: Planned): void {
+  for (const { waiting, result } of planned.results) {
+    if ('error' in result) {
+      waiting.reject(result.error);
+      continue;
+    }
+    waiting.resolve(result);
+    if (!result.ok || result.revision === undefined) continue;
+    const { account, actor } = waiting.mutation;
+    options.committed({ account, revision: result.revision, actor, plan: result.plan, before: result.before, after: result.after });
+  }
+}

@@ -1,0 +1,89 @@
+import type { Document } from '../model/document.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { type DocumentsInput, planDocuments } from '../plan/documents.ts';
+import type { Move, Outcome, Plan } from '../plan/plan.ts';
+import { movePositions } from '../store/positions.ts';
+import type { Propose } from './commit.ts';
+import type { Call, Engine } from './engine.ts';
+import { runInSlices } from './slices.ts';
+
+/** What a source wants. */
+export interface Desire {
+  readonly source: string;
+  readonly documents: readonly Document[];
+  readonly prune: boolean;
+  readonly allowEmpty: boolean;
+  /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
+  readonly approve?: string;
+  /** Refuses any other plan than this one. */
+  readonly expectDigest?: string;
+  readonly commitRef?: string;
+  readonly planId?: string;
+}
+
+/** What became of it. Nothing is written unless it is `applied`. */
+export type Reconciled =
+  | { readonly state: 'applied'; readonly plan: Plan; readonly revision?: number; readonly before: Snapshot; readonly after: Snapshot }
+  | { readonly state: 'needs_approval'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
+  | { readonly state: 'stale'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
+  | { readonly state: 'invalid'; readonly problems: readonly Problem[] };
+
+/** Plans what a source wants, on what the caller has seen or later. Writes nothing. */
+export async function planDesire(engine: Engine, call: Call, desire: Desire): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
+  const before = await engine.snapshots.at(call.account, call.revision);
+  return { outcome: await runInSlices(planDocuments(inputOf(engine, before, desire))), before };
+}
+
+/** Plans and commits what a source wants, as one revision or not at all. */
+export async function applyDesire(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
+  let halted: Reconciled | undefined;
+  const propose: Propose = async (before) => {
+    halted = undefined;
+    const outcome = await runInSlices(planDocuments(inputOf(engine, before, desire)));
+    if (!outcome.ok) return outcome;
+    halted = haltOf(outcome.plan, desire, before, outcome.next);
+    // A plan that may not be applied proposes nothing.
+    return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
+  };
+  const { commitRef, planId } = desire;
+  const committed = await engine.committer.mutate({
+    ...call,
+    propose,
+    ...(commitRef === undefined ? {} : { commitRef }),
+    ...(planId === undefined ? {} : { planId }),
+  });
+  if (!committed.ok) return { state: 'invalid', problems: committed.problems };
+  if (halted !== undefined) return halted;
+  await moveDocuments(engine, call.account, desire.source, committed.plan.moves, committed.after);
+  const { plan, revision, before, after } = committed;
+  return { state: 'applied', plan, ...(revision === undefined ? {} : { revision }), before, after };
+}
+
+function haltOf(plan: Plan, desire: Desire, before: Snapshot, after: Snapshot): Reconciled | undefined {
+  if (desire.expectDigest !== undefined && desire.expectDigest !== plan.digest) return { state: 'stale', plan, before, after };
+  if (plan.guards.length > 0 && desire.approve !== plan.digest) return { state: 'needs_approval', plan, before, after };
+  return undefined;
+}
+
+function nothing(plan: Plan): Plan {
+  return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
+}
+
+function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsInput {
+  const { source, documents, prune, allowEmpty } = desire;
+  return { snapshot, validator: engine.validator, source, documents, prune, allowEmpty, now: engine.now(), newId: engine.newId };
+}
+
+/** Documents that only moved to another file or line: their positions follow, outside revisions. */
+async function moveDocuments(engine: Engine, account: string, source: string, moves: readonly Move[], state: Snapshot): Promise<void> {
+  const still = moves.filter(({ object }) => state.get(object.id) === object);
+  if (still.length === 0) return;
+  await movePositions(engine.database, account, source, still.map(({ object, place }) => ({ object: object.id, file: place.file, line: place.line })));
+  const put = still.map(({ object, place }) => ({
+    ...object,
+    declared: object.declared.map((item) => (item.source === source ? { ...item, file: place.file, line: place.line } : item)),
+  }));
+  const current = await engine.snapshots.current(account);
+  if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));
+}

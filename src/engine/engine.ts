@@ -1,0 +1,40 @@
+import type { Actor } from '../model/actor.ts';
+import type { Registry } from '../model/registry.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { Validator } from '../model/validate.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Database } from '../store/database.ts';
+import type { Committer } from './commit.ts';
+import type { Snapshots } from './snapshots.ts';
+
+/** What every use case needs. Time and ids come in here, so that tests can fix them. */
+export interface Engine {
+  readonly registry: Registry;
+  readonly validator: Validator;
+  readonly database: Database;
+  readonly snapshots: Snapshots;
+  readonly committer: Committer;
+  /** ISO 8601, UTC. */
+  now(): string;
+  newId(): string;
+  /** Told about every commit of this server, after it happened. */
+  readonly listeners: Set<(committed: CommittedRevision) => void>;
+}
+
+/** A revision that this server made. */
+export interface CommittedRevision {
+  readonly account: string;
+  readonly revision: number;
+  readonly actor: Actor;
+  readonly plan: Plan;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
+/** On whose behalf and on which state a use case runs. */
+export interface Call {
+  readonly account: string;
+  readonly actor: Actor;
+  /** The caller has seen this revision: what it asks for is decided on it or a later one. */
+  readonly revision: number;
+}

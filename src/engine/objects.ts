@@ -1,0 +1,129 @@
+import type { JsonObject } from '../lib/json.ts';
+import { Conflict, type ConflictReason, InvalidInput, NotFound } from '../model/errors.ts';
+import type { Kind } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { planCreate, planDelete, planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
+import type { Propose } from './commit.ts';
+import type { Call, Engine } from './engine.ts';
+
+/** An object with the state it was read from. */
+export interface Found {
+  readonly object: StoredObject;
+  readonly state: Snapshot;
+}
+
+/** What a write did: the object as it is now (or was, when deleted) and the members of the body that nothing knows. */
+export interface Written extends Found {
+  readonly ignored: readonly string[];
+}
+
+/** Conditions and manners of a write. */
+export interface WriteOptions {
+  /** Versions (revision numbers) one of which the object must have; `*` for any. */
+  readonly ifMatch?: readonly string[];
+  /** Unknown members are refused instead of ignored. */
+  readonly strict: boolean;
+}
+
+/** All objects of a kind, of one parent when it is a child kind; sorted by id. Throws `NotFound` for a missing parent. */
+export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<{ readonly objects: readonly StoredObject[]; readonly state: Snapshot }> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  if (parent === undefined) return { objects: state.ofKind(kind.name), state };
+  requireParent(state, kind, parent);
+  return { objects: state.childrenOf(parent, kind.name), state };
+}
+
+/** One object by id. Throws `NotFound`, also when it belongs to another parent. */
+export async function readObject(engine: Engine, call: Call, kind: Kind, id: string, parent?: string): Promise<Found> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  return { object: requireObject(state, kind, id, parent), state };
+}
+
+/** Creates an object. Throws `InvalidInput` with all problems, or `Conflict`. */
+export async function createObject(engine: Engine, call: Call, kind: Kind, body: JsonObject, options: WriteOptions, parent?: string): Promise<Written> {
+  return await write(engine, call, kind, (state) => {
+    if (parent !== undefined) requireParent(state, kind, parent);
+    return planCreate(contextOf(engine, state, options), kind, body, parent);
+  });
+}
+
+/** Replaces an object. An equal body writes nothing. */
+export async function replaceObject(engine: Engine, call: Call, kind: Kind, id: string, body: JsonObject, options: WriteOptions, parent?: string): Promise<Written> {
+  return await write(engine, call, kind, (state) => {
+    const object = requireObject(state, kind, id, parent);
+    requireVersion(object, options);
+    return planReplace(contextOf(engine, state, options), kind, object, body);
+  });
+}
+
+/** Deletes an object with its children. Throws `Conflict` while others use it. */
+export async function deleteObject(engine: Engine, call: Call, kind: Kind, id: string, options: WriteOptions, parent?: string): Promise<Written> {
+  return await write(engine, call, kind, (state) => {
+    const object = requireObject(state, kind, id, parent);
+    requireVersion(object, options);
+    return planDelete(contextOf(engine, state, options), kind, object);
+  });
+}
+
+async function write(engine: Engine, call: Call, kind: Kind, plan: (state: Snapshot) => RequestOutcome): Promise<Written> {
+  let outcome: RequestOutcome | undefined;
+  const propose: Propose = (state) => {
+    outcome = plan(state);
+    return outcome;
+  };
+  const committed = await engine.committer.mutate({ ...call, propose });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  const id = outcome?.id ?? '';
+  const object = committed.after.get(id) ?? committed.before.get(id);
+  if (object === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  return { object, state: committed.after, ignored: outcome?.ignored ?? [] };
+}
+
+function contextOf(engine: Engine, snapshot: Snapshot, options: WriteOptions): RequestContext {
+  return { snapshot, validator: engine.validator, strict: options.strict, now: engine.now(), newId: engine.newId };
+}
+
+function requireParent(state: Snapshot, kind: Kind, parent: string): void {
+  const object = state.get(parent);
+  if (object === undefined || object.kind !== kind.parent?.kind) throw new NotFound(`${kind.parent?.kind.toLowerCase()} ${parent} not found`);
+}
+
+function requireObject(state: Snapshot, kind: Kind, id: string, parent: string | undefined): StoredObject {
+  if (parent !== undefined) requireParent(state, kind, parent);
+  const object = state.get(id);
+  if (object === undefined || object.kind !== kind.name || object.parent !== parent) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  return object;
+}
+
+function requireVersion(object: StoredObject, { ifMatch }: WriteOptions): void {
+  if (ifMatch === undefined || ifMatch.includes('*') || ifMatch.includes(String(object.updatedRevision))) return;
+  throw new Conflict('precondition', `${object.kind.toLowerCase()} ${object.id} was changed in revision ${object.updatedRevision}; read it again and repeat the change`);
+}
+
+/** Problems that are about the state of the account; every other problem is about the input. */
+const conflicts: Readonly<Record<string, ConflictReason>> = {
+  value_taken: 'taken',
+  route_overlaps: 'taken',
+  managed_field: 'managed_field',
+  unit_conflict: 'managed_field',
+  object_linked: 'linked',
+  object_in_use: 'in_use',
+  object_required: 'precondition',
+};
+
+/** The exception that tells about problems: a conflict when all of them are, else wrong input. */
+export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict {
+  const [first] = problems;
+  const reason = first === undefined ? undefined : conflicts[first.code];
+  const message = summaryOf(problems);
+  if (reason !== undefined && problems.every((problem) => problem.code in conflicts)) return new Conflict(reason, message, { problems });
+  return new InvalidInput(message, { problems });
+}
+
+function summaryOf(problems: readonly Problem[]): string {
+  const [first, ...others] = problems;
+  if (first === undefined) return 'the input is wrong';
+  return others.length === 0 ? first.message : `${first.message} (and ${others.length} more ${others.length === 1 ? 'problem' : 'problems'})`;
+}

@@ -1,0 +1,121 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Document } from '../model/document.ts';
+import { Conflict, InvalidInput, NotFound, UnsafePlan } from '../model/errors.ts';
+import { type PlanView, viewPlan } from '../plan/view.ts';
+import { claimPlan, readPlan, type SavedPlan, savePlan, settlePlan } from '../store/plans.ts';
+import { applyDesire, type Desire, planDesire, type Reconciled } from './documents.ts';
+import type { Call, Engine } from './engine.ts';
+import { refusalOf } from './objects.ts';
+
+/** A plan that was applied. `revision` is null when there was nothing to write. */
+export interface Applied {
+  readonly plan: PlanView;
+  readonly revision: number | null;
+}
+
+/** Plans expire after a day. */
+const lifetime = 24 * 60 * 60 * 1000;
+
+/** Plans what a source wants and keeps the plan, to be applied as it is or not at all. Throws `InvalidInput` with all problems. */
+export async function createPlan(engine: Engine, call: Call, desire: Desire): Promise<PlanView> {
+  const { outcome, before } = await planDesire(engine, call, desire);
+  if (!outcome.ok) throw refusalOf(outcome.problems);
+  const now = engine.now();
+  const id = engine.newId();
+  const state = outcome.plan.guards.length > 0 ? 'needs_approval' : 'ready';
+  const expiresAt = new Date(Date.parse(now) + lifetime).toISOString();
+  const view: PlanView = { ...viewPlan(outcome.plan, before, outcome.next), id, state, expiresAt };
+  const { documents, prune, allowEmpty } = desire;
+  await savePlan(engine.database, call.account, {
+    id,
+    source: desire.source,
+    digest: outcome.plan.digest,
+    state,
+    // Documents and views are plain data.
+    request: { documents: documents as unknown as Json, prune, allowEmpty },
+    view: view as unknown as Json,
+    baseRevision: outcome.plan.base,
+    actor: { ...call.actor },
+    createdAt: now,
+    expiresAt,
+  });
+  return view;
+}
+
+/** The view of a saved plan. Throws `NotFound`. */
+export async function showPlan(engine: Engine, call: Call, id: string): Promise<PlanView> {
+  const saved = await requirePlan(engine, call, id);
+  return { ...(saved.view as unknown as PlanView), state: saved.state };
+}
+
+/**
+ * Applies a saved plan: it is computed again on the account as it is now, and refused when it would do anything else than
+ * what was shown. Throws `Conflict` (`stale`), `UnsafePlan` without the approval it needs, `NotFound`.
+ */
+export async function applyPlan(engine: Engine, call: Call, id: string, approve?: string): Promise<Applied> {
+  const saved = await requirePlan(engine, call, id);
+  if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
+  if (saved.state === 'needs_approval' && approve !== saved.digest) throw unsafe(saved.view as unknown as PlanView);
+  if (!(await claimPlan(engine.database, call.account, id))) throw new Conflict('stale', `plan ${id} is being applied already`);
+  try {
+    const applied = await applyNow(engine, call, desireOf(saved, approve));
+    await settlePlan(engine.database, call.account, id, { revision: applied.revision });
+    return applied;
+  } catch (error) {
+    await settlePlan(engine.database, call.account, id, { state: saved.state });
+    throw error;
+  }
+}
+
+/** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
+export async function applyNow(engine: Engine, call: Call, desire: Desire): Promise<Applied> {
+  const result = await applyDesire(engine, call, desire);
+  switch (result.state) {
+    case 'invalid':
+      throw refusalOf(result.problems);
+    case 'needs_approval':
+      throw unsafe(viewOf(result));
+    case 'stale':
+      throw new Conflict('stale', `the account moved since the plan was made, and applying it now would do something else; make a new plan`);
+    case 'applied':
+      return { plan: viewOf(result), revision: result.revision ?? null };
+  }
+}
+
+function viewOf(result: Exclude<Reconciled, { readonly state: 'invalid' }>): PlanView {
+  return viewPlan(result.plan, result.before, result.after);
+}
+
+/** The refusal of a plan with tripped guards, with the plan so that it can be shown. */
+export class NeedsApproval extends UnsafePlan {
+  readonly plan: PlanView;
+
+  constructor(plan: PlanView) {
+    super(`the plan needs an approval: ${plan.guards.map((guard) => guard.message).join('; ')}. Approve the digest ${plan.digest} to let exactly this plan through`);
+    this.plan = plan;
+  }
+}
+
+function unsafe(plan: PlanView): NeedsApproval {
+  return new NeedsApproval(plan);
+}
+
+async function requirePlan(engine: Engine, call: Call, id: string): Promise<SavedPlan> {
+  const saved = await readPlan(engine.database, call.account, id);
+  if (saved === undefined || saved.expiresAt < engine.now()) throw new NotFound(`plan ${id} not found; plans are kept for a day`);
+  return saved;
+}
+
+function desireOf(saved: SavedPlan, approve: string | undefined): Desire {
+  const { documents, prune, allowEmpty } = saved.request as JsonObject & { readonly documents?: Json };
+  if (!Array.isArray(documents)) throw new InvalidInput(`plan ${saved.id} was saved by another version; make a new one`);
+  return {
+    source: saved.source,
+    documents: documents as unknown as readonly Document[],
+    prune: prune === true,
+    allowEmpty: allowEmpty === true,
+    expectDigest: saved.digest,
+    planId: saved.id,
+    ...(approve === undefined ? {} : { approve }),
+  };
+}

@@ -1,0 +1,103 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { json, named } from './openapi-operation.ts';
+
+const text = { type: 'string' };
+
+/** The one shape of errors, and of the faults that they list. */
+export const errorSchemas: JsonObject = {
+  Error: {
+    type: 'object',
+    description: 'Every refusal of the server has this shape.',
+    required: ['message', 'code'],
+    properties: {
+      message: { type: 'string', description: 'What is wrong, and the way out.' },
+      code: { type: 'integer', description: 'The HTTP status.' },
+      problems: { type: 'array', description: 'All that is wrong with the input.', items: named('Problem') },
+    },
+  },
+  Problem: {
+    type: 'object',
+    description: 'One fault of the input.',
+    required: ['code', 'message'],
+    properties: {
+      code: { type: 'string', description: 'What is wrong, as a word that never changes its meaning.' },
+      message: { type: 'string', description: 'What is wrong, and the way out.' },
+      kind: { type: 'string', description: 'The kind of the object.' },
+      key: { type: 'string', description: 'The name of the document.' },
+      path: { type: 'string', description: 'JSON pointer into the body or document.' },
+      file: { type: 'string', description: 'The file of a document.' },
+      line: { type: 'integer', minimum: 1 },
+      column: { type: 'integer', minimum: 1 },
+    },
+  },
+};
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'The body is not JSON or not an object, or a group is linked to something else.',
+  401: 'There are no credentials, or they are not valid.',
+  403: 'The caller may not do this.',
+  404: 'There is no such object.',
+  409: 'The state of the account forbids it: a taken name, an object in use, a field that a source manages, a stale plan.',
+  412: 'The object is not at the version of `If-Match`, or what it is needed for has to go first; a saved plan is stale.',
+  413: 'The body is too large.',
+  415: 'The content type is not supported.',
+  422: 'The body is well-formed but wrong; `problems` lists all that is.',
+  423: 'Another change of the account takes too long; try again.',
+  428: 'The plan changes so much that it wants an approval; `message` says which guard stopped it.',
+  429: 'Too many requests; try again after the time in `Retry-After`.',
+  503: 'The database cannot be reached; try again.',
+};
+
+/** An answer for every status of failure. */
+export const errorResponses: JsonObject = Object.fromEntries(
+  Object.entries(meanings).map(([status, description]) => [
+    status,
+    { description, content: json(named('Error'), { message: description, code: Number(status) }) },
+  ]),
+);
+
+/** Headers of requests that several operations share. */
+export const sharedParameters: JsonObject = {
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'An ETag: the write happens only while the object still has its version.',
+    schema: text,
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'An ETag: the answer is 304 without a body while it still holds.',
+    schema: text,
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    description: '`handling=strict` turns members of the body that nothing knows into a 422.',
+    schema: text,
+  },
+};
+
+/** Headers of answers that several operations share. */
+export const sharedHeaders: JsonObject = {
+  ETag: { description: 'The version and a hash of the body, for `If-Match` and `If-None-Match`.', schema: text },
+  'Heddle-Ignored': { description: 'JSON pointers of members of the body that nothing knows.', schema: text },
+};
+
+/** The two ways to send a credential. */
+export const securitySchemes: JsonObject = {
+  Token: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'A personal access token: `Token <PERSONAL_ACCESS_TOKEN>`.',
+  },
+  Bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token of the identity provider, or a personal access token.',
+  },
+};

@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { listOf, named } from './openapi-operation.ts';
+
+const text = (description: string) => ({ type: 'string', description });
+const count = (description: string) => ({ type: 'integer', minimum: 0, description });
+const time = (description: string) => ({ type: 'string', format: 'date-time', description });
+const words = (values: readonly string[], description: string) => ({ type: 'string', enum: values, description });
+const object = (description: string, properties: JsonObject, optional: readonly string[] = []): JsonObject => ({
+  type: 'object',
+  description,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+});
+
+const subject = {
+  kind: text('The kind of the object.'),
+  key: text('Its `metadata.name`, when it has one.'),
+  name: text('Its display name.'),
+  id: text('Its id; absent for an object that is yet to be made.'),
+  file: text('Where it is declared.'),
+  line: count('Where in the file, from 1.'),
+};
+const subjectOptional = ['key', 'id', 'file', 'line'];
+
+const unit = object(
+  'The smallest owned piece of a spec, before and after. An absent side means that it is not there.',
+  {
+    path: text('Such as `enabled`, `peers[ana-laptop]` or `rules[web]`.'),
+    before: {},
+    after: {},
+    reset: { type: 'boolean', description: 'It falls back to its default, because nobody states it any more.' },
+  },
+  ['before', 'after', 'reset'],
+);
+
+const planParts: JsonObject = {
+  PlanChange: object(
+    'What a plan does to one object.',
+    {
+      action: words(['create', 'update', 'delete'], 'What is done.'),
+      ...subject,
+      units: listOf('Unit'),
+      risks: { type: 'array', items: { type: 'string' }, description: 'What deserves a second look.' },
+    },
+    subjectOptional,
+  ),
+  PlanClaim: object(
+    'A change of who states what, without a change of value.',
+    { action: words(['claim', 'release', 'restate'], 'What is done.'), ...subject },
+    subjectOptional,
+  ),
+  PlanGuard: object('A guard that wants the plan approved.', {
+    guard: words(['empty', 'deletes', 'kind', 'updates', 'protected'], 'Which guard.'),
+    message: text('Why, and how to approve.'),
+  }),
+  PlanCounts: object('How much a plan does.', {
+    create: count('Objects made.'),
+    update: count('Objects changed.'),
+    delete: count('Objects deleted.'),
+    claims: count('Objects that change hands only.'),
+  }),
+};
+
+const plan = object(
+  'The changes that lead from the account to what the documents state.',
+  {
+    formatVersion: text('Members are only ever added within `1`.'),
+    id: text('Of a stored plan.'),
+    state: text('Whether a stored plan is open, applied or stale.'),
+    expiresAt: time('When a stored plan can no longer be applied.'),
+    source: text('The source whose documents these are.'),
+    digest: text('SHA-256 over what the plan does; equal for equal plans.'),
+    baseRevision: count('The revision that it was computed on.'),
+    counts: named('PlanCounts'),
+    changes: listOf('PlanChange'),
+    claims: listOf('PlanClaim'),
+    guards: listOf('PlanGuard'),
+    warnings: listOf('Problem'),
+  },
+  ['id', 'state', 'expiresAt', 'source'],
+);
+
+const revisionMembers = {
+  revision: count('Its number.'),
+  createdAt: time('When it was made.'),
+  actor: object(
+    'On whose behalf.',
+    {
+      type: words(['user', 'source', 'system'], 'What the actor is.'),
+      id: text('Its id.'),
+      name: text('Its name.'),
+      email: text('Its e-mail address.'),
+    },
+    ['email'],
+  ),
+  source: text('The source that was applied, if any.'),
+  planId: text('The stored plan that was applied, if any.'),
+  planDigest: text('The digest of what was applied.'),
+  requestId: text('The request that asked for it.'),
+  summary: { type: 'object', description: 'How many objects were made, changed and deleted.' },
+};
+const revisionOptional = ['source', 'planId', 'planDigest'];
+
+/** Schemas of the endpoints under `/api/config`. */
+export const configSchemas: JsonObject = {
+  DocumentFiles: object('Documents, as the files that a source holds.', {
+    source: text('The source on whose behalf they are stated.'),
+    files: {
+      type: 'array',
+      description: 'Every file of the source.',
+      items: object('One file.', {
+        path: text('As the source names it; problems repeat it.'),
+        text: text('YAML or JSON.'),
+      }),
+    },
+  }),
+  Validation: object(
+    'Documents without a fault.',
+    { documents: count('How many documents were read.'), warnings: listOf('Problem') },
+    ['warnings'],
+  ),
+  Unit: unit,
+  ...planParts,
+  Plan: plan,
+  Applied: object('What became of a plan.', {
+    revision: count('The revision of the account afterwards.'),
+    plan: named('Plan'),
+  }),
+  Source: object(
+    'Something that declares documents for the account.',
+    {
+      id: text('Its name.'),
+      type: text('What it is, such as `directory`.'),
+      suspended: { type: 'boolean', description: 'Whether it is left alone for now.' },
+      status: { type: 'object', description: 'What became of its last attempt.' },
+    },
+    ['status'],
+  ),
+  Revision: object('One step of the account.', revisionMembers, revisionOptional),
+  RevisionWithChanges: object(
+    'One step of the account, object by object.',
+    { ...revisionMembers, changes: listOf('RevisionChange') },
+    revisionOptional,
+  ),
+  RevisionChange: object(
+    'What a revision did to one object, with values before and after.',
+    {
+      action: text('What was done.'),
+      kind: subject.kind,
+      key: subject.key,
+      name: subject.name,
+      id: text('Its id.'),
+      units: listOf('Unit'),
+    },
+    ['key'],
+  ),
+  Status: object('How the account stands.', {
+    revision: count('The revision of the account.'),
+    sources: listOf('Source'),
+  }),
+};

@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Registry } from '../registry.ts';
+import {
+  errorResponses,
+  errorSchemas,
+  securitySchemes,
+  sharedHeaders,
+  sharedParameters,
+} from './openapi-components.ts';
+import { configPaths } from './openapi-config.ts';
+import { configSchemas } from './openapi-config-schemas.ts';
+import { kindPaths, kindSchemas } from './openapi-routes.ts';
+
+/** What an OpenAPI document takes from outside. */
+export interface OpenApiOptions {
+  /** The release. */
+  readonly version: string;
+  /** Path items of routes written by hand. */
+  readonly extraPaths?: JsonObject;
+}
+
+/** The OpenAPI 3.1 document of the whole interface. */
+export function lowerToOpenApi(registry: Registry, { version, extraPaths = {} }: OpenApiOptions): JsonObject {
+  const paths = { ...kindPaths(registry), ...configPaths, ...extraPaths };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Heddle',
+      version,
+      description: 'The objects of a private mesh network account, and the documents that say how they should be.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ Token: [] }, { Bearer: [] }],
+    tags: tagsOf(paths).map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { ...kindSchemas(registry), ...configSchemas, ...errorSchemas },
+      responses: errorResponses,
+      parameters: sharedParameters,
+      headers: sharedHeaders,
+      securitySchemes,
+    },
+  };
+}
+
+function tagsOf(paths: JsonObject): readonly string[] {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item as JsonObject));
+  const tags = operations.flatMap((operation) => ((operation as JsonObject)['tags'] ?? []) as readonly string[]);
+  return [...new Set(tags)].sort();
+}

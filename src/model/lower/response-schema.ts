@@ -1,0 +1,137 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { type AnyField, entriesOf, type Fields } from '../field.ts';
+import type { Kind } from '../kind.ts';
+import type { Registry } from '../registry.ts';
+
+/** Where the schemas of other kinds are found; an OpenAPI document keeps them in its components. */
+export interface SchemaNames {
+  /** The schema of a kind's own response. */
+  response(kind: string): JsonObject;
+  /** The schema by which other kinds' responses show an object of this kind. */
+  summary(kind: string): JsonObject;
+}
+
+/** JSON Schema of a kind's response: the id, every field, children written inline, computed members. */
+export function responseSchema(registry: Registry, kind: Kind, names: SchemaNames): JsonObject {
+  const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
+  const own = fieldsSchema(fields, names);
+  const children = registry
+    .childrenOf(kind.name)
+    .map((child) => [child.parent?.inline ?? '', childrenSchema(child, names)] as const);
+  return {
+    type: 'object',
+    description: kind.doc,
+    required: ['id', ...own.required, ...children.map(([name]) => name)],
+    properties: {
+      id: idSchema(kind.name),
+      ...own.properties,
+      ...Object.fromEntries(children),
+      ...computedSchemas(kind),
+    },
+  };
+}
+
+/** JSON Schema of the summary of a kind, as other kinds' responses show it. */
+export function summarySchema(kind: Kind): JsonObject {
+  const members = kind.summary ?? ['id', 'name'];
+  const computed = computedSchemas(kind);
+  const schemaOf = (name: string): Json => {
+    if (name === 'id') return idSchema(kind.name);
+    const field = kind.spec[name];
+    return computed[name] ?? { type: 'string', description: field?.doc ?? 'The display name.' };
+  };
+  return {
+    type: 'object',
+    description: `An object of kind ${kind.name}, in short.`,
+    required: [...members],
+    properties: Object.fromEntries(members.map((name) => [name, schemaOf(name)])),
+  };
+}
+
+function idSchema(kind: string): JsonObject {
+  return { type: 'string', description: `The id of the object of kind ${kind}.` };
+}
+
+function childrenSchema(child: Kind, names: SchemaNames): JsonObject {
+  return { type: 'array', description: child.doc, items: names.response(child.name) };
+}
+
+function computedSchemas(kind: Kind): JsonObject {
+  return Object.fromEntries(
+    Object.entries(kind.computed).map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]),
+  );
+}
+
+interface FieldsSchema {
+  readonly required: readonly string[];
+  readonly properties: JsonObject;
+}
+
+function fieldsSchema(fields: Fields, names: SchemaNames): FieldsSchema {
+  const entries = entriesOf(fields);
+  return {
+    required: entries.filter(([, field]) => isAlwaysShown(field)).map(([name]) => name),
+    properties: Object.fromEntries(
+      entries.map(([name, field]) => [name, { ...valueSchema(field, names), description: field.doc }]),
+    ),
+  };
+}
+
+/** An unset text or `ref` is shown as `""`; any other field is absent when it has no value or is empty and left out then. */
+function isAlwaysShown(field: AnyField): boolean {
+  if (field.omitEmpty === true) return false;
+  const hasDefault = field.default !== undefined || field.documentDefault !== undefined;
+  return field.required === true || hasDefault || field.type === 'ref' || field.type === 'string';
+}
+
+function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
+  switch (field.type) {
+    case 'string':
+    case 'integer':
+    case 'boolean':
+      return { type: field.type };
+    case 'enum':
+      return { type: 'string', enum: field.values };
+    case 'ref':
+      return { type: 'string' };
+    case 'refs':
+      return { type: 'array', items: field.answer === 'ids' ? { type: 'string' } : names.summary(field.kind) };
+    case 'members':
+      return {
+        type: 'array',
+        items: object(['id', 'name'], {
+          id: idSchema(field.kind),
+          name: { type: 'string', description: 'The display name.' },
+        }),
+      };
+    case 'typedRef':
+      return object(['id', 'type'], {
+        id: { type: 'string' },
+        type: { type: 'string', enum: Object.keys(field.kinds) },
+      });
+    case 'refMap':
+      return { type: 'object', additionalProperties: valueSchema(field.of, names) };
+    case 'list':
+      return { type: 'array', items: valueSchema(field.of, names) };
+    case 'keyed':
+      return { type: 'array', items: entrySchema(field, names) };
+    case 'object':
+      return { type: 'object', ...fieldsSchema(field.fields, names) };
+    default:
+      return unreachable(field);
+  }
+}
+
+function entrySchema(field: Extract<AnyField, { readonly type: 'keyed' }>, names: SchemaNames): JsonObject {
+  const { required, properties } = fieldsSchema(field.fields, names);
+  if (!field.ids) return object(required, properties);
+  return object(['id', ...required], { id: { type: 'string', description: 'The id of the entry.' }, ...properties });
+}
+
+function object(required: readonly string[], properties: JsonObject): JsonObject {
+  return { type: 'object', required, properties };
+}
+
+function unreachable(field: never): never {
+  throw new Error(`no such field type: ${JSON.stringify(field)}`);
+}
