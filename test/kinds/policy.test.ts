@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec, canonicalStated } from '../../src/model/canonical.ts';
+import { withEntryIds } from '../../src/model/entry-ids.ts';
+import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { createValidator } from '../../src/model/validate.ts';
-import { faultsOf, registry, stored } from './objects.ts';
+import { faultsOf, group, peer, registry, stateOf, stored } from './objects.ts';
 
 const kind = registry.get('Policy');
 const validator = createValidator(registry);
@@ -153,5 +155,30 @@ describe('requests for a policy', () => {
       .check('Policy', 'request', policy({ [field]: value }))
       .map(({ code, path }) => `${code} ${path}`);
     expect(codes).toContain(`value_not_allowed /rules/0/${field}`);
+  });
+});
+
+describe('the answer for a policy', () => {
+  const rules = [
+    { ...plain, name: 'a', sources: [], sourceResource: { id: 'p', type: 'peer' }, authorized_groups: { a: ['root'] } },
+    { ...plain, name: 'b', ports: ['22'] },
+  ];
+  const object = withEntryIds(kind, stored('Policy', 'own', { name: 'Policy', rules }), () => 'second');
+  const shown = lowerToResponse(registry, object, stateOf(object, group('a', ['p']), group('b'), peer('p')));
+  const [byResource, byGroups] = shown['rules'] as readonly JsonObject[];
+
+  it('gives the first rule the id of the policy and shows groups as summaries', () => {
+    expect([byResource?.['id'], byGroups?.['id']]).toEqual(['own', 'second']);
+    expect(byGroups?.['sources']).toEqual([{ id: 'a', name: 'a', peers_count: 1, resources_count: 0, issued: 'api' }]);
+  });
+
+  it('leaves out what is empty', () => {
+    expect(byResource).toMatchObject({ sourceResource: { id: 'p', type: 'peer' }, authorized_groups: { a: ['root'] } });
+    for (const name of ['sources', 'ports', 'port_ranges', 'destinationResource'])
+      expect(byResource).not.toHaveProperty(name);
+    expect(byGroups).toMatchObject({ ports: ['22'] });
+    for (const name of ['sourceResource', 'port_ranges', 'authorized_groups'])
+      expect(byGroups).not.toHaveProperty(name);
+    expect(shown['source_posture_checks']).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec } from '../../src/model/canonical.ts';
+import { lowerToResponse } from '../../src/model/lower/response.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { all, faultsOf, group, peer, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
@@ -141,9 +142,18 @@ describe('routes to the same place', () => {
 });
 
 describe('the wire', () => {
-  it('shows an unused peer as empty text', () => {
-    const object = route('r', { network: '10.0.0.0/8', peer_groups: ['g'] });
-    expect(kind.respond?.({ id: 'r' }, object, stateOf())).toEqual({ id: 'r', peer: '' });
+  const shown = (spec: JsonObject) => {
+    const object = route('r', spec);
+    return lowerToResponse(registry, object, stateOf(object));
+  };
+
+  it('leaves out the unused list of a pair, and shows an unused peer as empty text', () => {
+    const byGroups = shown({ domains: ['a.example'], peer_groups: ['g'] });
+    expect(byGroups).toMatchObject({ peer: '', peer_groups: ['g'], domains: ['a.example'], network_type: 'Domain' });
+    expect(byGroups).not.toHaveProperty('network');
+    const byPeer = shown({ network: '10.0.0.0/8', peer: 'p' });
+    expect(byPeer).toMatchObject({ peer: 'p', network: '10.0.0.0/8', network_type: 'IPv4' });
+    for (const name of ['domains', 'peer_groups', 'access_control_groups']) expect(byPeer).not.toHaveProperty(name);
   });
 
   it('tells the events where the route leads', () => {

@@ -83,7 +83,6 @@ export const route = defineKind({
     peer_id: textOf(object, 'peer'),
     peer_groups: textsOf(object, 'peer_groups').join(', '),
   }),
-  respond: (body, object) => ({ ...body, peer: textOf(object, 'peer') }),
   example: {
     description: 'The office network, by way of either gateway.',
     network_id: 'office',
