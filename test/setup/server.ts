@@ -69,6 +69,9 @@ class Server implements PostgresServer {
       port: port ?? 5432,
       unix_socket_directories: home.directory,
       max_connections: 200,
+      // No errors of statements in the log: nobody reads it, and a full pipe would stop the server.
+      log_min_messages: 'log',
+      log_checkpoints: 'off',
       ...(options.fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
     };
     this.#home = home;
