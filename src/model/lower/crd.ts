@@ -53,7 +53,7 @@ export function pluralWord(name: string): string {
 
 function printerColumns(kind: Kind): readonly JsonObject[] {
   const named =
-    kind.nameField in kind.spec ? [{ name: 'Name', type: 'string', jsonPath: `.spec.${kind.nameField}` }] : [];
+    kind.nameField in kind.spec ? [{ name: 'Display Name', type: 'string', jsonPath: `.spec.${kind.nameField}` }] : [];
   return [
     ...named,
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },

@@ -92,7 +92,11 @@ function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
     ...{ protected: false, createdRevision: 1, updatedRevision: 1, createdAt: at, updatedAt: at, declared: [] },
   };
   let entries = 0;
-  return withEntryIds(kind, object, () => sampleId(id, String((entries += 1))));
+  const nextId = () => {
+    entries += 1;
+    return sampleId(id, String(entries));
+  };
+  return withEntryIds(kind, object, nextId);
 }
 
 function membersOf(value: Json): Json {

@@ -1,0 +1,68 @@
+import type { AnyField, Fields } from '../model/field.ts';
+
+/** Where a line of a document stands: the fields that may begin at this column. */
+interface Level {
+  readonly column: number;
+  readonly fields: Fields;
+  readonly path: string;
+}
+
+const width = 100;
+
+/** Puts the documentation of a field above the line where it first appears in the `spec` of a written document. */
+export function commentFields(text: string, fields: Fields): string {
+  const seen = new Set<string>();
+  const result: string[] = [];
+  let levels: readonly Level[] = [];
+  for (const line of text.split('\n')) {
+    const { begin, column, name } = placeOf(line);
+    if (column === 0 && name !== undefined) levels = name === 'spec' ? [{ column: 2, fields, path: '' }] : [];
+    else if (name !== undefined) levels = levels.filter((level) => level.column <= column);
+    const level = levels.at(-1);
+    const field = level?.column === column && name !== undefined ? level.fields[name] : undefined;
+    if (level !== undefined && field !== undefined) {
+      const path = `${level.path}/${name}`;
+      if (!seen.has(path)) result.push(...wrap(docOf(field), begin).map((words) => `${' '.repeat(begin)}# ${words}`));
+      seen.add(path);
+      levels = [...levels, ...levelBelow(field, column, path)];
+    }
+    result.push(line);
+  }
+  return result.join('\n');
+}
+
+/** The member that a line begins with: `begin` is the column of its dash or name, `column` that of its name. */
+function placeOf(line: string): { readonly begin: number; readonly column: number; readonly name?: string } {
+  const [, space = '', dash = '', name] = /^( *)(- )?(\w+):(?: |$)/.exec(line) ?? [];
+  const place = { begin: space.length, column: space.length + dash.length };
+  return name === undefined ? place : { ...place, name };
+}
+
+/** Members of an object stand two columns further in, those of a list of objects four, behind the dash. */
+function levelBelow(field: AnyField, column: number, path: string): readonly Level[] {
+  if (field.type === 'object') return [{ column: column + 2, fields: field.fields, path }];
+  if (field.type === 'keyed') return [{ column: column + 4, fields: field.fields, path }];
+  if (field.type === 'list' && field.of.type === 'object')
+    return [{ column: column + 4, fields: field.of.fields, path }];
+  return [];
+}
+
+function docOf(field: AnyField): string {
+  const unit = field.type === 'integer' && field.unit !== undefined ? ` In ${field.unit}.` : '';
+  const words = field.type === 'enum' ? ` One of ${field.values.map((value) => `\`${value}\``).join(', ')}.` : '';
+  const value = field.documentDefault ?? field.default;
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value) && value !== '';
+  return `${field.doc}${unit}${words}${isPlain ? ` Default: ${String(value)}.` : ''}`;
+}
+
+/** Text in lines that fit behind an indented comment sign. */
+export function wrap(text: string, indent: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1);
+    if (line !== undefined && indent + 2 + line.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,46 @@
+import { nameFault } from '../documents/name.ts';
+import { writeDocuments } from '../documents/write.ts';
+import type { Kind } from '../model/kind.ts';
+import { fieldsOn } from '../model/lower/shape.ts';
+import type { Registry } from '../model/registry.ts';
+import { commentFields, wrap } from './comments.ts';
+import { type Files, generatedNotice } from './files.ts';
+
+/** The files of `examples/kinds/`: a commented document for every kind that has documents. */
+export function exampleFiles(registry: Registry): Files {
+  const kinds = registry.kinds.filter((kind) => kind.document.allowed);
+  return new Map(kinds.map((kind) => [`examples/kinds/${kebab(kind.name)}.yaml`, exampleText(kind)]));
+}
+
+function exampleText(kind: Kind): string {
+  const comment = [generatedNotice, '', ...wrap(kind.doc, 0), ...wrap(namingNote(kind), 0)].join('\n');
+  const name = exampleName(kind);
+  return commentFields(
+    writeDocuments([{ kind: kind.name, metadata: { name }, spec: kind.example, comment }]),
+    fieldsOn(kind, 'document'),
+  );
+}
+
+function namingNote(kind: Kind): string {
+  return kind.singleton === undefined
+    ? 'Other documents name this one by `metadata.name`. A field that is left out keeps its default.'
+    : 'A field that is left out keeps its default.';
+}
+
+/** What the document is called: its display name in the letters of a key. */
+function exampleName(kind: Kind): string {
+  if (kind.singleton !== undefined) return kind.singleton;
+  const name = kebab(String(kind.example[kind.nameField] ?? kind.name));
+  const fault = nameFault(name);
+  if (fault !== undefined) throw new Error(`the example of ${kind.name} needs another display name: ${fault}`);
+  return name;
+}
+
+/** `DNSRecord` as `dns-record`, `Internal services` as `internal-services`. */
+function kebab(text: string): string {
+  const parted = text.replace(/([a-z0-9])([A-Z])/g, '$1-$2').replace(/([A-Z])([A-Z][a-z])/g, '$1-$2');
+  return parted
+    .toLowerCase()
+    .replace(/[^a-z0-9.]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '');
+}

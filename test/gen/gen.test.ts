@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { readFile } from '../../src/documents/read.ts';
+import { createValidator } from '../../src/model/validate.ts';
+import { documentKinds, registry } from '../model/product.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const generated = ['crds', 'examples/kinds', 'README.md'];
+const copy = mkdtempSync(join(tmpdir(), 'heddle-gen-'));
+for (const path of ['src', 'package.json', ...generated])
+  cpSync(join(root, path), join(copy, path), { recursive: true });
+symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+function gen(folder: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['src/gen/main.ts', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('the generated files', () => {
+  test('are what the declarations say', () => {
+    expect(gen(root, '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
+  test('are one CRD and one example for every kind that has documents', () => {
+    for (const folder of ['crds', 'examples/kinds'])
+      expect(readdirSync(join(root, folder)).length).toBe(documentKinds.length);
+  });
+
+  test.each(readdirSync(join(root, 'examples/kinds')))(
+    '%s reads back as the example of its kind, without a fault',
+    (file) => {
+      const text = readFileSync(join(root, 'examples/kinds', file), 'utf8');
+      const { documents, problems } = readFile({ path: file, text });
+      expect(problems).toEqual([]);
+      const [document] = documents;
+      const kind = registry.get(document?.kind ?? '');
+      expect(document?.spec).toEqual(kind.example);
+      expect(createValidator(registry).check(kind.name, 'document', kind.example)).toEqual([]);
+    },
+  );
+
+  test('the examples say what a field is for, once', () => {
+    const text = readFileSync(join(root, 'examples/kinds/policy.yaml'), 'utf8');
+    expect(text.match(/# Whether destinations may open connections/g)).toHaveLength(1);
+    expect(text).toContain('    # Name of the rule within the policy.\n    - name: postgres\n');
+  });
+});
+
+describe('npm run gen', () => {
+  beforeEach(() => {
+    for (const path of generated) {
+      rmSync(join(copy, path), { recursive: true, force: true });
+      cpSync(join(root, path), join(copy, path), { recursive: true });
+    }
+  });
+
+  const table = '| `Group` |';
+  test.each<[string, string, () => void]>([
+    ['an edited CRD', 'crds/groups.yaml', () => appendFileSync(join(copy, 'crds/groups.yaml'), '\n')],
+    ['a missing example', 'examples/kinds/policy.yaml', () => rmSync(join(copy, 'examples/kinds/policy.yaml'))],
+    ['a left-over CRD', 'crds/gone.yaml', () => writeFileSync(join(copy, 'crds/gone.yaml'), '')],
+    [
+      'an edited kind table',
+      'README.md',
+      () => rewrite('README.md', (text) => text.replace(table, `${table} edited |`)),
+    ],
+  ])('--check names %s, and gen mends it', (_, path, edit) => {
+    edit();
+    expect(gen(copy, '--check')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`${path} is not what src/kinds says\n`),
+    });
+    expect(gen(copy)).toMatchObject({ status: 0, stdout: `wrote ${path}\n` });
+    expect(gen(copy, '--check')).toMatchObject({ status: 0 });
+  });
+
+  test('leaves the rest of the README alone, and writes one where there is none', () => {
+    rewrite('README.md', (text) => `before\n${text}after\n`);
+    expect(gen(copy, '--check')).toMatchObject({ status: 0 });
+    rmSync(join(copy, 'README.md'));
+    expect(gen(copy)).toMatchObject({ status: 0, stdout: 'wrote README.md\n' });
+    expect(readFileSync(join(copy, 'README.md'), 'utf8')).toContain(table);
+  });
+
+  test('refuses a README without a place for the table', () => {
+    writeFileSync(join(copy, 'README.md'), '# Heddle\n');
+    expect(gen(copy)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('add the lines <!-- generated:kinds -->'),
+    });
+  });
+});
+
+function rewrite(path: string, change: (text: string) => string): void {
+  writeFileSync(join(copy, path), change(readFileSync(join(copy, path), 'utf8')));
+}

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { keyed, list, object, refs, setOf, string } from '../../src/model/field.ts';
+import { defineKind } from '../../src/model/kind.ts';
+import { lowerToCrd, pluralOf } from '../../src/model/lower/crd.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { documentKinds, registry } from './product.ts';
+import { structuralFaults } from './structural.ts';
+
+const schemaOf = (crd: JsonObject) => at(crd, 'spec', 'versions', '0', 'schema', 'openAPIV3Schema') as JsonObject;
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>> | undefined)?.[name], value);
+}
+
+describe.each(documentKinds.map((kind) => [kind.name, kind] as const))('the CRD of %s', (name, kind) => {
+  const crd = lowerToCrd(registry, kind);
+
+  test('is structural', () => {
+    expect(structuralFaults(schemaOf(crd))).toEqual([]);
+  });
+
+  test('is named by its plural', () => {
+    const plural = pluralOf(name);
+    expect(crd).toMatchObject({
+      metadata: { name: `${plural}.heddle.dev` },
+      spec: { group: 'heddle.dev', names: { plural, kind: name }, scope: 'Namespaced' },
+    });
+  });
+
+  test('has a status of its own', () => {
+    expect(at(crd, 'spec', 'versions', '0', 'subresources')).toEqual({ status: {} });
+    expect(Object.keys(at(schemaOf(crd), 'properties', 'status', 'properties') as object)).toEqual([
+      'observedGeneration',
+      'id',
+      'revision',
+      'conditions',
+    ]);
+  });
+
+  test('documents every field', () => {
+    const fields = at(schemaOf(crd), 'properties', 'spec', 'properties') as Readonly<Record<string, JsonObject>>;
+    expect(Object.entries(fields).filter(([, schema]) => typeof schema['description'] !== 'string')).toEqual([]);
+  });
+
+  test('equals the file in crds', () => {
+    const text = readFileSync(new URL(`../../crds/${pluralOf(name)}.yaml`, import.meta.url), 'utf8');
+    expect(text.split('\n', 1)[0]).toMatch(/^# .*npm run gen.*do not edit/);
+    expect(parse(text)).toEqual(crd);
+  });
+});
+
+describe('lowering to a CRD', () => {
+  const entry = { name: string({ doc: 'Name.', required: true }), note: string({ doc: 'Note.', default: '' }) };
+  const shape = defineKind({
+    name: 'Shape',
+    doc: 'A kind with every sort of list.',
+    module: 'test',
+    document: { allowed: true },
+    singleton: 'shape',
+    spec: {
+      atomic: list(string({ doc: 'Word.' }), { doc: 'Ordered.', maxItems: 3 }),
+      words: setOf(string({ doc: 'Word.' }), { doc: 'Words.', minItems: 1 }),
+      others: refs('Shape', { doc: 'Others.' }),
+      sure: keyed(entry, { doc: 'Entries.', key: 'name' }),
+      unsure: keyed(entry, { doc: 'Entries.', key: 'note' }),
+      part: object({ inner: string({ doc: 'Inner.', minLength: 2, default: 'ab' }) }, { doc: 'Part.' }),
+    },
+    example: {},
+  });
+  const hidden = defineKind({ ...shape, name: 'Hidden', document: { allowed: false, why: 'a test' } } as typeof shape);
+  const own = createRegistry([shape, hidden]);
+  const schema = schemaOf(lowerToCrd(own, shape));
+  const fieldAt = (...path: readonly string[]) => at(schema, 'properties', 'spec', 'properties', ...path);
+
+  test.each<[string, JsonObject]>([
+    ['atomic', { 'x-kubernetes-list-type': 'atomic', maxItems: 3 }],
+    ['words', { 'x-kubernetes-list-type': 'set', minItems: 1 }],
+    ['others', { 'x-kubernetes-list-type': 'set', description: 'Others. Refers to Shape.' }],
+    ['sure', { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }],
+    ['unsure', { 'x-kubernetes-list-type': 'atomic' }],
+  ])('a list merges as the document does: %s', (name, expected) => {
+    expect(fieldAt(name)).toMatchObject(expected);
+  });
+
+  test('limits are kept, defaults are not: they would count as stated', () => {
+    expect(fieldAt('part', 'properties', 'inner')).toEqual({ type: 'string', minLength: 2, description: 'Inner.' });
+    expect(structuralFaults(schema)).toEqual([]);
+  });
+
+  test('the only object of a kind has the only name', () => {
+    expect(at(schema, 'properties', 'metadata', 'properties', 'name')).toEqual({ type: 'string', enum: ['shape'] });
+  });
+
+  test('a kind without documents has none', () => {
+    expect(() => lowerToCrd(own, hidden)).toThrow('Hidden has no documents: a test');
+  });
+
+  test.each([
+    ['Policy', 'policies'],
+    ['SetupKey', 'setupkeys'],
+    ['DNSZone', 'dnszones'],
+    ['Account', 'accounts'],
+  ])('the plural of %s is %s', (name, plural) => {
+    expect(pluralOf(name)).toBe(plural);
+  });
+});
+
+describe('the check for structural schemas', () => {
+  test.each<[string, JsonObject]>([
+    ['a type is missing', {}],
+    ['$ref is forbidden', { type: 'object', $ref: '#/x' }],
+    [
+      'properties beside additionalProperties',
+      { type: 'object', properties: {}, additionalProperties: { type: 'string' } },
+    ],
+    ['additionalProperties is no schema', { type: 'object', additionalProperties: false }],
+    ['a list without items', { type: 'array', 'x-kubernetes-list-type': 'set' }],
+    ['a set of what is no scalar', { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' }],
+    [
+      'the map key a is no scalar',
+      {
+        type: 'array',
+        items: { type: 'object' },
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['a'],
+      },
+    ],
+    [
+      'the map key a may be absent',
+      {
+        type: 'array',
+        items: { type: 'object', properties: { a: { type: 'string' } } },
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['a'],
+      },
+    ],
+    ['a is required and not declared', { type: 'object', required: ['a'] }],
+  ])('finds: %s', (fault, schema) => {
+    expect(structuralFaults({ type: 'object', properties: { here: schema } })).toEqual([`/here: ${fault}`]);
+  });
+});

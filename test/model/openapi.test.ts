@@ -1,0 +1,149 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
+import { createValidator } from '../../src/model/validate.ts';
+import { registry } from './product.ts';
+
+const document = lowerToOpenApi(registry, { version: '1.2.3', extraPaths: { '/api/extra': {} } });
+const methods = ['get', 'put', 'post', 'delete', 'patch'];
+
+interface Found {
+  readonly path: string;
+  readonly method: string;
+  readonly item: JsonObject;
+  readonly operation: JsonObject;
+}
+
+const operations = Object.entries(document['paths'] as Readonly<Record<string, JsonObject>>).flatMap(([path, item]) =>
+  methods
+    .filter((method) => method in item)
+    .map((method): Found => ({ path, method, item, operation: item[method] as JsonObject })),
+);
+
+/** Every value in the document, with its JSON pointer. */
+function* walk(value: Json, pointer = '#'): Generator<readonly [string, Json]> {
+  yield [pointer, value];
+  if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* walk(item, `${pointer}/${at}`);
+  else if (isObject(value)) {
+    for (const [name, item] of Object.entries(value as JsonObject))
+      yield* walk(item, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}
+
+const places = new Map(walk(document));
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+ajv.addSchema({ $id: 'openapi', ...document });
+
+describe('the OpenAPI document', () => {
+  test('says what it is', () => {
+    expect(document).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'Heddle', version: '1.2.3' },
+      paths: { '/api/extra': {} },
+    });
+  });
+
+  test('is the same whenever it is made', () => {
+    expect(JSON.stringify(lowerToOpenApi(registry, { version: '1.2.3', extraPaths: { '/api/extra': {} } }))).toBe(
+      JSON.stringify(document),
+    );
+  });
+
+  test('every reference leads somewhere', () => {
+    const references = [...places.values()].map((value) => (isObject(value) ? value['$ref'] : undefined));
+    const missing = references.filter((target) => target !== undefined && !places.has(String(target)));
+    expect(missing).toEqual([]);
+  });
+
+  test('every parameter of a path is declared, and no other', () => {
+    const faults = operations.filter(({ path, item }) => {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = ((item['parameters'] ?? []) as readonly JsonObject[]).filter(
+        (parameter) => parameter['in'] === 'path' && parameter['required'] === true,
+      );
+      return JSON.stringify(named) !== JSON.stringify(declared.map((parameter) => parameter['name']));
+    });
+    expect(faults.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('every operation has an id of its own, a tag, a summary and an answer', () => {
+    const ids = operations.map(({ operation }) => operation['operationId']);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = (document['tags'] as readonly JsonObject[]).map((tag) => tag['name']);
+    for (const { operation } of operations) {
+      expect(tags).toEqual(expect.arrayContaining([...(operation['tags'] as readonly string[])]));
+      expect(operation).toMatchObject({ summary: expect.any(String), responses: expect.any(Object) });
+    }
+  });
+
+  test('every schema compiles', () => {
+    const names = Object.keys((document['components'] as Readonly<Record<string, JsonObject>>)['schemas'] ?? {});
+    for (const name of names)
+      expect(ajv.compile({ $ref: `openapi#/components/schemas/${name}` })).toBeTypeOf('function');
+  });
+
+  test('every example is valid by its schema', () => {
+    const bodies = [...places].filter(([, value]) => isObject(value) && 'example' in value && 'schema' in value);
+    expect(bodies.length).toBeGreaterThan(20);
+    const faults = bodies.flatMap(([pointer, value]) => {
+      const validate = ajv.compile({ $ref: `openapi${pointer}/schema` });
+      return validate((value as JsonObject)['example']) ? [] : [[pointer, validate.errors]];
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test.each(operations.map(({ path, method, operation }) => [`${method} ${path}`, operation] as const))(
+    '%s wants credentials unless it is open',
+    (name, operation) => {
+      const open = ['get /healthz', 'get /readyz'].includes(name);
+      expect(operation['security']).toEqual(open ? [] : undefined);
+      expect('401' in (operation['responses'] as JsonObject)).toBe(!open);
+    },
+  );
+});
+
+describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind) => [kind.name, kind] as const))(
+  'the routes of %s',
+  (name, kind) => {
+    const one = `${kind.path}/{${kind.idParameter}}`;
+    const all = [
+      ['list', `get ${kind.path}`],
+      ['create', `post ${kind.path}`],
+      ['read', `get ${one}`],
+      ['replace', `put ${one}`],
+      ['delete', `delete ${one}`],
+    ] as const;
+
+    test('are those of its verbs', () => {
+      const found = operations
+        .map(({ method, path }) => `${method} ${path}`)
+        .filter((route) => route.endsWith(` ${kind.path}`) || route.endsWith(` ${one}`));
+      const expected = all.filter(([verb]) => kind.verbs.includes(verb)).map(([, route]) => route);
+      expect([...found].sort()).toEqual([...expected].sort());
+    });
+
+    test('the request example has no member that nothing knows', () => {
+      const write = operations.find(({ path, method }) =>
+        [`post ${kind.path}`, `put ${one}`].includes(`${method} ${path}`),
+      );
+      const example = places.get(pointerOf(write, 'requestBody/content/application~1json/example'));
+      expect(createValidator(registry).check(name, 'request', example as JsonObject)).toEqual([]);
+    });
+
+    test('the answer shows the id, every field and every computed member', () => {
+      const schema = places.get(`#/components/schemas/${name}`) as { readonly properties: JsonObject };
+      const fields = Object.keys(kind.spec).filter((field) => field !== kind.parent?.field);
+      expect(Object.keys(schema.properties)).toEqual(
+        expect.arrayContaining(['id', ...fields, ...Object.keys(kind.computed)]),
+      );
+      expect(Object.keys(schema.properties)[0]).toBe('id');
+    });
+  },
+);
+
+function pointerOf(found: Found | undefined, rest: string): string {
+  return `#/paths/${found?.path.replaceAll('/', '~1')}/${found?.method}/${rest}`;
+}
