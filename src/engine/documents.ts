@@ -1,5 +1,5 @@
 import type { Document } from '../model/document.ts';
-import type { Problem } from '../model/problem.ts';
+import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type DocumentsInput, planDocuments } from '../plan/documents.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
@@ -12,6 +12,10 @@ import { runInSlices } from './slices.ts';
 export interface Desire {
   readonly source: string;
   readonly documents: readonly Document[];
+  /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
+  readonly problems: readonly Problem[];
+  /** Says more exactly where problems stand. */
+  place(problems: readonly Problem[]): readonly Problem[];
   readonly prune: boolean;
   readonly allowEmpty: boolean;
   /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
@@ -32,7 +36,16 @@ export type Reconciled =
 /** Plans what a source wants, on what the caller has seen or later. Writes nothing. */
 export async function planDesire(engine: Engine, call: Call, desire: Desire): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  return { outcome: await runInSlices(planDocuments(inputOf(engine, before, desire))), before };
+  return { outcome: await planOn(engine, before, desire), before };
+}
+
+async function planOn(engine: Engine, before: Snapshot, desire: Desire): Promise<Outcome> {
+  const outcome = await runInSlices(planDocuments(inputOf(engine, before, desire)));
+  if (outcome.ok && desire.problems.length === 0) return outcome;
+  const found = outcome.ok ? [] : outcome.problems;
+  // Where documents could not be read, references may only seem unknown.
+  const sure = desire.problems.length === 0 ? found : found.filter(({ code }) => !code.startsWith('reference_'));
+  return { ok: false, problems: sortProblems([...desire.problems, ...desire.place(sure)]) };
 }
 
 /** Plans and commits what a source wants, as one revision or not at all. */
@@ -40,7 +53,7 @@ export async function applyDesire(engine: Engine, call: Call, desire: Desire): P
   let halted: Reconciled | undefined;
   const propose: Propose = async (before) => {
     halted = undefined;
-    const outcome = await runInSlices(planDocuments(inputOf(engine, before, desire)));
+    const outcome = await planOn(engine, before, desire);
     if (!outcome.ok) return outcome;
     halted = haltOf(outcome.plan, desire, before, outcome.next);
     // A plan that may not be applied proposes nothing.

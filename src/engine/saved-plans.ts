@@ -112,6 +112,8 @@ function desireOf(saved: SavedPlan, approve: string | undefined): Desire {
   return {
     source: saved.source,
     documents: documents as unknown as readonly Document[],
+    problems: [],
+    place: (problems) => problems,
     prune: prune === true,
     allowEmpty: allowEmpty === true,
     expectDigest: saved.digest,

@@ -24,6 +24,8 @@ export interface Snapshot extends State {
   objects(): Iterable<StoredObject>;
   /** Objects whose life cycle a source owns or about which it states something. */
   declaredBy(source: string): readonly StoredObject[];
+  /** Every source that owns or states anything. */
+  sources(): Iterable<string>;
   with(edits: Edits, revision?: number): Snapshot;
 }
 
@@ -130,6 +132,10 @@ class AccountSnapshot implements Snapshot {
 
   declaredBy(source: string): readonly StoredObject[] {
     return this.#all(this.#tables.sources.get(source));
+  }
+
+  sources(): Iterable<string> {
+    return this.#tables.sources.keys();
   }
 
   with(edits: Edits, revision = this.revision): Snapshot {

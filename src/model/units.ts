@@ -50,14 +50,15 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
   }
 }
 
-/** Entries with their unit keys: the value of the key field, repeats with an ordinal (`web`, `web#2`). */
+/** Entries with their unit keys: the value of the key field, repeats with the next free ordinal (`web`, `web#2`). */
 export function keyedEntries(key: string, entries: readonly JsonObject[]): readonly (readonly [string, JsonObject])[] {
-  const seen = new Map<string, number>();
+  const taken = new Set<string>();
   return entries.map((entry) => {
     const name = String(entry[key]);
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    return [count === 1 ? name : `${name}#${count}`, entry];
+    let unit = name;
+    for (let count = 2; taken.has(unit); count += 1) unit = `${name}#${count}`;
+    taken.add(unit);
+    return [unit, entry];
   });
 }
 

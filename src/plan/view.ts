@@ -3,6 +3,7 @@ import { isEmpty } from '../model/field.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { UnitChange } from '../model/units.ts';
 import { type Change, type Claim, type Counts, type Plan, subjectOf, type TrippedGuard } from './plan.ts';
 
 /** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
@@ -66,21 +67,25 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
   };
 }
 
-/** Renders one change with the names of the snapshots before and after it. */
-export function viewChange(change: Change, label: Label): ChangeView {
+function viewChange(change: Change, label: Label): ChangeView {
   const resets = new Set(change.resets);
   const units = change.units.filter((unit) => change.action !== 'create' || !isEmpty(unit.after));
   return {
     action: change.action,
     ...viewObject(change),
-    units: units.map((unit) => ({
-      path: labelPath(unit.path, label),
-      ...(unit.before === undefined ? {} : { before: labelValue(unit.before, label) }),
-      ...(unit.after === undefined ? {} : { after: labelValue(unit.after, label) }),
-      ...(resets.has(unit.path) ? { reset: true as const } : {}),
-    })),
+    units: viewUnits(units, label, resets),
     risks: change.risks,
   };
+}
+
+/** Renders units with names for ids. */
+export function viewUnits(units: readonly UnitChange[], label: Label, resets: ReadonlySet<string> = new Set()): readonly UnitView[] {
+  return units.map((unit) => ({
+    path: labelPath(unit.path, label),
+    ...(unit.before === undefined ? {} : { before: labelValue(unit.before, label) }),
+    ...(unit.after === undefined ? {} : { after: labelValue(unit.after, label) }),
+    ...(resets.has(unit.path) ? { reset: true as const } : {}),
+  }));
 }
 
 function viewObject(change: Change | Claim): ObjectView {
@@ -107,7 +112,7 @@ export function labeler(before: Snapshot, after: Snapshot): Label {
 }
 
 /** A unit path with the name of its element. */
-export function labelPath(path: string, label: Label): string {
+function labelPath(path: string, label: Label): string {
   const bracket = path.endsWith(']') ? path.indexOf('[') : -1;
   const name = bracket < 0 ? undefined : label(path.slice(bracket + 1, -1));
   return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;

@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Json } from '../lib/json.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+
+/** A JSON answer that is ready to be sent, with its ETag. */
+export interface Answer {
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** How many answers are kept for one state of an account. */
+const capacity = 20_000;
+
+const cache = new WeakMap<Snapshot, Map<string, Answer>>();
+
+/** The answer about a state; made once, because a state never changes. `name` is unique among the answers of a state. */
+export function answerFrom(state: Snapshot, name: string, version: number, make: () => Json): Answer {
+  let known = cache.get(state);
+  if (known === undefined) {
+    known = new Map();
+    cache.set(state, known);
+  }
+  const present = known.get(name);
+  if (present !== undefined) return present;
+  const answer = makeAnswer(version, make());
+  if (known.size < capacity) known.set(name, answer);
+  return answer;
+}
+
+/** Serialises an answer; the ETag is the version and a hash of the whole body. */
+export function makeAnswer(version: number, body: Json): Answer {
+  const text = JSON.stringify(body);
+  return { text, etag: `"${version}.${sha256(text).slice(0, 16)}"` };
+}
+
+/** Sends an answer, or 304 when the client has it. */
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  void reply.header('etag', answer.etag);
+  const known = request.headers['if-none-match'];
+  if (request.method === 'GET' && known !== undefined && matches(known, answer.etag)) return reply.code(304).send();
+  return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
+}
+
+function matches(header: string, etag: string): boolean {
+  return header.split(',').some((item) => item.trim() === '*' || item.trim().replace(/^W\//, '') === etag);
+}
+
+/** The versions that `If-Match` names; a part of an ETag that is not ours matches nothing. */
+export function versionsOf(header: string | undefined): readonly string[] | undefined {
+  if (header === undefined) return undefined;
+  return header.split(',').map((item) => (item.trim() === '*' ? '*' : (/^"(\d+)\./.exec(item.trim())?.[1] ?? '')));
+}

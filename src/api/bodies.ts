@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify';
+import { isObject, type JsonObject } from '../lib/json.ts';
+
+/** A body that cannot be used as it is: answered with 400. */
+class BadBody extends Error {
+  readonly statusCode = 400;
+}
+
+/**
+ * Reads JSON bodies the way clients send them: an empty body with a JSON content type is no body, and a DELETE may carry
+ * anything. Text that Postgres cannot store is refused here, once.
+ */
+export function acceptJson(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '' || request.method === 'DELETE') {
+      done(null, undefined);
+      return;
+    }
+    try {
+      done(null, parseJson(String(text)));
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new BadBody(`the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  // An escape is the only way such text gets into JSON that is valid UTF-8.
+  if (/\\u(0000|[dD][89a-fA-F])|"__proto__"/.test(text)) refuseUnstorable(value, '');
+  return value;
+}
+
+function refuseUnstorable(value: unknown, pointer: string): void {
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
+    throw new BadBody(`the text at ${pointer === '' ? 'the top' : pointer} contains NUL or half a surrogate pair, which cannot be stored; remove it`);
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    if (name === '__proto__') throw new BadBody(`the member name __proto__ at ${pointer === '' ? 'the top' : pointer} is not allowed; remove it`);
+    refuseUnstorable(name, pointer);
+    refuseUnstorable(item, `${pointer}/${name}`);
+  }
+}
+
+/** The body of a request as an object; anything else is a bad request. */
+export function objectBody(body: unknown): JsonObject {
+  if (isObject(body)) return body as JsonObject;
+  throw new BadBody(body === undefined ? 'the request needs a body: a JSON object' : 'the body must be a JSON object');
+}

@@ -1,0 +1,67 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { NeedsApproval } from '../engine/saved-plans.ts';
+import { Conflict, type ConflictReason, HeddleError, InvalidInput, NotAllowed, NotFound, Unauthenticated, Unavailable, UnsafePlan } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+
+/** The one shape of every error on the wire. `code` is the HTTP status. */
+export interface ErrorBody {
+  readonly message: string;
+  readonly code: number;
+  readonly problems?: readonly Problem[];
+}
+
+const conflictStatus: Readonly<Record<ConflictReason, number>> = {
+  taken: 409,
+  in_use: 409,
+  linked: 400,
+  managed_field: 409,
+  stale: 412,
+  precondition: 412,
+};
+
+/** The HTTP status of an exception: the only such mapping. */
+export function statusOf(error: unknown): number {
+  if (error instanceof Conflict) return conflictStatus[error.reason];
+  if (error instanceof InvalidInput) return 422;
+  if (error instanceof NotFound) return 404;
+  if (error instanceof NotAllowed) return 403;
+  if (error instanceof Unauthenticated) return 401;
+  if (error instanceof UnsafePlan) return 428;
+  if (error instanceof Unavailable) return 503;
+  if (error instanceof HeddleError) return 500;
+  return frameworkStatus(error);
+}
+
+/** Fastify's own refusals: a body that is not JSON, too large, or of a wrong type. */
+function frameworkStatus(error: unknown): number {
+  const { statusCode } = error as Partial<FastifyError>;
+  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? statusCode : 500;
+}
+
+/** Answers a request that failed. Only a defect of the program is logged; its cause is never told to the caller. */
+export function createErrorHandler(report: (error: unknown, request: FastifyRequest) => void) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const status = statusOf(error);
+    if (status === 500) report(error, request);
+    void reply.code(status).header('cache-control', 'no-store');
+    if (status === 503) void reply.header('retry-after', '1');
+    void reply.send(bodyOf(error, status));
+  };
+}
+
+function bodyOf(error: unknown, status: number): ErrorBody & { readonly plan?: unknown } {
+  if (status === 500) return { message: 'internal server error', code: status };
+  const problems = error instanceof HeddleError && error.problems.length > 0 ? { problems: error.problems } : {};
+  const plan = error instanceof NeedsApproval ? { plan: error.plan } : {};
+  return { message: messageOf(error), code: status, ...problems, ...plan };
+}
+
+const frameworkMessages: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large; send at most 1 MiB, or 64 MiB under /api/config',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted; send `Content-Type: application/json`',
+};
+
+function messageOf(error: unknown): string {
+  const known = frameworkMessages[String((error as Partial<FastifyError>).code)];
+  return known ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,161 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { createApi } from './api/server.ts';
+import { programVersion } from './cli/version.ts';
+import { createReader, type Reader } from './documents/reader.ts';
+import { createCommitter } from './engine/commit.ts';
+import type { CommittedRevision, Engine } from './engine/engine.ts';
+import { createSnapshots } from './engine/snapshots.ts';
+import { ensureMachineOwner } from './identity/bootstrap.ts';
+import { createAuthenticator } from './identity/authenticate.ts';
+import * as kinds from './kinds/index.ts';
+import { newAccount } from './kinds/new-account.ts';
+import { createIdSource } from './lib/ids.ts';
+import type { Log } from './log.ts';
+import { createRegistry, type Registry } from './model/registry.ts';
+import { createValidator } from './model/validate.ts';
+import { describeChange } from './plan/describe.ts';
+import { viewPlan } from './plan/view.ts';
+import { runDirectoryLoop, type SourceReport } from './sources/directory-loop.ts';
+import { nameSources } from './sources/names.ts';
+import { type Database, openDatabase } from './store/database.ts';
+import { migrate } from './store/migrate.ts';
+
+/** How a server is run. */
+export interface ServeOptions {
+  /** Directories of documents, as they were given. */
+  readonly sources: readonly string[];
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Absent: the embedded database in the data directory. */
+  readonly databaseUrl?: string;
+  readonly dataDir: string;
+  readonly bootstrapToken?: string;
+  readonly log: 'text' | 'json';
+  readonly poolSize: number;
+  readonly preparedStatements: boolean;
+  readonly openEndpoints: readonly string[];
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly account: string;
+  /** Stops taking requests, lets those under way end, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** All kinds of the program. */
+export function productRegistry(): Registry {
+  return createRegistry(Object.values(kinds));
+}
+
+/** Opens the database, brings it up to date, starts the sources and listens. */
+export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
+  const sources = nameSources(options.sources);
+  const database = await openDatabase({
+    ...(options.databaseUrl === undefined ? { dataDir: options.dataDir } : { url: options.databaseUrl }),
+    poolSize: options.poolSize,
+    preparedStatements: options.preparedStatements,
+  });
+  const closing: (() => Promise<unknown>)[] = [() => database.close()];
+  try {
+    const applied = await migrate(database);
+    if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
+    const engine = createEngine(database, log);
+    closing.unshift(() => engine.committer.settle());
+    const reader = createReader();
+    closing.unshift(() => reader.close());
+    const { account } = await ensureMachineOwner(engine, { dataDir: options.dataDir, token: options.bootstrapToken, firstObjects: firstObjects(engine), tell: (level, message) => log({ level, message }) });
+    const api = await createApi({
+      engine,
+      reader,
+      authenticator: createAuthenticator(database, engine.snapshots, Date.now),
+      version: programVersion(),
+      openEndpoints: options.openEndpoints,
+      report: (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` }),
+    });
+    closing.unshift(() => api.close());
+    const url = await api.listen(options.listen);
+    for (const { name, path } of sources) closing.unshift(startSource({ engine, reader, account, name, path, log }));
+    return { url, engine, account, stop: () => closeAll(closing) };
+  } catch (error) {
+    await closeAll(closing);
+    throw error;
+  }
+}
+
+/** Wires the engine on a database that is up to date. */
+export function createEngine(database: Database, log: Log, registry: Registry = productRegistry()): Engine {
+  const snapshots = createSnapshots(database, registry);
+  const listeners: Engine['listeners'] = new Set([(revision) => logRevision(revision, log)]);
+  const now = () => new Date().toISOString();
+  const committer = createCommitter({
+    database,
+    snapshots,
+    now,
+    newRequestId: randomUUID,
+    committed: (revision) => {
+      for (const listener of listeners) listener(revision);
+    },
+    defect: (error) => log({ level: 'error', message: `defect: the database refused a batch, which is now written one by one: ${describe(error)}` }),
+  });
+  const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
+  return { registry, validator: createValidator(registry), database, snapshots, committer, now, newId, listeners };
+}
+
+/** The objects of a new account, in a random range of the shared address space and a random unique local one. */
+function firstObjects(engine: Engine) {
+  return (accountId: string, owner: { readonly id: string; readonly name: string }) =>
+    newAccount({
+      accountId,
+      owner,
+      now: engine.now(),
+      newId: engine.newId,
+      networkRange: `100.${64 + randomInt(64)}.0.0/16`,
+      networkRangeV6: `fd${randomBytes(7).toString('hex').replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
+      domain: '',
+    });
+}
+
+/** How many lines one revision may write. */
+const linesPerRevision = 200;
+
+function logRevision({ revision, actor, plan, before, after }: CommittedRevision, log: Log): void {
+  const shown = { ...plan, changes: plan.changes.slice(0, linesPerRevision) };
+  for (const change of viewPlan(shown, before, after).changes) {
+    log({ level: 'info', message: describeChange(change), revision, by: actor.name });
+    for (const risk of change.risks) log({ level: 'warn', message: `${change.kind} ${change.key ?? change.name}: ${risk}`, revision });
+  }
+  const more = plan.changes.length - linesPerRevision;
+  if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });
+}
+
+interface SourceStart {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly account: string;
+  readonly name: string;
+  readonly path: string;
+  readonly log: Log;
+}
+
+function startSource({ log, ...options }: SourceStart): () => Promise<void> {
+  const tell = ({ level, message, problems }: SourceReport): void => {
+    log({ level, message });
+    for (const problem of problems ?? []) {
+      const place = problem.file === undefined ? '' : `${problem.file}:${problem.line ?? 1}:${problem.column ?? 1}: `;
+      log({ level, message: `${place}${problem.message} (${problem.code})` });
+    }
+  };
+  return runDirectoryLoop({ ...options, tell });
+}
+
+async function closeAll(closing: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const close of closing) await close();
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : ` (cause: ${describe(error.cause)})`;
+  return `${error.stack ?? error.message}${cause}`;
+}

@@ -1,0 +1,29 @@
+import type { JsonObject } from '../lib/json.ts';
+import { listSources } from '../store/sources.ts';
+import type { Call, Engine } from './engine.ts';
+
+/** The account's sources, how they fare, and how many objects each states. */
+export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const stored = await listSources(engine.database, call.account);
+  const known = new Set(stored.map(({ id }) => id));
+  // A source that only ever pushed through the API has no row of its own.
+  const pushing = [...state.sources()].filter((source) => !known.has(source)).map((id) => ({ id, type: 'push', spec: {}, status: {} }));
+  return [...stored, ...pushing]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ id, type, spec, status }) => ({ id, type, ...spec, status, objects: state.declaredBy(id).length }));
+}
+
+/** The account at a glance. */
+export async function accountStatus(engine: Engine, call: Call, version: string): Promise<JsonObject> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const counts = engine.registry.kinds.map((kind) => [kind.name, state.countOf(kind.name)] as const);
+  return {
+    account: state.account,
+    revision: state.revision,
+    version,
+    database: engine.database.engine,
+    objects: Object.fromEntries(counts),
+    sources: await sourceStatuses(engine, call),
+  };
+}

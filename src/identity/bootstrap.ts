@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureAccount, type FirstObject } from '../engine/bootstrap.ts';
+import type { Engine } from '../engine/engine.ts';
+import { makeToken, tokenRandomBytes } from '../lib/token.ts';
+import { countTokens, insertToken } from '../store/tokens.ts';
+import { hashToken, tokenPrefix } from './authenticate.ts';
+
+/** How the machine owner of a first start gets its token. */
+export interface OwnerOptions {
+  readonly dataDir: string;
+  /** A well-formed token to use; absent: a new one is written to `<dataDir>/token`. */
+  readonly token: string | undefined;
+  /** The objects of a new account, given its id and its owner's. */
+  firstObjects(account: string, owner: { readonly id: string; readonly name: string }): readonly FirstObject[];
+  tell(level: 'info' | 'warn', message: string): void;
+}
+
+const ownerName = 'machine owner';
+const lifetimeDays = 365;
+
+/** The account of this server with its machine owner and a token for it; made at the first start, left alone afterwards. */
+export async function ensureMachineOwner(engine: Engine, options: OwnerOptions): Promise<{ readonly account: string }> {
+  const ownerId = engine.newId();
+  const actor = { type: 'system', id: 'sys', name: 'system' } as const;
+  const { account, created } = await ensureAccount(engine, actor, (id) => options.firstObjects(id, { id: ownerId, name: ownerName }));
+  if (created) options.tell('info', `made the account ${account} with a machine owner`);
+  if ((await countTokens(engine.database, account)) > 0) {
+    if (options.token !== undefined) options.tell('info', 'the account has its owner already; HEDDLE_BOOTSTRAP_TOKEN is ignored');
+    return { account };
+  }
+  const state = await engine.snapshots.fresh(account);
+  const owner = state.ofKind('User').find((user) => user.spec['role'] === 'owner');
+  if (owner === undefined) throw new Error(`the account ${account} has no owner`);
+  const token = options.token ?? (await tokenFile(options));
+  const now = engine.now();
+  const expiresAt = new Date(Date.parse(now) + lifetimeDays * 86_400_000).toISOString();
+  await insertToken(engine.database, {
+    account,
+    id: engine.newId(),
+    user: owner.id,
+    name: 'bootstrap',
+    hash: hashToken(token),
+    createdBy: owner.id,
+    createdAt: now,
+    expiresAt,
+  });
+  if (options.token !== undefined) options.tell('info', `the machine owner uses the token from HEDDLE_BOOTSTRAP_TOKEN, valid until ${expiresAt.slice(0, 10)}`);
+  return { account };
+}
+
+/** The token file is written before its token is stored: a start that is killed in between finds it and goes on with it. */
+async function tokenFile({ dataDir, tell }: OwnerOptions): Promise<string> {
+  const path = join(dataDir, 'token');
+  await mkdir(dataDir, { recursive: true });
+  const token = makeToken(tokenPrefix, randomBytes(tokenRandomBytes));
+  try {
+    await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    tell('info', `the machine owner uses the token in ${path}`);
+    return (await readFile(path, 'utf8')).trim();
+  }
+  tell('info', `wrote the machine owner's token to ${path}, valid for ${lifetimeDays} days`);
+  return token;
+}
