@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util';
+import type { FlagValues } from '../config.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { Command, Flag, Flags } from './command.ts';
+import { flagsOf } from './flags.ts';
+
+/** The parsed command line of one command, or what is wrong with it. */
+export type ArgumentsResult =
+  | { readonly ok: true; readonly flags: FlagValues; readonly positionals: readonly string[] }
+  | { readonly ok: false; readonly message: string };
+
+/** Parses what follows the name of a command. */
+export function parseArguments(command: Command, argv: readonly string[]): ArgumentsResult {
+  const flags: Flags = { ...flagsOf(command), help: { doc: '' } };
+  const { tokens, values, positionals } = parseArgs({
+    args: [...argv],
+    options: optionsOf(flags),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    const message = token.kind === 'option' ? faultOf(flags, token) : undefined;
+    if (message !== undefined) return { ok: false, message };
+  }
+  // Without `strict` the types allow a switch to be a list; the tokens showed that it is not.
+  const given = values as FlagValues;
+  const message = given['help'] === true ? undefined : positionalFault(command, positionals);
+  return message === undefined ? { ok: true, flags: given, positionals } : { ok: false, message };
+}
+
+/** Names one of many that was probably meant, as the end of a sentence. */
+export function guessHint(word: string, names: Iterable<string>, prefix = ''): string {
+  const guess = nearest(word, names);
+  return guess === undefined ? '' : `; did you mean ${prefix}${guess}?`;
+}
+
+function optionsOf(flags: Flags) {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [
+      name,
+      {
+        type: flag.placeholder === undefined ? ('boolean' as const) : ('string' as const),
+        ...(flag.multiple === true ? { multiple: true } : {}),
+        ...(name === 'help' ? { short: 'h' } : {}),
+      },
+    ]),
+  );
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function faultOf(flags: Flags, token: OptionToken): string | undefined {
+  const flag: Flag | undefined = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined;
+  if (flag === undefined) return `unknown flag ${token.rawName}${guessHint(token.name, Object.keys(flags), '--')}`;
+  if (flag.placeholder === undefined) return token.value === undefined ? undefined : `${token.rawName} takes no value`;
+  const missing = token.value === undefined || token.value === '';
+  const swallowed = token.inlineValue === false && token.value?.startsWith('-') === true;
+  return missing || swallowed ? `${token.rawName} needs a value: ${token.rawName} ${flag.placeholder}` : undefined;
+}
+
+function positionalFault(command: Command, positionals: readonly string[]): string | undefined {
+  const { argument } = command;
+  if (argument === undefined) {
+    return positionals.length === 0
+      ? undefined
+      : `\`${positionals[0]}\` is one word too many: the command takes no arguments`;
+  }
+  return positionals.length === 0 ? `${argument.placeholder} is missing: ${argument.doc}` : undefined;
+}

@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { isObject } from '../lib/json.ts';
+import {
+  Conflict,
+  type HeddleError,
+  Internal,
+  InvalidInput,
+  NotAllowed,
+  NotFound,
+  Unauthenticated,
+  Unavailable,
+} from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+
+/** What a server answered. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** The body, when it is JSON. */
+  readonly body: unknown;
+}
+
+/** Calls a server. Only failures to reach it are exceptions here; see `accept` for refusals. */
+export interface Client {
+  get(path: string): Promise<Answer>;
+  post(path: string, body: object): Promise<Answer>;
+}
+
+/** Settings that say which server to talk to, and as whom. */
+export const clientSettings = ['server', 'token', 'dataDir'] as const;
+
+/** Creates the client of a command. */
+export async function connect(config: Pick<Config, (typeof clientSettings)[number]>): Promise<Client> {
+  const token = config.token ?? (await readTokenFile(config.dataDir));
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new Unauthenticated(
+      'The token holds characters that no token has; copy it again, without spaces or line ends.',
+    );
+  }
+  const headers = { authorization: `Token ${token}`, accept: 'application/json, text/yaml' };
+  return {
+    get: (path) => send(config.server, path, { headers }),
+    post: (path, body) => {
+      const json = { ...headers, 'content-type': 'application/json' };
+      return send(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
+    },
+  };
+}
+
+/** The answer when it is a success; what the server refused becomes the exception with its exit code. */
+export function accept(answer: Answer): Answer {
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  throw refusalOf(answer);
+}
+
+/** The exception that stands for a refusal of the server. */
+export function refusalOf({ status, body, text }: Answer): HeddleError {
+  const told = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
+  const message = told === '' ? `The server answered ${status} without a reason.` : told;
+  const problems = isObject(body) && Array.isArray(body['problems']) ? (body['problems'] as readonly Problem[]) : [];
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return new InvalidInput(message, { problems });
+    case 401:
+      return new Unauthenticated(
+        `${message} (the server refused the token; give another one with --token or HEDDLE_TOKEN)`,
+      );
+    case 403:
+      return new NotAllowed(message);
+    case 404:
+      return new NotFound(message);
+    case 409:
+      return new Conflict('taken', message, { problems });
+    case 412:
+    case 423:
+      return new Conflict('stale', message, { problems });
+    case 503:
+      return new Unavailable(message);
+    default:
+      return new Internal(`The server answered ${status}: ${message}`, { problems });
+  }
+}
+
+async function readTokenFile(directory: string): Promise<string> {
+  const path = join(directory, 'token');
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    const reason = codeOf(cause) === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
+    throw new Unauthenticated(
+      `No token: ${reason}. Give --token or HEDDLE_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
+      { cause },
+    );
+  }
+}
+
+async function send(server: string, path: string, request: RequestInit): Promise<Answer> {
+  try {
+    const response = await fetch(`${server}${path}`, { redirect: 'error', ...request });
+    const text = await response.text();
+    return { status: response.status, text, body: jsonOf(response, text) };
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+    throw new Unavailable(
+      `No server answers at ${server} (${reason}); start one with \`heddle serve\`, or name yours with --server.`,
+      { cause: error },
+    );
+  }
+}
+
+function jsonOf(response: Response, text: string): unknown {
+  if (!/\bjson\b/.test(response.headers.get('content-type') ?? '')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Cut short or not JSON after all: the text is still told.
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined;
+}

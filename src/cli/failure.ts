@@ -1,0 +1,38 @@
+import { InvalidInput } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import { exitCodeOf, isExpected } from './exit.ts';
+import { printable } from './paint.ts';
+import { renderProblems } from './problems.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What `--json` writes when a command fails. Members are only ever added (`formatVersion`). */
+export interface FailureDocument {
+  readonly formatVersion: '1.0';
+  readonly error: { readonly message: string; readonly exitCode: number; readonly problems: readonly Problem[] };
+}
+
+/** Tells what went wrong and returns the exit code. */
+export function reportFailure(terminal: Terminal, error: unknown, json: boolean): number {
+  const code = exitCodeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const problems = isExpected(error) ? error.problems : [];
+  if (json) writeJson(terminal, failureDocument(message, code, problems));
+  if (!isExpected(error)) {
+    terminal.note(`Heddle met a defect of its own: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
+  } else {
+    const isTold = problems.length > 0 && error instanceof InvalidInput;
+    if (!isTold) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(message)}\n`);
+    if (problems.length > 0 && !json) terminal.note(renderProblems(problems, terminal.notePaint));
+  }
+  return code;
+}
+
+/** The document of a failure. */
+export function failureDocument(message: string, exitCode: number, problems: readonly Problem[] = []): FailureDocument {
+  return { formatVersion: '1.0', error: { message, exitCode, problems } };
+}
+
+/** Writes the one JSON document of a command. */
+export function writeJson(terminal: Terminal, document: object): void {
+  terminal.out(`${JSON.stringify(document, null, 2)}\n`);
+}

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import type { SourceFile } from '../model/document.ts';
+import { Unavailable } from '../model/errors.ts';
+import { readDirectory } from '../sources/read-directory.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The argument of commands that take documents. */
+export const pathArgument = {
+  placeholder: 'PATH…',
+  doc: 'files or directories of YAML or JSON documents, or - for standard input',
+};
+
+/** Reads the files of all paths, each once; directories with everything below them. */
+export async function collectFiles(paths: readonly string[], terminal: Terminal): Promise<readonly SourceFile[]> {
+  const files = new Map<string, SourceFile>();
+  for (const path of new Set(paths)) {
+    const found = path === '-' ? [{ path, text: await terminal.readInput() }] : await readPath(path, terminal);
+    if (found.length === 0) terminal.note(`"${path}" holds no .yaml, .yml or .json file.\n`);
+    for (const file of found) {
+      const id = file.path === '-' ? '-' : resolve(file.path);
+      if (!files.has(id)) files.set(id, file);
+    }
+  }
+  return [...files.values()];
+}
+
+async function readPath(path: string, terminal: Terminal): Promise<readonly SourceFile[]> {
+  const snapshot = await readDirectory(path);
+  if (!snapshot.ok) throw new Unavailable(snapshot.reason);
+  for (const warning of snapshot.warnings) terminal.note(`${warning}\n`);
+  return snapshot.files;
+}

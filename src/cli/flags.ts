@@ -1,0 +1,30 @@
+import { settings } from '../config.ts';
+import type { Command, Flag, Flags } from './command.ts';
+
+/** The flag of `--json`. */
+export const jsonFlag: Flags = {
+  json: { doc: 'Write exactly one JSON document to standard output, also when the command fails.' },
+};
+
+/** The flags of commands that plan documents on a server. */
+export const planFlags: Flags = {
+  'source-name': { placeholder: 'NAME', doc: 'Source in whose name the documents are stated (default cli).' },
+  'no-prune': { doc: 'Delete nothing that the source stated before and no longer states.' },
+  'allow-empty': { doc: 'Accept that no document is left, which deletes all that the source owns.' },
+  'detailed-exitcode': { doc: 'Exit with 2 when there are changes.' },
+  ...jsonFlag,
+};
+
+/** All flags of a command: its own, and those of the settings it reads. */
+export function flagsOf(command: Command): Flags {
+  const ofSettings = command.settings.flatMap((name): readonly (readonly [string, Flag])[] => {
+    const { flag, variable, placeholder, doc, multiple } = settings[name];
+    if (flag === undefined) return [];
+    const options = {
+      ...(variable === undefined ? {} : { variable }),
+      ...(multiple === undefined ? {} : { multiple }),
+    };
+    return [[flag, { placeholder, doc, ...options }]];
+  });
+  return { ...command.flags, ...Object.fromEntries(ofSettings) };
+}

@@ -1,0 +1,97 @@
+import { settings } from '../config.ts';
+import type { Command } from './command.ts';
+import { exit } from './exit.ts';
+import { flagsOf } from './flags.ts';
+
+const width = 100;
+
+/** The help text of the program. */
+export function programHelp(commands: readonly Command[]): string {
+  const rows = commands.map((command): Row => [command.name, command.summary]);
+  return [
+    'Heddle keeps a private mesh network account in the shape its YAML says.',
+    '',
+    'Usage: heddle <command> [flags]',
+    '',
+    'Commands:',
+    ...columns(rows),
+    '',
+    '`heddle <command> --help` explains a command; `heddle --version` tells the version.',
+    '',
+    'Exit codes:',
+    ...columns(exitRows),
+    '',
+  ].join('\n');
+}
+
+/** The help text of one command, made from its declaration. */
+export function commandHelp(command: Command): string {
+  const flags = Object.entries(flagsOf(command)).map(([name, flag]): Row => {
+    const form = `--${name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`;
+    return [form, flag.variable === undefined ? flag.doc : `${flag.doc} [${flag.variable}]`];
+  });
+  const variables = command.settings.flatMap((name): readonly Row[] => {
+    const { flag, variable, doc } = settings[name];
+    return flag === undefined && variable !== undefined ? [[variable, doc]] : [];
+  });
+  const { argument } = command;
+  return [
+    command.summary,
+    ...(command.details === undefined ? [] : ['', ...wrap(command.details, width)]),
+    '',
+    `Usage: ${usageOf(command)}`,
+    ...section('Arguments', argument === undefined ? [] : [[argument.placeholder, argument.doc]]),
+    ...section('Flags', [...flags, ['-h, --help', 'Show this text.']]),
+    ...section('Environment', variables),
+    ...examples(command),
+    '',
+  ].join('\n');
+}
+
+/** One line: how the command is called. */
+export function usageOf(command: Command): string {
+  const argument = command.argument === undefined ? '' : ` ${command.argument.placeholder}`;
+  return `heddle ${command.name}${argument} [flags]`;
+}
+
+type Row = readonly [left: string, right: string];
+
+const exitRows: readonly Row[] = [
+  [String(exit.ok), 'done; with --detailed-exitcode: nothing to change'],
+  [String(exit.error), 'an error: command line, input or output, server'],
+  [String(exit.changes), 'there are changes (--detailed-exitcode)'],
+  [String(exit.approval), 'a guard tripped: the plan needs an approval'],
+  [String(exit.conflict), 'a conflict with another source, or a plan that is out of date'],
+  [String(exit.invalid), 'the documents are wrong'],
+  [String(exit.schemaTooNew), 'the database belongs to a newer Heddle'],
+];
+
+function section(title: string, rows: readonly Row[]): readonly string[] {
+  return rows.length === 0 ? [] : ['', `${title}:`, ...columns(rows)];
+}
+
+function examples(command: Command): readonly string[] {
+  if (command.examples.length === 0) return [];
+  const lines = command.examples.flatMap(([line, what]) => [`  # ${what}`, `  ${line}`]);
+  return ['', 'Examples:', ...lines];
+}
+
+function columns(rows: readonly Row[]): readonly string[] {
+  const left = Math.min(28, Math.max(...rows.map(([text]) => text.length)));
+  return rows.flatMap(([text, doc]) => {
+    const [first = '', ...rest] = wrap(doc, width - left - 4);
+    const indented = rest.map((line) => `${' '.repeat(left + 4)}${line}`);
+    if (text.length > left) return [`  ${text}`, `${' '.repeat(left + 4)}${first}`, ...indented];
+    return [`  ${text.padEnd(left)}  ${first}`, ...indented];
+  });
+}
+
+function wrap(text: string, most: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length + 1 > most) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}

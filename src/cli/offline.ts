@@ -1,0 +1,100 @@
+import { readInput } from '../documents/input.ts';
+import { createReader } from '../documents/reader.ts';
+import { runInSlices } from '../engine/slices.ts';
+import * as kinds from '../kinds/index.ts';
+import type { Document, SourceFile } from '../model/document.ts';
+import { type Problem, sortProblems } from '../model/problem.ts';
+import { createRegistry } from '../model/registry.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { createValidator, type Validator } from '../model/validate.ts';
+import { expandDocuments } from '../plan/desired.ts';
+import { planDocuments } from '../plan/documents.ts';
+import { adoptAnnotation } from '../plan/identity.ts';
+import { newSnapshot } from './offline-account.ts';
+import { findOutside, standIns } from './offline-references.ts';
+
+/** What can be said about documents without a server. */
+export interface OfflineResult {
+  readonly documents: number;
+  readonly problems: readonly Problem[];
+  /** References to what no document states: it may exist on the server. */
+  readonly warnings: readonly Problem[];
+  /** How many references are to what documents never state, such as peers. */
+  readonly unchecked: number;
+}
+
+/** Checks documents as a server with a new account would, but takes what they do not state to exist there. */
+export async function checkOffline(files: readonly SourceFile[]): Promise<OfflineResult> {
+  const reader = createReader();
+  try {
+    const input = await readInput(reader, files);
+    const registry = createRegistry(Object.values(kinds));
+    const checker = { validator: createValidator(registry), base: newSnapshot(registry) };
+    const first = await check(checker, input.documents.map(withoutAdoption));
+    // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
+    const second =
+      first.problems.length === 0 ? first : await check(checker, soundOnes(input.documents, first.problems));
+    const later = uniqueProblems([...first.problems, ...second.problems]);
+    // Where files could not be read, references only seem to lead outside.
+    const warnings = input.problems.length > 0 ? [] : first.warnings;
+    return {
+      documents: input.documents.length,
+      problems: sortProblems([...input.problems, ...input.place(later)]),
+      warnings: input.place(warnings),
+      unchecked: first.unchecked,
+    };
+  } finally {
+    await reader.close();
+  }
+}
+
+interface Checker {
+  readonly validator: Validator;
+  readonly base: Snapshot;
+}
+
+type Checked = Omit<OfflineResult, 'documents'>;
+
+async function check({ validator, base }: Checker, documents: readonly Document[]): Promise<Checked> {
+  const expanded = await runInSlices(expandDocuments(base.registry, validator, documents));
+  const outside = findOutside(base, expanded);
+  const outcome = await runInSlices(
+    planDocuments({
+      snapshot: base.with({ put: standIns(outside.names), remove: [] }),
+      validator,
+      source: 'validate',
+      documents: documents.filter((document) => !outside.orphans.has(document.place)),
+      prune: false,
+      allowEmpty: true,
+      now: '1970-01-01T00:00:00.000Z',
+      newId: counter(),
+    }),
+  );
+  const problems = uniqueProblems([...expanded.problems, ...(outcome.ok ? [] : outcome.problems)]);
+  return { problems, warnings: outside.warnings, unchecked: outside.unchecked };
+}
+
+/** An object to adopt is on the server; here its document makes a new one. */
+function withoutAdoption(document: Document): Document {
+  const { annotations } = document.metadata;
+  if (annotations?.[adoptAnnotation] === undefined) return document;
+  const { [adoptAnnotation]: _, ...others } = annotations;
+  return { ...document, metadata: { ...document.metadata, annotations: others } };
+}
+
+function soundOnes(documents: readonly Document[], problems: readonly Problem[]): readonly Document[] {
+  const faulty = new Set(problems.map(({ file, line }) => `${file}:${line}`));
+  return documents.filter(({ place }) => !faulty.has(`${place.file}:${place.line}`)).map(withoutAdoption);
+}
+
+function uniqueProblems(problems: readonly Problem[]): readonly Problem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+}
+
+function counter(): () => string {
+  let last = 0;
+  return () => {
+    last += 1;
+    return `new-${last}`;
+  };
+}

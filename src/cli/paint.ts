@@ -1,0 +1,32 @@
+import { styleText } from 'node:util';
+
+/** Gives a text a colour, or leaves it as it is where colours cannot be seen. */
+export type Paint = (style: Style, text: string) => string;
+
+/** The colours in use, by what they say. */
+export type Style = 'added' | 'removed' | 'changed' | 'faint' | 'strong' | 'warning' | 'error';
+
+const styles = {
+  added: 'green',
+  removed: 'red',
+  changed: 'yellow',
+  faint: 'dim',
+  strong: 'bold',
+  warning: 'yellow',
+  error: 'red',
+} as const;
+
+/** Colours when `enabled`, else none. */
+export function paint(enabled: boolean): Paint {
+  if (!enabled) return (_, text) => text;
+  return (style, text) => styleText(styles[style], text, { validateStream: false });
+}
+
+// Control characters and the marks that reverse the direction of text; line ends and tabs are dealt with by who writes lines.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A text from elsewhere, safe to show: what would move the cursor or change the screen is escaped. */
+export function printable(text: string): string {
+  return text.replace(unprintable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

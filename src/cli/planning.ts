@@ -1,0 +1,77 @@
+import { isObject } from '../lib/json.ts';
+import type { SourceFile } from '../model/document.ts';
+import { Internal } from '../model/errors.ts';
+import type { PlanView } from '../plan/view.ts';
+import { type Answer, accept, type Client } from './client.ts';
+import type { Invocation } from './command.ts';
+import { exit, worstOf } from './exit.ts';
+import { count } from './problems.ts';
+import { withProgress } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A plan that the server keeps. */
+export type StoredPlan = PlanView & { readonly id: string };
+
+/** The source in whose name a command speaks. */
+export function sourceNameOf(flags: Invocation['flags']): string {
+  const name = flags['source-name'];
+  return typeof name === 'string' ? name : 'cli';
+}
+
+/** Has the server plan the files. */
+export async function requestPlan(
+  client: Client,
+  files: readonly SourceFile[],
+  flags: Invocation['flags'],
+  terminal: Terminal,
+): Promise<StoredPlan> {
+  const body = {
+    source: sourceNameOf(flags),
+    files,
+    prune: flags['no-prune'] !== true,
+    allowEmpty: flags['allow-empty'] === true,
+  };
+  const answer = await withProgress(terminal, `planning ${count(files.length, 'file')}`, () =>
+    client.post('/api/config/plans', body),
+  );
+  return planOf(accept(answer).body);
+}
+
+/** What applying a stored plan came to. */
+export type Applied =
+  | { readonly done: true; readonly plan: PlanView; readonly revision: number | null }
+  | { readonly done: false; readonly plan: PlanView };
+
+/** Has the server apply a plan that it keeps: exactly what was shown, or nothing. */
+export async function requestApply(client: Client, plan: StoredPlan, approve: string | undefined): Promise<Applied> {
+  const path = `/api/config/plans/${encodeURIComponent(plan.id)}/apply`;
+  const answer: Answer = await client.post(path, approve === undefined ? {} : { approve });
+  const { body } = answer;
+  if (answer.status === 428 && isObject(body) && isObject(body['plan']))
+    return { done: false, plan: planOf({ id: plan.id, ...body['plan'] }) };
+  const accepted = accept(answer).body;
+  const revision = isObject(accepted) ? accepted['revision'] : undefined;
+  return { done: true, plan, revision: typeof revision === 'number' ? revision : null };
+}
+
+/** Whether applying the plan would write nothing. */
+export function writesNothing(plan: PlanView): boolean {
+  return plan.changes.length === 0 && plan.claims.length === 0;
+}
+
+/** The exit code that a plan stands for before it is applied. */
+export function exitCodeOfPlan(plan: PlanView, detailed: boolean): number {
+  const changes = detailed && plan.changes.length > 0 ? exit.changes : exit.ok;
+  return worstOf([changes, plan.guards.length > 0 ? exit.approval : exit.ok]);
+}
+
+function planOf(body: unknown): StoredPlan {
+  const format = isObject(body) ? body['formatVersion'] : undefined;
+  if (typeof format === 'string' && format.startsWith('1.') && isObject(body) && typeof body['id'] === 'string') {
+    // The format says what it holds: within one major number members are only added.
+    return body as unknown as StoredPlan;
+  }
+  throw new Internal(
+    'The server answered with a plan that this program cannot read; use the heddle that belongs to the server.',
+  );
+}

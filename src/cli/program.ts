@@ -1,0 +1,91 @@
+import { type Environment, readConfig } from '../config.ts';
+import { apply } from './apply.ts';
+import { guessHint, parseArguments } from './arguments.ts';
+import type { Command } from './command.ts';
+import { exit } from './exit.ts';
+import { exportDocuments } from './export.ts';
+import { failureDocument, reportFailure, writeJson } from './failure.ts';
+import { flagsOf } from './flags.ts';
+import { commandHelp, programHelp, usageOf } from './help.ts';
+import { plan } from './plan.ts';
+import { serve } from './serve.ts';
+import { status } from './status.ts';
+import type { Terminal } from './terminal.ts';
+import { token } from './token.ts';
+import { validate } from './validate.ts';
+import { version } from './version.ts';
+
+/** Every command, in the order of the help text. */
+export const commands: readonly Command[] = [serve, validate, plan, apply, exportDocuments, status, token, version];
+
+/** Runs one command line and returns the exit code; it never throws. */
+export async function runProgram(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  const [first] = argv;
+  if (first === undefined || first === '--help' || first === '-h' || (first === 'help' && argv.length === 1)) {
+    if (first !== undefined) terminal.out(programHelp(commands));
+    else terminal.note(programHelp(commands));
+    return first === undefined ? exit.error : exit.ok;
+  }
+  if (first === 'help') return runProgram([...argv.slice(1), '--help'], env, terminal);
+  if (first === '--version') return runProgram(['version', ...argv.slice(1)], env, terminal);
+  const found = findCommand(argv);
+  if (typeof found === 'string') {
+    terminal.note(`${terminal.notePaint('error', 'error:')} ${found}\n\`heddle --help\` lists the commands.\n`);
+    return exit.error;
+  }
+  return runCommand(found.command, found.rest, env, terminal);
+}
+
+interface Found {
+  readonly command: Command;
+  readonly rest: readonly string[];
+}
+
+/** The command that the first words name, or what is wrong with them. */
+function findCommand(argv: readonly string[]): Found | string {
+  for (const command of commands) {
+    const words = command.name.split(' ');
+    if (words.every((word, at) => argv[at] === word)) return { command, rest: argv.slice(words.length) };
+  }
+  const [first = '', second] = argv;
+  const names = commands.map((command) => command.name);
+  const below = names.filter((name) => name.startsWith(`${first} `));
+  const asked = second === '--help' || second === '-h';
+  const [only] = commands.filter((command) => below.includes(command.name));
+  if (only !== undefined && asked) return { command: only, rest: ['--help'] };
+  if (below.length > 0)
+    return `\`heddle ${first}\` wants one more word: ${below.map((name) => `heddle ${name}`).join(', ')}`;
+  if (first.startsWith('-')) return `unknown flag ${first}; flags come after the command`;
+  return `unknown command \`${first}\`${guessHint(first, names)}`;
+}
+
+async function runCommand(
+  command: Command,
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+): Promise<number> {
+  const json = Object.hasOwn(flagsOf(command), 'json') && argv.includes('--json');
+  const parsed = parseArguments(command, argv);
+  if (!parsed.ok) return refuse(command, [parsed.message], json, terminal);
+  const { flags, positionals } = parsed;
+  if (flags['help'] === true) {
+    terminal.out(commandHelp(command));
+    return exit.ok;
+  }
+  const read = readConfig(env, flags, command.settings);
+  if (!read.ok) return refuse(command, read.faults, json, terminal);
+  try {
+    return await command.run({ flags, positionals, config: read.config, terminal });
+  } catch (error) {
+    return reportFailure(terminal, error, json);
+  }
+}
+
+/** A command line or a setting is wrong: every fault, how the command is called, and exit code 1. */
+function refuse(command: Command, faults: readonly string[], json: boolean, terminal: Terminal): number {
+  if (json) writeJson(terminal, failureDocument(faults.join(' '), exit.error));
+  for (const fault of faults) terminal.note(`${terminal.notePaint('error', 'error:')} ${fault}\n`);
+  terminal.note(`Usage: ${usageOf(command)}\n\`heddle ${command.name} --help\` explains it.\n`);
+  return exit.error;
+}

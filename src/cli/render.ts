@@ -1,0 +1,67 @@
+import type { ChangeView, PlanView } from '../plan/view.ts';
+import { type Paint, printable } from './paint.ts';
+import { count, placeOf, renderWarnings } from './problems.ts';
+import { renderUnits } from './render-units.ts';
+
+/** A plan for reading: like a diff, field by field, with what deserves a second look and a line that sums it up. */
+export function renderPlan(plan: PlanView, paint: Paint): string {
+  const changes = plan.changes.map((change) => renderChange(change, paint));
+  const warnings = renderWarnings(plan.warnings, paint);
+  const guards = plan.guards.map(({ message }) => `  ${paint('warning', '!')} ${printable(message)}\n`).join('');
+  return [
+    ...changes,
+    ...(warnings === '' ? [] : [warnings]),
+    ...(guards === '' ? [] : [`${paint('warning', 'This plan needs an approval:')}\n${guards}`]),
+    `${paint('strong', summaryOf(plan))}\n${ownershipOf(plan)}`,
+  ].join('\n');
+}
+
+/** One line that says how much a plan does. */
+export function summaryOf(plan: PlanView): string {
+  const { create, update, delete: gone } = plan.counts;
+  if (create + update + gone > 0) return `Plan: ${create} to create, ${update} to change, ${gone} to delete.`;
+  const claimed = claimsOf(plan, 'claim');
+  if (claimed > 0) return `No changes; takes ownership of ${count(claimed, 'object')}.`;
+  return 'No changes. The account is as the documents say.';
+}
+
+/** How to approve a plan whose guards tripped. */
+export function approvalHint(plan: PlanView, command: string): string {
+  const empty = plan.guards.some(({ guard }) => guard === 'empty')
+    ? '\nIf the documents are meant to be gone, --allow-empty says so as well.'
+    : '';
+  return `To apply exactly this plan nevertheless, run\n  ${command} --approve ${plan.digest}${empty}\n`;
+}
+
+const marks = { create: ['+', 'added'], update: ['~', 'changed'], delete: ['-', 'removed'] } as const;
+
+function renderChange(change: ChangeView, paint: Paint): string {
+  const [mark, style] = marks[change.action];
+  const name = printable(change.key ?? change.name);
+  const place = placeOf(change);
+  const head = `${paint(style, `${mark} ${change.kind} ${name}`)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
+  const units = renderUnits(change.action, change.units, paint);
+  // A change without units moves the object: another key or another parent.
+  const body =
+    units.length === 0 && change.action === 'update' ? [paint('faint', 'gets this key or this parent')] : units;
+  const risks = change.risks.map((risk) => `${paint('warning', 'risk:')} ${printable(risk)}`);
+  return [head, ...[...body, ...risks].map((line) => `    ${line}`), ''].join('\n');
+}
+
+/** Claims and releases, which change no value: one sentence each. */
+function ownershipOf(plan: PlanView): string {
+  const changes = plan.counts.create + plan.counts.update + plan.counts.delete > 0;
+  const claimed = claimsOf(plan, 'claim');
+  const released = claimsOf(plan, 'release');
+  const restated = claimsOf(plan, 'restate');
+  const lines = [
+    ...(claimed > 0 && changes ? [`Takes ownership of ${count(claimed, 'object')} without changing them.`] : []),
+    ...(released > 0 ? [`Gives up ownership of ${count(released, 'object')} without changing them.`] : []),
+    ...(restated > 0 ? [`Notes what is stated anew about ${count(restated, 'object')} without changing them.`] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function claimsOf(plan: PlanView, action: PlanView['claims'][number]['action']): number {
+  return plan.claims.filter((claim) => claim.action === action).length;
+}

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import type { Config } from '../config.ts';
+import { isWellFormedToken } from '../lib/token.ts';
+import { createLog, type Log } from '../log.ts';
+import { Unauthenticated, Unavailable } from '../model/errors.ts';
+import { defineCommand } from './command.ts';
+import { exit } from './exit.ts';
+import { tokenPrefix } from './token.ts';
+import { programVersion } from './version.ts';
+
+export const serve = defineCommand({
+  name: 'serve',
+  summary: 'Run the server: apply directories of documents, keep watching them, and serve the API.',
+  details:
+    'The first start makes an account with a machine owner and writes its token to the file `token` in the data directory.',
+  flags: {},
+  settings: [
+    ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
+    ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
+  ],
+  examples: [
+    ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],
+    [
+      'heddle serve --source config --database-url postgres://heddle@db/heddle --listen 0.0.0.0:8080',
+      'Run it on Postgres',
+    ],
+  ],
+  async run({ config, terminal }) {
+    const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, ...options } = config;
+    const bootstrapToken = await readBootstrapToken(config);
+    const log = createLog({ format: config.log, write: terminal.out });
+    const stop = waitForSignal(log);
+    // Loaded here: the other commands need neither a database nor a web server.
+    const { startServer } = await import('../app.ts');
+    const { databaseUrl, ...rest } = options;
+    const server = await startServer(
+      {
+        ...rest,
+        ...(databaseUrl === undefined ? {} : { databaseUrl }),
+        ...(bootstrapToken === undefined ? {} : { bootstrapToken }),
+      },
+      log,
+    );
+    log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
+    await stop;
+    await drain(() => server.stop(), shutdownGraceMs, log);
+    return exit.ok;
+  },
+});
+
+/** The first signal asks to stop; a second one ends the process at once. */
+function waitForSignal(log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (asked) process.exit(exit.error);
+      asked = true;
+      log({ level: 'info', message: `${signal}: stopping; a second signal stops at once` });
+      resolve();
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+}
+
+/** Waits for the server to stop, but not longer than the grace period and a moment. */
+async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Promise<void> {
+  const stopped = stop().then(() => 'stopped' as const);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), graceMs);
+  });
+  const outcome = await Promise.race([stopped, late]);
+  clearTimeout(timer);
+  if (outcome === 'late') log({ level: 'warn', message: 'the grace period is over; what still runs is cut off' });
+  else log({ level: 'info', message: 'stopped' });
+}
+
+type BootstrapConfig = Pick<Config, 'bootstrapToken' | 'bootstrapTokenFile'>;
+
+/** The token for the first start, if one was given. It is checked before anything starts; it is never shown. */
+export async function readBootstrapToken(config: BootstrapConfig): Promise<string | undefined> {
+  const { bootstrapToken, bootstrapTokenFile } = config;
+  if (bootstrapToken !== undefined && bootstrapTokenFile !== undefined) {
+    throw new Unauthenticated('HEDDLE_BOOTSTRAP_TOKEN and HEDDLE_BOOTSTRAP_TOKEN_FILE are both set; keep one of them.');
+  }
+  const origin = bootstrapToken === undefined ? 'HEDDLE_BOOTSTRAP_TOKEN_FILE' : 'HEDDLE_BOOTSTRAP_TOKEN';
+  const token = bootstrapTokenFile === undefined ? bootstrapToken : await readTokenFile(bootstrapTokenFile);
+  if (token === undefined || isWellFormedToken(tokenPrefix, token)) return token;
+  throw new Unauthenticated(`${origin} holds no well-formed token; make one with \`heddle token new\`.`);
+}
+
+async function readTokenFile(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Unavailable(`HEDDLE_BOOTSTRAP_TOKEN_FILE cannot be read (${reason}); correct the path or unset it.`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { makeToken, tokenRandomBytes } from '../lib/token.ts';
+import { defineCommand } from './command.ts';
+import { exit } from './exit.ts';
+
+/** What personal access tokens begin with. */
+export const tokenPrefix = 'nbp_';
+
+export const token = defineCommand({
+  name: 'token new',
+  summary: 'Print a fresh, well-formed token.',
+  details:
+    'Works offline and registers nothing: give the token to the first start of a server as HEDDLE_BOOTSTRAP_TOKEN. Keep it secret.',
+  flags: {},
+  settings: [],
+  examples: [['heddle token new > token && chmod 600 token', 'Make a token for HEDDLE_BOOTSTRAP_TOKEN_FILE']],
+  async run({ terminal }) {
+    terminal.out(`${makeToken(tokenPrefix, randomBytes(tokenRandomBytes))}\n`);
+    return exit.ok;
+  },
+});

@@ -1,0 +1,57 @@
+import { defineCommand } from './command.ts';
+import { exit, exitCodeOfProblems } from './exit.ts';
+import { writeJson } from './failure.ts';
+import { collectFiles, pathArgument } from './files.ts';
+import { jsonFlag } from './flags.ts';
+import { count, renderProblems, renderWarnings } from './problems.ts';
+import { withProgress } from './progress.ts';
+
+export const validate = defineCommand({
+  name: 'validate',
+  summary: 'Check documents without a server and tell every problem at once.',
+  details:
+    'Checks what can be known from the documents alone. What they refer to and do not state is a warning: it may exist on the server, which `heddle plan` asks.',
+  argument: pathArgument,
+  flags: jsonFlag,
+  settings: [],
+  examples: [
+    ['heddle validate examples/quickstart', 'Check a directory'],
+    ['heddle validate - < policies.yaml', 'Check standard input'],
+  ],
+  async run({ flags, positionals, terminal }) {
+    const files = await collectFiles(positionals, terminal);
+    // Loaded here: the other commands leave the checking to the server.
+    const { checkOffline } = await import('./offline.ts');
+    const what = `checking ${count(files.length, 'file')}`;
+    const { documents, problems, warnings, unchecked } = await withProgress(terminal, what, () => checkOffline(files));
+    const code = problems.length === 0 ? exit.ok : exitCodeOfProblems(problems);
+    if (flags['json'] === true) {
+      const valid = problems.length === 0;
+      writeJson(terminal, {
+        formatVersion: '1.0',
+        valid,
+        documents,
+        files: files.length,
+        unchecked,
+        problems,
+        warnings,
+      });
+      return code;
+    }
+    const { paint } = terminal;
+    if (warnings.length > 0) terminal.out(renderWarnings(warnings, paint));
+    if (problems.length > 0) {
+      terminal.out(renderProblems(problems, paint));
+      return code;
+    }
+    const aside =
+      unchecked > 0
+        ? ` ${count(unchecked, 'reference')} to what documents never state (peers, users) can only be checked by a server.`
+        : '';
+    const verb = documents === 1 ? 'is' : 'are';
+    terminal.out(
+      `${paint('added', `${count(documents, 'document')} in ${count(files.length, 'file')} ${verb} valid.`)}${aside}\n`,
+    );
+    return code;
+  },
+});

@@ -1,0 +1,256 @@
+import { delimiter } from 'node:path';
+import { parseDuration } from './lib/duration.ts';
+import { nearest } from './lib/nearest.ts';
+
+/** Everything that flags and the environment can say. */
+export interface Config {
+  readonly sources: readonly string[];
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly bootstrapToken: string | undefined;
+  readonly bootstrapTokenFile: string | undefined;
+  readonly server: string;
+  readonly token: string | undefined;
+  readonly log: 'text' | 'json';
+  readonly poolSize: number;
+  readonly preparedStatements: boolean;
+  readonly openEndpoints: readonly string[];
+  readonly shutdownGraceMs: number;
+}
+
+/** The environment as it was at the start. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Values of flags by name. */
+export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** The settings that were asked for, or one sentence for each that is wrong. */
+export type ConfigResult<K extends keyof Config> =
+  | { readonly ok: true; readonly config: Pick<Config, K> }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** The environment of this process; no other file reads it. */
+export const environment: Environment = Object.freeze({ ...process.env });
+
+/** Whether output to a terminal may have colours (no-color.org). */
+export function allowsColour(env: Environment): boolean {
+  return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+}
+
+/** Reads the wanted settings: a flag before its variable before the default. An empty variable counts as not set. */
+export function readConfig<K extends keyof Config>(
+  env: Environment,
+  flags: FlagValues,
+  wanted: readonly K[],
+): ConfigResult<K> {
+  const faults: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const name of wanted) {
+    const setting: Setting<unknown> = settings[name];
+    const [origin, given] = statedValue(setting, env, flags);
+    const result = given === undefined ? { value: setting.default } : setting.parse(given);
+    if ('fault' in result) faults.push(`${origin} ${result.fault}.`);
+    else config[name] = result.value;
+  }
+  if (faults.length > 0) return { ok: false, faults };
+  // Every wanted name was given the value that its own setting parsed.
+  return { ok: true, config: Object.freeze(config) as unknown as Pick<Config, K> };
+}
+
+type Parsed<T> = { readonly value: T } | { readonly fault: string };
+
+/** One setting: where it comes from, what it means, and how its text is read. */
+export interface Setting<T> {
+  readonly flag?: string;
+  readonly variable?: string;
+  /** What stands for the value in help texts. */
+  readonly placeholder: string;
+  readonly doc: string;
+  readonly multiple?: true;
+  readonly default: T;
+  parse(text: readonly string[]): Parsed<T>;
+}
+
+const openable = ['/metrics', '/docs', '/api/openapi.json'];
+
+/** All settings, by their name in the configuration. */
+export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
+  sources: {
+    flag: 'source',
+    variable: 'HEDDLE_SOURCE',
+    placeholder: 'DIR',
+    doc: 'Directory of documents to apply and to watch; may be repeated.',
+    multiple: true,
+    default: [],
+    parse: (texts) => ({ value: [...new Set(texts)] }),
+  },
+  listen: {
+    flag: 'listen',
+    variable: 'HEDDLE_LISTEN',
+    placeholder: 'HOST:PORT',
+    doc: 'Address to listen on (default 127.0.0.1:8080).',
+    default: { host: '127.0.0.1', port: 8080 },
+    parse: ([text = '']) => parseListen(text),
+  },
+  databaseUrl: {
+    flag: 'database-url',
+    variable: 'HEDDLE_DATABASE_URL',
+    placeholder: 'URL',
+    doc: 'Postgres to keep the state in; without it an embedded database in the data directory is used.',
+    default: undefined,
+    parse: ([text = '']) => parseDatabaseUrl(text),
+  },
+  dataDir: {
+    flag: 'data-dir',
+    variable: 'HEDDLE_DATA_DIR',
+    placeholder: 'DIR',
+    doc: 'Directory of the embedded database and of the first token (default .heddle).',
+    default: '.heddle',
+    parse: ([text = '']) => ({ value: text }),
+  },
+  bootstrapToken: {
+    variable: 'HEDDLE_BOOTSTRAP_TOKEN',
+    placeholder: 'TOKEN',
+    doc: 'Token of the machine owner that the first start makes; write one with `heddle token new`.',
+    default: undefined,
+    parse: ([text]) => ({ value: text }),
+  },
+  bootstrapTokenFile: {
+    variable: 'HEDDLE_BOOTSTRAP_TOKEN_FILE',
+    placeholder: 'FILE',
+    doc: 'File that holds this token.',
+    default: undefined,
+    parse: ([text]) => ({ value: text }),
+  },
+  server: {
+    flag: 'server',
+    variable: 'HEDDLE_SERVER',
+    placeholder: 'URL',
+    doc: 'Server to talk to (default http://127.0.0.1:8080).',
+    default: 'http://127.0.0.1:8080',
+    parse: ([text = '']) => parseServer(text),
+  },
+  token: {
+    flag: 'token',
+    variable: 'HEDDLE_TOKEN',
+    placeholder: 'TOKEN',
+    doc: 'Token to authenticate with; without it the file `token` in the data directory is read.',
+    default: undefined,
+    parse: ([text]) => ({ value: text?.trim() }),
+  },
+  log: {
+    flag: 'log',
+    variable: 'HEDDLE_LOG',
+    placeholder: 'text|json',
+    doc: 'Form of the log lines (default text).',
+    default: 'text',
+    parse: ([text = '']) =>
+      text === 'text' || text === 'json' ? { value: text } : { fault: `is \`${text}\`; write text or json` },
+  },
+  poolSize: {
+    flag: 'pool-size',
+    variable: 'HEDDLE_POOL_SIZE',
+    placeholder: 'N',
+    doc: 'Connections to Postgres at the most (default 10).',
+    default: 10,
+    parse: ([text = '']) => parseCount(text, 1, 1000),
+  },
+  preparedStatements: {
+    variable: 'HEDDLE_PREPARED_STATEMENTS',
+    placeholder: 'true|false',
+    doc: 'Whether named statements are used; `false` for a PgBouncer that does not know them (default true).',
+    default: true,
+    parse: ([text = '']) => parseSwitch(text),
+  },
+  openEndpoints: {
+    variable: 'HEDDLE_OPEN_ENDPOINTS',
+    placeholder: 'PATHS',
+    doc: `Endpoints that need no token, a list out of ${openable.join(', ')} (default none).`,
+    multiple: true,
+    default: [],
+    parse: parseEndpoints,
+  },
+  shutdownGraceMs: {
+    flag: 'shutdown-grace',
+    variable: 'HEDDLE_SHUTDOWN_GRACE',
+    placeholder: 'TIME',
+    doc: 'How long requests may take to finish after SIGTERM (default 10s).',
+    default: 10_000,
+    parse: ([text = '']) => parseGrace(text),
+  },
+};
+
+function statedValue(
+  setting: Setting<unknown>,
+  env: Environment,
+  flags: FlagValues,
+): readonly [origin: string, texts: readonly string[] | undefined] {
+  const flag = setting.flag === undefined ? undefined : flags[setting.flag];
+  if (typeof flag === 'string') return [`--${setting.flag}`, [flag]];
+  if (Array.isArray(flag)) return [`--${setting.flag}`, flag.map(String)];
+  const text = (setting.variable === undefined ? undefined : env[setting.variable])?.trim() ?? '';
+  if (text === '') return ['', undefined];
+  return [setting.variable ?? '', setting.multiple === true ? splitList(text) : [text]];
+}
+
+/** Variables hold lists as `a,b`, or as paths are listed on this system. */
+function splitList(text: string): readonly string[] {
+  const separator = text.includes(',') ? ',' : delimiter;
+  return text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function parseListen(text: string): Parsed<Config['listen']> {
+  const [, bracketed, plain, port = ''] = /^(?:\[([\d:a-fA-F.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host !== undefined && Number(port) <= 65_535) return { value: { host, port: Number(port) } };
+  const hint = /^:?\d{1,5}$/.test(text)
+    ? `; write 127.0.0.1:${text.replace(':', '')}, or 0.0.0.0:${text.replace(':', '')} for every address`
+    : '; write HOST:PORT such as 127.0.0.1:8080 or [::1]:8080';
+  return { fault: `is \`${text}\`, which is not an address${hint}` };
+}
+
+/** The text is not repeated: it may hold a password. */
+function parseDatabaseUrl(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  if (url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)) return { value: text };
+  return { fault: 'is not the URL of a Postgres database; write postgres://USER:PASSWORD@HOST:5432/DATABASE' };
+}
+
+function parseServer(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  const usable = url !== null && ['http:', 'https:'].includes(url.protocol);
+  if (usable && url.username === '' && url.search === '' && url.hash === '')
+    return { value: url.href.replace(/\/+$/, '') };
+  return { fault: 'is not the address of a server; write one such as http://127.0.0.1:8080' };
+}
+
+function parseCount(text: string, least: number, most: number): Parsed<number> {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= least && count <= most) return { value: count };
+  return { fault: `is \`${text}\`; write a number from ${least} to ${most}` };
+}
+
+function parseSwitch(text: string): Parsed<boolean> {
+  const word = text.toLowerCase();
+  if (['true', 'on', 'yes', '1'].includes(word)) return { value: true };
+  if (['false', 'off', 'no', '0'].includes(word)) return { value: false };
+  return { fault: `is \`${text}\`; write true or false` };
+}
+
+function parseEndpoints(texts: readonly string[]): Parsed<readonly string[]> {
+  const unknown = texts.find((text) => !openable.includes(text));
+  if (unknown === undefined) return { value: [...new Set(texts)] };
+  const guess = nearest(unknown, openable);
+  const hint = guess === undefined ? `choose from ${openable.join(', ')}` : `did you mean ${guess}?`;
+  return { fault: `names \`${unknown}\`, which cannot be opened; ${hint}`.replace(/\?$/, '?') };
+}
+
+function parseGrace(text: string): Parsed<number> {
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && seconds <= 3600) return { value: seconds * 1000 };
+  return { fault: `is \`${text}\`; write a time up to 1h such as 10s` };
+}

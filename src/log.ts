@@ -1,0 +1,62 @@
+/** One line of the log: a sentence for people, and fields for programs. */
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+/** Writes one line. */
+export type Log = (line: LogLine) => void;
+
+/** Where log lines go, and in what form. */
+export interface LogOptions {
+  readonly format: 'text' | 'json';
+  readonly write: (text: string) => void;
+  readonly now?: () => Date;
+}
+
+/** Creates a log: text for people (`10:32:01  message  field=value`), or one JSON object a line. Secrets are left out. */
+export function createLog(options: LogOptions): Log {
+  const now = options.now ?? (() => new Date());
+  const format = options.format === 'json' ? formatJson : formatText;
+  return (line) => options.write(`${format(line, now())}\n`);
+}
+
+function formatJson({ level, message, ...fields }: LogLine, time: Date): string {
+  return JSON.stringify({ time: time.toISOString(), level, message: redact(message), ...fields }, replacer);
+}
+
+const marks = { info: '', warn: 'warning: ', error: 'error: ' };
+
+function formatText({ level, message, ...fields }: LogLine, time: Date): string {
+  const shown = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${fieldText(name, value)}`);
+  const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0'));
+  return [`${clock.join(':')}  ${marks[level]}${oneLine(redact(message))}`, ...shown].join('  ');
+}
+
+function fieldText(name: string, value: unknown): string {
+  const json = JSON.stringify(value, (inner, item) => replacer(inner === '' ? name : inner, item)) ?? '';
+  return /^"[^\s"\\=]+"$/.test(json) ? json.slice(1, -1) : json;
+}
+
+/** A log line is one line, whatever the message holds. */
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, ' ');
+}
+
+const secretName = /token|secret|password|authorization|cookie|credential|private_?key/i;
+
+function replacer(name: string, value: unknown): unknown {
+  if (value instanceof Error) return redact(value.message);
+  if (typeof value !== 'string') return value;
+  return secretName.test(name) && !/(file|path|id|name)$/i.test(name) ? '(secret)' : redact(value);
+}
+
+/** Tokens and the passwords of URLs, wherever they stand in a text. */
+function redact(text: string): string {
+  return text
+    .replace(/\bnb[a-z]_[\dA-Za-z]{30,}/g, '(secret)')
+    .replace(/(\b[a-z][\w+.-]*:\/\/[^\s:/@]*):[^\s/@]+@/gi, '$1:(secret)@');
+}
