@@ -52,12 +52,14 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
 
 /** Entries with their unit keys: the value of the key field, repeats with the next free ordinal (`web`, `web#2`). */
 export function keyedEntries(key: string, entries: readonly JsonObject[]): readonly (readonly [string, JsonObject])[] {
-  const taken = new Set<string>();
+  const seen = new Map<string, number>();
   return entries.map((entry) => {
     const name = String(entry[key]);
-    let unit = name;
-    for (let count = 2; taken.has(unit); count += 1) unit = `${name}#${count}`;
-    taken.add(unit);
+    let count = (seen.get(name) ?? 0) + 1;
+    while (count > 1 && seen.has(`${name}#${count}`)) count += 1;
+    const unit = count === 1 ? name : `${name}#${count}`;
+    seen.set(name, count);
+    if (unit !== name) seen.set(unit, 1);
     return [unit, entry];
   });
 }
@@ -101,14 +103,23 @@ export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly U
     const { name, rest } = splitPath(unit.path);
     const field = fields[name];
     if (field === undefined) continue;
-    if (rest === undefined) assign(result, name, unit.after);
-    else nested.set(name, [...(nested.get(name) ?? []), { ...unit, path: rest }]);
+    if (rest === undefined) {
+      assign(result, name, unit.after);
+      continue;
+    }
+    const inner = nested.get(name) ?? [];
+    inner.push({ ...unit, path: rest });
+    nested.set(name, inner);
   }
-  for (const [name, inner] of nested) {
-    const field = fields[name] as AnyField;
-    result[name] = field.type === 'object' ? applyUnits(field.fields, (result[name] ?? {}) as JsonObject, inner) : withElements(field, result[name], inner);
-  }
+  for (const [name, inner] of nested) assign(result, name, withUnits(fields[name] as AnyField, result[name], inner));
   return result;
+}
+
+/** An optional object whose last member goes is not there any more. */
+function withUnits(field: AnyField, value: Json | undefined, changes: readonly UnitChange[]): Json | undefined {
+  if (field.type !== 'object') return withElements(field, value, changes);
+  const members = applyUnits(field.fields, (value ?? {}) as JsonObject, changes);
+  return Object.keys(members).length === 0 && defaultOf(field) === undefined ? undefined : members;
 }
 
 /** `name.rest`, `name[rest]` (the brackets are dropped), or `name` alone. */
@@ -128,10 +139,19 @@ function withElements(field: AnyField, value: Json | undefined, changes: readonl
   }
   const sorted = [...elements].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   if (field.type === 'members' || field.type === 'refMap') return Object.fromEntries(sorted);
-  if (field.type === 'keyed') return sorted.map(([, entry]) => entry);
+  if (field.type === 'keyed') return sortKeyed(field.key, sorted);
   const names = sorted.map(([name]) => name);
   const numeric = field.type === 'list' && field.of.type === 'integer';
   return numeric ? names.map(Number).sort((a, b) => a - b) : names;
+}
+
+/** Entries in canonical order: by the value of the key field, repeats by ordinal. */
+function sortKeyed(key: string, elements: readonly (readonly [string, Json])[]): readonly Json[] {
+  const entries = elements.map(([unit, entry]) => {
+    const name = String((entry as JsonObject)[key]);
+    return { name, ordinal: unit === name ? 1 : Number(unit.slice(name.length + 1)), entry };
+  });
+  return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.ordinal - b.ordinal)).map(({ entry }) => entry);
 }
 
 /** What a unit is when nobody states it any more: the default of its field, nothing for an element. */

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { normalize, normalizeStated } from '../../src/model/normalize.ts';
+import { applyUnits, diffUnits, keyedEntries, resetValue, unitsOf } from '../../src/model/units.ts';
+import { anySpec, thing } from './sample-kinds.ts';
+
+/** Stored specs are canonical and hold members as origins. */
+const stored = anySpec.map((spec) => {
+  const { crew, ...rest } = normalize(thing.spec, spec).spec;
+  return {
+    ...rest,
+    crew: Array.isArray(crew) ? Object.fromEntries(crew.map((id) => [id, ['api']])) : crew,
+  } as JsonObject;
+});
+const diff = (before: JsonObject, after: JsonObject) => diffUnits(thing.spec, before, after);
+const apply = (spec: JsonObject, changes: Parameters<typeof applyUnits>[2]) => applyUnits(thing.spec, spec, changes);
+
+describe('units', () => {
+  test.each<[string, JsonObject, JsonObject]>([
+    ['a scalar is one', { size: 2 }, { size: 2 }],
+    ['an ordered list is one', { steps: [{ at: 1 }] }, { steps: [{ at: 1 }] }],
+    ['a set has one for each element', { words: ['a', 'b'] }, { 'words[a]': true, 'words[b]': true }],
+    ['members as stated are elements', { crew: ['ann'] }, { 'crew[ann]': true }],
+    ['members as kept have their origins', { crew: { ann: ['api'] } }, { 'crew[ann]': ['api'] }],
+    ['a keyed list has one for each entry', { entries: [{ name: 'a.b' }] }, { 'entries[a.b]': { name: 'a.b' } }],
+    [
+      'an object has those of its members',
+      { part: { x: 1, inner: { words: ['w'] } } },
+      { 'part.x': 1, 'part.inner.words[w]': true },
+    ],
+    ['a map has one for each name', { rights: { ann: ['r'] } }, { 'rights[ann]': ['r'] }],
+    ['a typed reference is one', { target: { id: 'a', type: 'person' } }, { target: { id: 'a', type: 'person' } }],
+    ['an unknown member has none', { other: 1 }, {}],
+  ])('%s', (_, spec, units) => {
+    expect(Object.fromEntries(unitsOf(thing.spec, spec))).toEqual(units);
+  });
+
+  test.each<[string, JsonObject, JsonObject, Json]>([
+    ['a scalar', { size: 1 }, { size: 2 }, [{ path: 'size', before: 1, after: 2 }]],
+    ['an unset scalar', { code: 'a' }, {}, [{ path: 'code', before: 'a' }]],
+    [
+      'a set, element by element',
+      { words: ['a', 'b'] },
+      { words: ['b', 'c'] },
+      [
+        { path: 'words[a]', before: true },
+        { path: 'words[c]', after: true },
+      ],
+    ],
+    [
+      'an entry, whole',
+      { entries: [{ name: 'a', on: true }] },
+      { entries: [{ name: 'a', on: false }] },
+      [{ path: 'entries[a]', before: { name: 'a', on: true }, after: { name: 'a', on: false } }],
+    ],
+    ['a member of an object', { part: { x: 1 } }, { part: { x: 2 } }, [{ path: 'part.x', before: 1, after: 2 }]],
+    ['nothing', { words: [], part: { x: 1 } }, { part: { x: 1 }, words: [] }, []],
+  ])('the difference is told by unit: %s', (_, before, after, changes) => {
+    expect(diff(before, after)).toEqual(changes);
+  });
+
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['one name each', ['a', 'b'], ['a', 'b']],
+    ['a repeated name gets an ordinal', ['a', 'a', 'a'], ['a', 'a#2', 'a#3']],
+    ['a name that looks like an ordinal stays apart', ['a', 'a', 'a#2'], ['a', 'a#2', 'a#2#2']],
+    ['whatever the order', ['a#2', 'a', 'a'], ['a#2', 'a', 'a#3']],
+  ])('entries have keys of their own: %s', (_, names, keys) => {
+    expect(
+      keyedEntries(
+        'name',
+        names.map((name) => ({ name })),
+      ).map(([key]) => key),
+    ).toEqual(keys);
+  });
+
+  test('applying the difference gives the other spec', () => {
+    fc.assert(
+      fc.property(stored, stored, (before, after) => {
+        const text = JSON.stringify(before);
+        expect(apply(before, diff(before, after))).toEqual(after);
+        expect(JSON.stringify(before)).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('there is no difference exactly between equal specs', () => {
+    fc.assert(fc.property(stored, stored, (a, b) => void expect(diff(a, b).length === 0).toBe(equalJson(a, b))));
+  });
+
+  test('a canonical spec stays canonical when units are applied', () => {
+    fc.assert(
+      fc.property(stored, stored, (before, after) => {
+        const applied = apply(before, diff(before, after));
+        expect(JSON.stringify(normalize(thing.spec, applied).spec)).toBe(
+          JSON.stringify(normalize(thing.spec, after).spec),
+        );
+      }),
+    );
+  });
+
+  test('every unit of what is stated is a unit of the full spec', () => {
+    fc.assert(
+      fc.property(anySpec, (spec) => {
+        const paths = [...unitsOf(thing.spec, normalizeStated(thing.spec, spec).spec).keys()];
+        const all = unitsOf(thing.spec, normalize(thing.spec, spec).spec);
+        expect(paths.filter((path) => !all.has(path))).toEqual([]);
+      }),
+    );
+  });
+
+  test.each<[string, string, ReturnType<typeof resetValue>]>([
+    ['a field has its default', 'on', { keep: false, value: true }],
+    ['a field that documents may leave out has the value it has then', 'size', { keep: false, value: 1 }],
+    ['a required field without default stays', 'name', { keep: true }],
+    ['an optional field goes', 'code', { keep: false }],
+    ['an element goes', 'words[a]', { keep: false }],
+    ['an entry goes', 'entries[a]', { keep: false }],
+    ['a member of an object has its own default', 'part.inner.depth', { keep: false, value: 3 }],
+    ['an unknown unit stays', 'other', { keep: true }],
+  ])('what nobody states any more: %s', (_, path, value) => {
+    expect(resetValue(thing.spec, path)).toEqual(value);
+  });
+});
