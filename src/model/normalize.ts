@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
 import type { Fault } from './kind.ts';
+import { pointerTo } from './pointer.ts';
 
 /** A canonical spec and what could not be made canonical. */
 export interface Normalized {
@@ -76,7 +77,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
     }
     case 'refMap': {
       const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
-      return Object.fromEntries(entries.map(([key, item]) => [key, normalizeValue(field.of, item, run, `${pointer}/${key}`) ?? null]));
+      return Object.fromEntries(entries.map(([key, item]) => [key, normalizeValue(field.of, item, run, pointerTo(pointer, key)) ?? null]));
     }
     case 'list': {
       const items = (value as readonly Json[]).map((item, at) => normalizeItem(field.of, item, run, `${pointer}/${at}`));

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 import type { Fault } from './kind.ts';
+import { pointerTo } from './pointer.ts';
 
 /** A body that is ready to be validated, and what was left out of it. */
 export interface Prepared {
@@ -37,7 +38,7 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    const pointer = `${scope.pointer}/${name}`;
+    const pointer = pointerTo(scope.pointer, name);
     if (field === undefined) reportUnknown(fields, name, run, scope, pointer);
     else if (value !== null && !isBlankReference(field, value)) result[name] = prepareValue(field, value, run, pointer);
     else if (field.required === true && isList(field)) result[name] = [];

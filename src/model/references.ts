@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { pointerTo } from './pointer.ts';
 
 /** One place in a spec that names another object. */
 export interface Mention {
@@ -9,6 +10,8 @@ export interface Mention {
   readonly pointer: string;
   /** Path of the field without list positions, such as `rules.sources`. */
   readonly field: string;
+  /** The field names one object, not a set of them: without it the object is not what its document says. */
+  readonly single: boolean;
 }
 
 type Rename = (mention: Mention) => string | undefined;
@@ -36,7 +39,7 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
     case 'enum':
       return value;
     case 'ref':
-      return typeof value === 'string' && value !== '' ? rename({ kind: field.kind, text: value, pointer, field: path }) : value;
+      return typeof value === 'string' && value !== '' ? rename({ kind: field.kind, text: value, pointer, field: path, single: true }) : value;
     case 'refs':
     case 'members':
       return mapSet(field.kind, value, rename, pointer, path);
@@ -60,7 +63,7 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
 function mapSet(kind: string, value: Json, rename: Rename, pointer: string, field: string): Json {
   if (!Array.isArray(value)) return isRecord(value) ? mapNames(kind, value, rename, pointer, field) : value;
   return value.flatMap((text, at) => {
-    const id = typeof text === 'string' ? rename({ kind, text, pointer: `${pointer}/${at}`, field }) : undefined;
+    const id = typeof text === 'string' ? rename({ kind, text, pointer: `${pointer}/${at}`, field, single: false }) : undefined;
     return id === undefined ? [] : [id];
   });
 }
@@ -69,7 +72,7 @@ function mapNames(kind: string, value: Json, rename: Rename, pointer: string, fi
   if (!isRecord(value)) return value;
   const result: Record<string, Json> = {};
   for (const [text, item] of Object.entries(value)) {
-    const id = rename({ kind, text, pointer: `${pointer}/${text}`, field });
+    const id = rename({ kind, text, pointer: pointerTo(pointer, text), field });
     if (id !== undefined) result[id] = item;
   }
   return result;
@@ -80,7 +83,7 @@ function mapTyped(kinds: Readonly<Record<string, string>>, value: Json, rename: 
   const kind = kinds[String(value['type'])];
   const text = value['id'];
   if (kind === undefined || typeof text !== 'string' || text === '') return value;
-  const id = rename({ kind, text, pointer: `${pointer}/id`, field });
+  const id = rename({ kind, text, pointer: `${pointer}/id`, field, single: true });
   return id === undefined ? undefined : { ...value, id };
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Fault } from './kind.ts';
 import { type Surface, specSchema } from './lower/shape.ts';
+import { pointerTo } from './pointer.ts';
 import type { Registry } from './registry.ts';
 
 /** Checks the shape of specs: one compiled schema per kind and surface, made when first needed. */
@@ -79,7 +80,7 @@ function unknownField(error: ErrorObject, name: string): Fault {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
   const guess = nearest(name, known);
   const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;
-  return { code: 'field_unknown', path: `${error.instancePath}/${name}`, message: `unknown field \`${name}\`; ${hint}` };
+  return { code: 'field_unknown', path: pointerTo(error.instancePath, name), message: `unknown field \`${name}\`; ${hint}` };
 }
 
 function notAllowed(error: ErrorObject, name: string): Fault {

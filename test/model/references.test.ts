@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { list, object, ref, string } from '../../src/model/field.ts';
+import { normalize } from '../../src/model/normalize.ts';
+import { hasReferences, mapReferences, mentionsOf } from '../../src/model/references.ts';
+import { anySpec, person, thing } from './sample-kinds.ts';
+
+const told = (spec: JsonObject) =>
+  mentionsOf(thing.spec, spec).map(({ kind, text, pointer, field }) => `${kind} ${text} ${pointer} ${field}`);
+const shout = (spec: JsonObject) => mapReferences(thing.spec, spec, ({ text }) => text.toUpperCase());
+const drop = (spec: JsonObject) => mapReferences(thing.spec, spec, () => undefined);
+
+describe('references', () => {
+  test.each<[string, JsonObject, readonly string[], JsonObject, JsonObject]>([
+    ['one', { owner: 'ann' }, ['Person ann /owner owner'], { owner: 'ANN' }, {}],
+    ['an empty one', { owner: '' }, [], { owner: '' }, { owner: '' }],
+    [
+      'a set',
+      { friends: ['ann', 'bob'] },
+      ['Person ann /friends/0 friends', 'Person bob /friends/1 friends'],
+      { friends: ['ANN', 'BOB'] },
+      { friends: [] },
+    ],
+    ['members as stated', { crew: ['ann'] }, ['Person ann /crew/0 crew'], { crew: ['ANN'] }, { crew: [] }],
+    [
+      'members as kept',
+      { crew: { ann: ['api'] } },
+      ['Person ann /crew/ann crew'],
+      { crew: { ANN: ['api'] } },
+      { crew: {} },
+    ],
+    [
+      'a typed one',
+      { target: { id: 'ann', type: 'person' } },
+      ['Person ann /target/id target'],
+      { target: { id: 'ANN', type: 'person' } },
+      {},
+    ],
+    [
+      'a typed one of an unknown type',
+      { target: { id: 'ann', type: 'ghost' } },
+      [],
+      { target: { id: 'ann', type: 'ghost' } },
+      { target: { id: 'ann', type: 'ghost' } },
+    ],
+    [
+      'names of a map',
+      { rights: { ann: ['r'] } },
+      ['Person ann /rights/ann rights'],
+      { rights: { ANN: ['r'] } },
+      { rights: {} },
+    ],
+    [
+      'inside entries',
+      { entries: [{ name: 'a', helpers: ['bob'] }] },
+      ['Person bob /entries/0/helpers/0 entries.helpers'],
+      { entries: [{ name: 'a', helpers: ['BOB'] }] },
+      { entries: [{ name: 'a', helpers: [] }] },
+    ],
+    [
+      'none',
+      { name: 'ann', other: 'x', words: ['w'] },
+      [],
+      { name: 'ann', other: 'x', words: ['w'] },
+      { name: 'ann', other: 'x', words: ['w'] },
+    ],
+  ])('%s: found, renamed, dropped', (_, spec, mentions, renamed, dropped) => {
+    expect(told(spec)).toEqual(mentions);
+    expect(shout(spec)).toEqual(renamed);
+    expect(drop(spec)).toEqual(dropped);
+  });
+
+  test('renaming to the same name changes nothing, and renaming back undoes', () => {
+    fc.assert(
+      fc.property(anySpec, (raw) => {
+        const { spec } = normalize(thing.spec, raw);
+        expect(mapReferences(thing.spec, spec, ({ text }) => text)).toEqual(spec);
+        expect(mapReferences(thing.spec, shout(spec), ({ text }) => text.toLowerCase())).toEqual(spec);
+        expect(mentionsOf(thing.spec, shout(spec)).map(({ text }) => text.toLowerCase())).toEqual(
+          mentionsOf(thing.spec, spec).map(({ text }) => text),
+        );
+        expect(mentionsOf(thing.spec, drop(spec))).toEqual([]);
+      }),
+    );
+  });
+
+  test('a pointer escapes what a name may hold', () => {
+    expect(told({ rights: { 'a/b': [] } })).toEqual(['Person a/b /rights/a~1b rights']);
+  });
+
+  test('a shape that validation refuses is passed over, not tripped over', () => {
+    const wrong = { owner: 1, friends: 'ann', crew: 3, target: 'x', rights: [1], entries: [4, 'x'], part: 2 };
+    expect(told(wrong)).toEqual([]);
+    expect(shout(wrong)).toEqual(wrong);
+  });
+
+  test('a kind says whether it can name anything', () => {
+    const deep = { steps: list(object({ who: ref('Person', { doc: 'Who.' }) }, { doc: 'Step.' }), { doc: 'Steps.' }) };
+    const flat = { steps: list(object({ who: string({ doc: 'Who.' }) }, { doc: 'Step.' }), { doc: 'Steps.' }) };
+    expect([thing.spec, person.spec, deep, flat].map(hasReferences)).toEqual([true, false, true, false]);
+  });
+});
