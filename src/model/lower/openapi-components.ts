@@ -13,6 +13,7 @@ export const errorSchemas: JsonObject = {
       message: { type: 'string', description: 'What is wrong, and the way out.' },
       code: { type: 'integer', description: 'The HTTP status.' },
       problems: { type: 'array', description: 'All that is wrong with the input.', items: named('Problem') },
+      plan: { ...named('Plan'), description: 'With 428: the plan that wants an approval.' },
     },
   },
   Problem: {
@@ -41,9 +42,9 @@ const meanings: Readonly<Record<number, string>> = {
   412: 'The object is not at the version of `If-Match`, or what it is needed for has to go first; a saved plan is stale.',
   413: 'The body is too large.',
   415: 'The content type is not supported.',
-  422: 'The body is well-formed but wrong; `problems` lists all that is.',
+  422: 'The request is well-formed but wrong; `problems` lists all that is.',
   423: 'Another change of the account takes too long; try again.',
-  428: 'The plan changes so much that it wants an approval; `message` says which guard stopped it.',
+  428: 'The plan changes so much that it wants an approval; `message` says which guard stopped it, and `plan` what it would do.',
   429: 'Too many requests; try again after the time in `Retry-After`.',
   503: 'The database cannot be reached; try again.',
 };

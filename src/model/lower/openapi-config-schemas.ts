@@ -66,7 +66,7 @@ const plan = object(
   {
     formatVersion: text('Members are only ever added within `1`.'),
     id: text('Of a stored plan.'),
-    state: text('Whether a stored plan is open, applied or stale.'),
+    state: text('Of a stored plan: `ready`, `needs_approval`, `applied`.'),
     expiresAt: time('When a stored plan can no longer be applied.'),
     source: text('The source whose documents these are.'),
     digest: text('SHA-256 over what the plan does; equal for equal plans.'),
@@ -82,7 +82,7 @@ const plan = object(
 
 const revisionMembers = {
   revision: count('Its number.'),
-  createdAt: time('When it was made.'),
+  created_at: time('When it was made.'),
   actor: object(
     'On whose behalf.',
     {
@@ -94,47 +94,80 @@ const revisionMembers = {
     ['email'],
   ),
   source: text('The source that was applied, if any.'),
-  planId: text('The stored plan that was applied, if any.'),
-  planDigest: text('The digest of what was applied.'),
-  requestId: text('The request that asked for it.'),
-  summary: { type: 'object', description: 'How many objects were made, changed and deleted.' },
+  commit: text('The commit that the source was at, if it has commits.'),
+  plan: text('The id of the stored plan that was applied, if any.'),
+  digest: text('The digest of what was applied.'),
+  counts: { type: 'object', description: 'How many objects were made, changed and deleted.' },
 };
-const revisionOptional = ['source', 'planId', 'planDigest'];
+const revisionOptional = ['source', 'commit', 'plan', 'digest'];
+
+const sourceMembers = {
+  id: text('Its name.'),
+  type: text('What it is: `directory`, or `push` for one that only ever comes through the API.'),
+  status: { type: 'object', description: 'What became of its last attempt.' },
+  objects: count('About how many objects it states something.'),
+};
+
+const statusMembers = {
+  account: text('The id of the account.'),
+  revision: count('The revision of the account.'),
+  version: text('The release of the server.'),
+  database: text('Which database it works on.'),
+  objects: {
+    type: 'object',
+    description: 'How many objects there are of each kind.',
+    additionalProperties: { type: 'integer' },
+  },
+  sources: listOf('Source'),
+};
 
 /** Schemas of the endpoints under `/api/config`. */
 export const configSchemas: JsonObject = {
-  DocumentFiles: object('Documents, as the files that a source holds.', {
-    source: text('The source on whose behalf they are stated.'),
-    files: {
-      type: 'array',
-      description: 'Every file of the source.',
-      items: object('One file.', {
-        path: text('As the source names it; problems repeat it.'),
-        text: text('YAML or JSON.'),
-      }),
+  DocumentFiles: object(
+    'Documents, as the files that a source holds.',
+    {
+      source: text('The source on whose behalf they are stated.'),
+      files: {
+        type: 'array',
+        description: 'Every file of the source.',
+        items: object('One file.', {
+          path: text('As the source names it; problems repeat it.'),
+          text: text('YAML or JSON.'),
+        }),
+      },
+      prune: {
+        type: 'boolean',
+        description:
+          'Whether objects of the source that no document states any more are deleted. On unless said otherwise.',
+      },
+      allowEmpty: { type: 'boolean', description: 'Whether the source may come to state nothing at all.' },
+      approve: text('The digest of a plan that was refused by a guard, to let exactly that plan through.'),
+      expectDigest: text('The digest of the plan that is expected; any other is refused.'),
     },
-  }),
-  Validation: object(
-    'Documents without a fault.',
-    { documents: count('How many documents were read.'), warnings: listOf('Problem') },
-    ['warnings'],
+    ['source', 'prune', 'allowEmpty', 'approve', 'expectDigest'],
   ),
+  Approval: object('What a plan that a guard stopped needs.', { approve: text('The digest of the plan.') }, [
+    'approve',
+  ]),
+  Health: object('How the server is.', { status: text('`ok` or `ready`.') }),
+  Validation: object('Documents without a fault.', {
+    valid: { type: 'boolean' },
+    documents: count('How many documents were read.'),
+    warnings: listOf('Problem'),
+  }),
   Unit: unit,
   ...planParts,
   Plan: plan,
   Applied: object('What became of a plan.', {
-    revision: count('The revision of the account afterwards.'),
+    revision: {
+      type: ['integer', 'null'],
+      description: 'The revision that it made; `null` when there was nothing to write.',
+    },
     plan: named('Plan'),
   }),
   Source: object(
-    'Something that declares documents for the account.',
-    {
-      id: text('Its name.'),
-      type: text('What it is, such as `directory`.'),
-      suspended: { type: 'boolean', description: 'Whether it is left alone for now.' },
-      status: { type: 'object', description: 'What became of its last attempt.' },
-    },
-    ['status'],
+    'Something that declares documents for the account; further members depend on its type.',
+    sourceMembers,
   ),
   Revision: object('One step of the account.', revisionMembers, revisionOptional),
   RevisionWithChanges: object(
@@ -154,8 +187,5 @@ export const configSchemas: JsonObject = {
     },
     ['key'],
   ),
-  Status: object('How the account stands.', {
-    revision: count('The revision of the account.'),
-    sources: listOf('Source'),
-  }),
+  Status: object('How the account stands.', statusMembers),
 };

@@ -4,13 +4,16 @@ import { json, listOf, named, type Operation, operation, pathParameters, query }
 const tag = 'config';
 const common = [401, 403, 429, 503];
 
-const source = query('source', 'The source on whose behalf the documents are stated; `source` of the body wins.');
-const prune = query(
-  'prune',
-  'Whether objects of the source that no document states any more are deleted. On unless said otherwise.',
-  { type: 'boolean' },
-);
-const dryRun = query('dryRun', 'Whether nothing is written.', { type: 'boolean' });
+const flag = { type: 'boolean' };
+const source = query('source', 'For a YAML body: the source on whose behalf the documents are stated.');
+const options = [
+  source,
+  query('prune', 'For a YAML body: as `prune` of a JSON body.', flag),
+  query('allowEmpty', 'For a YAML body: as `allowEmpty` of a JSON body.', flag),
+  query('approve', 'For a YAML body: as `approve` of a JSON body.'),
+  query('expectDigest', 'For a YAML body: as `expectDigest` of a JSON body.'),
+];
+const dryRun = query('dryRun', 'Whether the plan is only stored and shown; `revision` is `null` then.', flag);
 
 /** Documents: files with their paths, or one YAML text, whose problems name the file `-`. */
 const documents: JsonObject = {
@@ -25,7 +28,6 @@ const documents: JsonObject = {
   }),
   'application/yaml': { schema: { type: 'string' } },
 };
-const yaml = { 'application/yaml': { schema: { type: 'string' } } };
 const plain = { 'text/plain': { schema: { type: 'string' } } };
 
 type Item = Readonly<Record<string, Operation>>;
@@ -33,35 +35,27 @@ type Item = Readonly<Record<string, Operation>>;
 const planItems: Readonly<Record<string, Item>> = {
   '/api/config/validate': {
     post: {
-      ...{
-        id: 'validateDocuments',
-        tag,
-        summary: 'Check documents',
-        description: 'Reads, checks and resolves; the store is left alone.',
-      },
-      ...{
-        parameters: [source],
-        body: documents,
-        answer: json(named('Validation')),
-        errors: [400, ...common, 413, 415, 422],
-      },
+      id: 'validateDocuments',
+      tag,
+      summary: 'Check documents',
+      description: 'Reads, checks and resolves; the store is left alone.',
+      parameters: [source],
+      body: documents,
+      answer: json(named('Validation')),
+      errors: [400, ...common, 413, 415, 422],
     },
   },
   '/api/config/plans': {
     post: {
-      ...{
-        id: 'createPlan',
-        tag,
-        summary: 'Plan documents',
-        description: 'Computes and stores what applying the documents would do.',
-      },
-      ...{
-        parameters: [source, prune],
-        body: documents,
-        answer: json(named('Plan')),
-        status: 201,
-        errors: [400, ...common, 409, 413, 415, 422],
-      },
+      id: 'createPlan',
+      tag,
+      summary: 'Plan documents',
+      description: 'Computes and stores what applying the documents would do.',
+      parameters: options,
+      body: documents,
+      answer: json(named('Plan')),
+      status: 201,
+      errors: [400, ...common, 409, 413, 415, 422],
     },
   },
   '/api/config/plans/{id}': {
@@ -69,29 +63,26 @@ const planItems: Readonly<Record<string, Item>> = {
   },
   '/api/config/plans/{id}/apply': {
     post: {
-      ...{
-        id: 'applyPlan',
-        tag,
-        summary: 'Apply a stored plan',
-        description: 'Does what the plan said, or refuses because the account moved.',
-      },
-      ...{ answer: json(named('Applied')), errors: [...common, 404, 409, 412, 423, 428] },
+      id: 'applyPlan',
+      tag,
+      summary: 'Apply a stored plan',
+      description: 'Does what the plan said, or refuses because the account moved.',
+      body: json(named('Approval')),
+      optionalBody: true,
+      answer: json(named('Applied')),
+      errors: [400, ...common, 404, 409, 412, 423, 428],
     },
   },
   '/api/config/apply': {
     post: {
-      ...{
-        id: 'applyDocuments',
-        tag,
-        summary: 'Plan and apply documents',
-        description: 'All documents become one revision, or nothing changes.',
-      },
-      ...{
-        parameters: [source, prune, dryRun],
-        body: documents,
-        answer: json(named('Applied')),
-        errors: [400, ...common, 409, 413, 415, 422, 423, 428],
-      },
+      id: 'applyDocuments',
+      tag,
+      summary: 'Plan and apply documents',
+      description: 'All documents become one revision, or nothing changes.',
+      parameters: [...options, dryRun],
+      body: documents,
+      answer: json(named('Applied')),
+      errors: [400, ...common, 409, 413, 415, 422, 423, 428],
     },
   },
 };
@@ -99,14 +90,20 @@ const planItems: Readonly<Record<string, Item>> = {
 const historyItems: Readonly<Record<string, Item>> = {
   '/api/config/export': {
     get: {
-      ...{
-        id: 'exportDocuments',
-        tag,
-        summary: 'Export the account as documents',
-        description: 'Applying the answer changes nothing.',
+      id: 'exportDocuments',
+      tag,
+      summary: 'Export the account as documents',
+      description: 'Applying the answer changes nothing.',
+      parameters: [
+        query('kind', 'Only objects of this kind.'),
+        query('source', 'Only what this source states.'),
+        query('format', 'The form of the answer.', { type: 'string', enum: ['yaml', 'json'] }),
+      ],
+      answer: {
+        'application/yaml': { schema: { type: 'string' } },
+        ...json({ type: 'array', items: { type: 'object' } }),
       },
-      parameters: [query('kind', 'Only objects of this kind.'), query('source', 'Only objects of this source.')],
-      ...{ answer: yaml, errors: [...common, 422] },
+      errors: [...common, 422],
     },
   },
   '/api/config/sources': {
@@ -117,8 +114,12 @@ const historyItems: Readonly<Record<string, Item>> = {
       id: 'listRevisions',
       tag,
       summary: 'List revisions, newest first',
+      parameters: [
+        query('before', 'Only revisions before this one.', { type: 'integer', minimum: 1 }),
+        query('limit', 'How many at most; 100 unless said otherwise.', { type: 'integer', minimum: 1, maximum: 1000 }),
+      ],
       answer: json(listOf('Revision')),
-      errors: common,
+      errors: [...common, 422],
     },
   },
   '/api/config/revisions/{n}': {
@@ -147,7 +148,7 @@ const serverItems: Readonly<Record<string, Item>> = {
       id: 'readHealth',
       tag: 'server',
       summary: 'Say that the process answers',
-      answer: plain,
+      answer: json(named('Health')),
       open: true,
       errors: [],
     },
@@ -157,7 +158,7 @@ const serverItems: Readonly<Record<string, Item>> = {
       id: 'readReadiness',
       tag: 'server',
       summary: 'Say whether requests can be served',
-      answer: plain,
+      answer: json(named('Health')),
       open: true,
       errors: [503],
     },

@@ -11,6 +11,8 @@ export interface Operation {
   readonly parameters?: readonly JsonObject[];
   /** The request body by media type. */
   readonly body?: JsonObject;
+  /** The body may be left out. */
+  readonly optionalBody?: boolean;
   /** The success answer by media type; absent: an empty body. */
   readonly answer?: JsonObject;
   /** Status of success, 200 unless said otherwise. */
@@ -38,7 +40,7 @@ export function operation(spec: Operation): JsonObject {
     ...(spec.description === undefined ? {} : { description: spec.description }),
     ...(spec.open === true ? { security: [] } : {}),
     ...(spec.parameters === undefined ? {} : { parameters: spec.parameters }),
-    ...(spec.body === undefined ? {} : { requestBody: { required: true, content: spec.body } }),
+    ...(spec.body === undefined ? {} : { requestBody: { required: spec.optionalBody !== true, content: spec.body } }),
     responses: {
       [spec.status ?? 200]: success,
       ...Object.fromEntries(spec.errors.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
