@@ -1,5 +1,5 @@
 import { isScalar, Document as NewDocument, Scalar, visit, type Document as YamlDocument } from 'yaml';
-import type { Json } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
 import { apiVersion, type Metadata } from '../model/document.ts';
 
 /** One object to export; the comment stands above it. */
@@ -16,19 +16,21 @@ export function writeDocuments(documents: readonly WritableDocument[]): string {
 }
 
 function writeDocument({ kind, metadata, spec, comment }: WritableDocument): string {
-  const document = new NewDocument(
-    { apiVersion, kind, metadata, spec },
-    {
-      schema: 'core',
-      version: '1.2',
-      // Quotes what YAML 1.1 would misread (`NO`, `22:22`): the files may pass through kubectl.
-      compat: 'yaml-1.1',
-      // Repeated values are written out: the reader refuses aliases.
-      aliasDuplicateObjects: false,
-      // A key `<<` is a key.
-      merge: false,
-    },
-  );
+  return writeYaml({ apiVersion, kind, metadata: { ...metadata }, spec }, comment);
+}
+
+/** Writes any value as one YAML document that every reader, kubectl included, reads back the same. */
+export function writeYaml(value: JsonObject, comment?: string): string {
+  const document = new NewDocument(value, {
+    schema: 'core',
+    version: '1.2',
+    // Quotes what YAML 1.1 would misread (`NO`, `22:22`): the files may pass through kubectl.
+    compat: 'yaml-1.1',
+    // Repeated values are written out: the reader refuses aliases.
+    aliasDuplicateObjects: false,
+    // A key `<<` is a key.
+    merge: false,
+  });
   quoteWhereNeeded(document);
   const body = document.toString({ lineWidth: 0, flowCollectionPadding: false });
   // Inside double quotes only, see below; the library leaves it bare, and the reader refuses it there.

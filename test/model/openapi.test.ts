@@ -140,6 +140,11 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
         expect.arrayContaining(['id', ...fields, ...Object.keys(kind.computed)]),
       );
       expect(Object.keys(schema.properties)[0]).toBe('id');
+      const list = operations.find(({ path, method }) => path === kind.path && method === 'get');
+      const [example] = places.get(
+        pointerOf(list, 'responses/200/content/application~1json/example'),
+      ) as readonly JsonObject[];
+      expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(Object.keys(example ?? { missing: true })));
     });
   },
 );

@@ -82,7 +82,7 @@ export const person = defineKind({
 });
 
 /** A kind whose objects live below a thing. */
-export const child = defineKind({
+const child = defineKind({
   name: 'Child',
   doc: 'A child.',
   module: 'test',

@@ -85,6 +85,13 @@ describe('units', () => {
     );
   });
 
+  test('a twelfth entry of one name stands behind the second', () => {
+    const repeated = (count: number) => ({
+      entries: Array.from({ length: count }, (_, at) => ({ name: 'a', on: at % 3 === 0, tags: [`t${at}`] })),
+    });
+    expect(apply(repeated(1), diff(repeated(1), repeated(12)))).toEqual(repeated(12));
+  });
+
   test('there is no difference exactly between equal specs', () => {
     fc.assert(fc.property(stored, stored, (a, b) => void expect(diff(a, b).length === 0).toBe(equalJson(a, b))));
   });
