@@ -33,11 +33,6 @@ export type ConfigResult<K extends keyof Config> =
 /** The environment of this process; no other file reads it. */
 export const environment: Environment = Object.freeze({ ...process.env });
 
-/** Whether output to a terminal may have colours (no-color.org). */
-export function allowsColour(env: Environment): boolean {
-  return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
-}
-
 /** Reads the wanted settings: a flag before its variable before the default. An empty variable counts as not set. */
 export function readConfig<K extends keyof Config>(
   env: Environment,
@@ -50,7 +45,7 @@ export function readConfig<K extends keyof Config>(
     const setting: Setting<unknown> = settings[name];
     const [origin, given] = statedValue(setting, env, flags);
     const result = given === undefined ? { value: setting.default } : setting.parse(given);
-    if ('fault' in result) faults.push(`${origin} ${result.fault}.`);
+    if ('fault' in result) faults.push(`${origin} ${result.fault}${result.fault.endsWith('?') ? '' : '.'}`);
     else config[name] = result.value;
   }
   if (faults.length > 0) return { ok: false, faults };
@@ -109,20 +104,16 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: '.heddle',
     parse: ([text = '']) => ({ value: text }),
   },
-  bootstrapToken: {
+  bootstrapToken: textSetting({
     variable: 'HEDDLE_BOOTSTRAP_TOKEN',
     placeholder: 'TOKEN',
     doc: 'Token of the machine owner that the first start makes; write one with `heddle token new`.',
-    default: undefined,
-    parse: ([text]) => ({ value: text }),
-  },
-  bootstrapTokenFile: {
+  }),
+  bootstrapTokenFile: textSetting({
     variable: 'HEDDLE_BOOTSTRAP_TOKEN_FILE',
     placeholder: 'FILE',
     doc: 'File that holds this token.',
-    default: undefined,
-    parse: ([text]) => ({ value: text }),
-  },
+  }),
   server: {
     flag: 'server',
     variable: 'HEDDLE_SERVER',
@@ -131,14 +122,12 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: 'http://127.0.0.1:8080',
     parse: ([text = '']) => parseServer(text),
   },
-  token: {
+  token: textSetting({
     flag: 'token',
     variable: 'HEDDLE_TOKEN',
     placeholder: 'TOKEN',
     doc: 'Token to authenticate with; without it the file `token` in the data directory is read.',
-    default: undefined,
-    parse: ([text]) => ({ value: text?.trim() }),
-  },
+  }),
   log: {
     flag: 'log',
     variable: 'HEDDLE_LOG',
@@ -180,6 +169,11 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     parse: ([text = '']) => parseGrace(text),
   },
 };
+
+/** A text that may be absent. */
+function textSetting(setting: Omit<Setting<string | undefined>, 'default' | 'parse'>): Setting<string | undefined> {
+  return { ...setting, default: undefined, parse: ([text]) => ({ value: text?.trim() }) };
+}
 
 function statedValue(
   setting: Setting<unknown>,
@@ -246,7 +240,7 @@ function parseEndpoints(texts: readonly string[]): Parsed<readonly string[]> {
   if (unknown === undefined) return { value: [...new Set(texts)] };
   const guess = nearest(unknown, openable);
   const hint = guess === undefined ? `choose from ${openable.join(', ')}` : `did you mean ${guess}?`;
-  return { fault: `names \`${unknown}\`, which cannot be opened; ${hint}`.replace(/\?$/, '?') };
+  return { fault: `names \`${unknown}\`, which cannot be opened; ${hint}` };
 }
 
 function parseGrace(text: string): Parsed<number> {

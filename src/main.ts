@@ -1,10 +1,14 @@
 import { runProgram } from './cli/program.ts';
+import type { StartServer } from './cli/serve.ts';
 import { createTerminal } from './cli/terminal.ts';
 import { environment } from './config.ts';
 
+// Loaded when it is needed: the other commands need neither a database nor a web server.
+const startServer: StartServer = async (options, log) => (await import('./app.ts')).startServer(options, log);
+
 // The launcher imports this file, and that runs the program.
 const terminal = createTerminal(process, environment);
-const code = await runProgram(process.argv.slice(2), environment, terminal);
+const code = await runProgram(process.argv.slice(2), { env: environment, terminal, startServer });
 await terminal.flush();
 // Idle connections and worker threads must not hold up the end.
 process.exit(code);

@@ -9,7 +9,7 @@ import { planFlags } from './flags.ts';
 import { type Applied, requestApply, requestPlan, type StoredPlan, writesNothing } from './planning.ts';
 import { withProgress } from './progress.ts';
 import { approvalHint, renderPlan } from './render.ts';
-import { commandLine } from './shell.ts';
+import { applyCommand } from './shell.ts';
 import type { Terminal } from './terminal.ts';
 
 export const apply = defineCommand({
@@ -64,8 +64,7 @@ async function decide({ flags, positionals, terminal }: Call, client: Client, pl
   }
   if (writesNothing(plan)) return { code: exit.ok, document: documentOf(plan, false, null) };
   const approve = typeof flags['approve'] === 'string' ? flags['approve'] : undefined;
-  const { approve: _, json: __, ...again } = flags;
-  const approvable = () => approvalHint(plan, commandLine(['heddle', 'apply', ...positionals], again));
+  const approvable = () => approvalHint(plan, applyCommand(positionals, flags));
   if (plan.guards.length > 0 && approve !== plan.digest) {
     const stale = approve === undefined ? '' : ' The approval given is for another plan.';
     return refused(terminal, plan, exit.approval, `A guard tripped, so nothing was applied.${stale}`, approvable());

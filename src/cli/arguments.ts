@@ -19,8 +19,10 @@ export function parseArguments(command: Command, argv: readonly string[]): Argum
     allowPositionals: true,
     tokens: true,
   });
+  const seen = new Set<string>();
   for (const token of tokens) {
-    const message = token.kind === 'option' ? faultOf(flags, token) : undefined;
+    if (token.kind !== 'option') continue;
+    const message = faultOf(flags, token) ?? repeatFault(flags, token, seen);
     if (message !== undefined) return { ok: false, message };
   }
   // Without `strict` the types allow a switch to be a list; the tokens showed that it is not.
@@ -62,6 +64,13 @@ function faultOf(flags: Flags, token: OptionToken): string | undefined {
   const missing = token.value === undefined || token.value === '';
   const swallowed = token.inlineValue === false && token.value?.startsWith('-') === true;
   return missing || swallowed ? `${token.rawName} needs a value: ${token.rawName} ${flag.placeholder}` : undefined;
+}
+
+function repeatFault(flags: Flags, { name, rawName }: OptionToken, seen: Set<string>): string | undefined {
+  const { placeholder, multiple } = flags[name] ?? {};
+  if (seen.has(name) && placeholder !== undefined && multiple !== true) return `${rawName} is given twice; keep one`;
+  seen.add(name);
+  return undefined;
 }
 
 function positionalFault(command: Command, positionals: readonly string[]): string | undefined {

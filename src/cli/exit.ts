@@ -22,7 +22,8 @@ export const exit = {
 /** The only mapping from exceptions to exit codes. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof SchemaTooNew) return exit.schemaTooNew;
-  if (error instanceof InvalidInput) return exitCodeOfProblems(error.problems);
+  // Without problems it is the request that is wrong, not the documents.
+  if (error instanceof InvalidInput) return error.problems.length > 0 ? exitCodeOfProblems(error.problems) : exit.error;
   if (error instanceof Conflict) return exit.conflict;
   if (error instanceof UnsafePlan) return exit.approval;
   return exit.error;

@@ -7,16 +7,16 @@ export const exportDocuments = defineCommand({
   name: 'export',
   summary: 'Write the account as documents to standard output.',
   details: 'Planning what was exported changes nothing.',
-  flags: { kind: { placeholder: 'KIND', multiple: true, doc: 'Only documents of this kind; may be repeated.' } },
+  flags: { kind: { placeholder: 'KIND', doc: 'Only documents of this kind.' } },
   settings: clientSettings,
   examples: [
     ['heddle export > account.yaml', 'Write everything to a file'],
-    ['heddle export --kind Group --kind Policy', 'Show groups and policies'],
+    ['heddle export --kind Policy', 'Show the policies'],
   ],
   async run({ flags, config, terminal }) {
     const query = new URLSearchParams({ format: 'yaml' });
-    const kinds = flags['kind'];
-    for (const kind of Array.isArray(kinds) ? kinds : []) query.append('kind', String(kind));
+    const { kind } = flags;
+    if (typeof kind === 'string') query.set('kind', kind);
     const client = await connect(config);
     const answer = await withProgress(terminal, 'exporting', () => client.get(`/api/config/export?${query}`));
     terminal.out(accept(answer).text);

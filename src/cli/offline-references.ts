@@ -56,7 +56,10 @@ export function standIns(names: readonly OutsideName[]): readonly StoredObject[]
 function mentionsFrom(desired: Desired): readonly Mention[] {
   const { kind, parent, spec } = desired;
   const field = kind.parent?.field ?? '';
-  const up = parent === undefined ? [] : [{ kind: kind.parent?.kind ?? '', text: parent, pointer: `/${field}`, field }];
+  const up =
+    parent === undefined
+      ? []
+      : [{ kind: kind.parent?.kind ?? '', text: parent, pointer: `/${field}`, field, single: true }];
   return [...up, ...mentionsOf(kind.spec, spec)];
 }
 

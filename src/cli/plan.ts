@@ -4,9 +4,9 @@ import { exit } from './exit.ts';
 import { writeJson } from './failure.ts';
 import { collectFiles, pathArgument } from './files.ts';
 import { planFlags } from './flags.ts';
-import { exitCodeOfPlan, requestPlan, sourceNameOf } from './planning.ts';
+import { exitCodeOfPlan, requestPlan } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
-import { commandLine } from './shell.ts';
+import { applyCommand } from './shell.ts';
 
 export const plan = defineCommand({
   name: 'plan',
@@ -28,11 +28,7 @@ export const plan = defineCommand({
       return code;
     }
     terminal.out(renderPlan(view, terminal.paint));
-    if (code === exit.approval) {
-      terminal.note(
-        approvalHint(view, commandLine(['heddle', 'apply', ...positionals], { 'source-name': sourceNameOf(flags) })),
-      );
-    }
+    if (code === exit.approval) terminal.note(approvalHint(view, applyCommand(positionals, flags)));
     return code;
   },
 });

@@ -12,8 +12,7 @@ import type { Terminal } from './terminal.ts';
 /** A plan that the server keeps. */
 export type StoredPlan = PlanView & { readonly id: string };
 
-/** The source in whose name a command speaks. */
-export function sourceNameOf(flags: Invocation['flags']): string {
+function sourceNameOf(flags: Invocation['flags']): string {
   const name = flags['source-name'];
   return typeof name === 'string' ? name : 'cli';
 }

@@ -8,32 +8,43 @@ import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
 import { plan } from './plan.ts';
-import { serve } from './serve.ts';
+import { type StartServer, serveCommand } from './serve.ts';
 import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
 import { validate } from './validate.ts';
 import { version } from './version.ts';
 
+/** What the program runs in. */
+export interface Surroundings {
+  readonly env: Environment;
+  readonly terminal: Terminal;
+  readonly startServer: StartServer;
+}
+
 /** Every command, in the order of the help text. */
-export const commands: readonly Command[] = [serve, validate, plan, apply, exportDocuments, status, token, version];
+export function commandsOf(startServer: StartServer): readonly Command[] {
+  return [serveCommand(startServer), validate, plan, apply, exportDocuments, status, token, version];
+}
 
 /** Runs one command line and returns the exit code; it never throws. */
-export async function runProgram(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+export async function runProgram(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { terminal } = surroundings;
+  const commands = commandsOf(surroundings.startServer);
   const [first] = argv;
   if (first === undefined || first === '--help' || first === '-h' || (first === 'help' && argv.length === 1)) {
     if (first !== undefined) terminal.out(programHelp(commands));
     else terminal.note(programHelp(commands));
     return first === undefined ? exit.error : exit.ok;
   }
-  if (first === 'help') return runProgram([...argv.slice(1), '--help'], env, terminal);
-  if (first === '--version') return runProgram(['version', ...argv.slice(1)], env, terminal);
-  const found = findCommand(argv);
+  if (first === 'help') return runProgram([...argv.slice(1), '--help'], surroundings);
+  if (first === '--version') return runProgram(['version', ...argv.slice(1)], surroundings);
+  const found = findCommand(commands, argv);
   if (typeof found === 'string') {
     terminal.note(`${terminal.notePaint('error', 'error:')} ${found}\n\`heddle --help\` lists the commands.\n`);
     return exit.error;
   }
-  return runCommand(found.command, found.rest, env, terminal);
+  return runCommand(found, surroundings);
 }
 
 interface Found {
@@ -42,7 +53,7 @@ interface Found {
 }
 
 /** The command that the first words name, or what is wrong with them. */
-function findCommand(argv: readonly string[]): Found | string {
+function findCommand(commands: readonly Command[], argv: readonly string[]): Found | string {
   for (const command of commands) {
     const words = command.name.split(' ');
     if (words.every((word, at) => argv[at] === word)) return { command, rest: argv.slice(words.length) };
@@ -59,12 +70,7 @@ function findCommand(argv: readonly string[]): Found | string {
   return `unknown command \`${first}\`${guessHint(first, names)}`;
 }
 
-async function runCommand(
-  command: Command,
-  argv: readonly string[],
-  env: Environment,
-  terminal: Terminal,
-): Promise<number> {
+async function runCommand({ command, rest: argv }: Found, { env, terminal }: Surroundings): Promise<number> {
   const json = Object.hasOwn(flagsOf(command), 'json') && argv.includes('--json');
   const parsed = parseArguments(command, argv);
   if (!parsed.ok) return refuse(command, [parsed.message], json, terminal);

@@ -48,10 +48,11 @@ function sourceLines(sources: readonly Members[], paint: Paint): readonly string
   return [
     paint('strong', line(headings)),
     ...rows.flatMap((row, at) => {
-      const message = stateOf(sources[at] ?? {})['message'];
+      const { message, state } = stateOf(sources[at] ?? {});
+      const style = state === 'applied' ? 'faint' : 'warning';
       return [
         line(row),
-        ...(typeof message === 'string' && message !== '' ? [`    ${paint('warning', printable(message))}`] : []),
+        ...(typeof message === 'string' && message !== '' ? [`    ${paint(style, printable(message))}`] : []),
       ];
     }),
   ];

@@ -5,11 +5,11 @@ import { renderUnits } from './render-units.ts';
 
 /** A plan for reading: like a diff, field by field, with what deserves a second look and a line that sums it up. */
 export function renderPlan(plan: PlanView, paint: Paint): string {
-  const changes = plan.changes.map((change) => renderChange(change, paint));
+  const changes = renderChanges(plan.changes, paint);
   const warnings = renderWarnings(plan.warnings, paint);
   const guards = plan.guards.map(({ message }) => `  ${paint('warning', '!')} ${printable(message)}\n`).join('');
   return [
-    ...changes,
+    ...(changes === '' ? [] : [changes]),
     ...(warnings === '' ? [] : [warnings]),
     ...(guards === '' ? [] : [`${paint('warning', 'This plan needs an approval:')}\n${guards}`]),
     `${paint('strong', summaryOf(plan))}\n${ownershipOf(plan)}`,
@@ -35,7 +35,16 @@ export function approvalHint(plan: PlanView, command: string): string {
 
 const marks = { create: ['+', 'added'], update: ['~', 'changed'], delete: ['-', 'removed'] } as const;
 
-function renderChange(change: ChangeView, paint: Paint): string {
+/** A change of one line follows the last one directly, a block stands between empty lines. */
+function renderChanges(changes: readonly ChangeView[], paint: Paint): string {
+  const blocks = changes.map((change) => renderChange(change, paint));
+  return blocks
+    .map((lines, at) => (at > 0 && (lines.length > 1 || (blocks[at - 1]?.length ?? 0) > 1) ? ['', ...lines] : lines))
+    .flatMap((lines) => lines.map((line) => `${line}\n`))
+    .join('');
+}
+
+function renderChange(change: ChangeView, paint: Paint): readonly string[] {
   const [mark, style] = marks[change.action];
   const name = printable(change.key ?? change.name);
   const place = placeOf(change);
@@ -43,9 +52,9 @@ function renderChange(change: ChangeView, paint: Paint): string {
   const units = renderUnits(change.action, change.units, paint);
   // A change without units moves the object: another key or another parent.
   const body =
-    units.length === 0 && change.action === 'update' ? [paint('faint', 'gets this key or this parent')] : units;
+    units.length === 0 && change.action === 'update' ? [paint('faint', 'only its key or its parent changes')] : units;
   const risks = change.risks.map((risk) => `${paint('warning', 'risk:')} ${printable(risk)}`);
-  return [head, ...[...body, ...risks].map((line) => `    ${line}`), ''].join('\n');
+  return [head, ...[...body, ...risks].map((line) => `    ${line}`)];
 }
 
 /** Claims and releases, which change no value: one sentence each. */
@@ -55,11 +64,15 @@ function ownershipOf(plan: PlanView): string {
   const released = claimsOf(plan, 'release');
   const restated = claimsOf(plan, 'restate');
   const lines = [
-    ...(claimed > 0 && changes ? [`Takes ownership of ${count(claimed, 'object')} without changing them.`] : []),
-    ...(released > 0 ? [`Gives up ownership of ${count(released, 'object')} without changing them.`] : []),
-    ...(restated > 0 ? [`Notes what is stated anew about ${count(restated, 'object')} without changing them.`] : []),
+    ...(claimed > 0 && changes ? [`Takes ownership of ${unchanged(claimed)}.`] : []),
+    ...(released > 0 ? [`Gives up ownership of ${unchanged(released)}.`] : []),
+    ...(restated > 0 ? [`Notes what is stated anew about ${unchanged(restated)}.`] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+function unchanged(objects: number): string {
+  return `${count(objects, 'object')} without changing ${objects === 1 ? 'it' : 'them'}`;
 }
 
 function claimsOf(plan: PlanView, action: PlanView['claims'][number]['action']): number {

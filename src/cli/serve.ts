@@ -3,12 +3,32 @@ import type { Config } from '../config.ts';
 import { isWellFormedToken } from '../lib/token.ts';
 import { createLog, type Log } from '../log.ts';
 import { Unauthenticated, Unavailable } from '../model/errors.ts';
-import { defineCommand } from './command.ts';
+import { type Command, defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
 import { tokenPrefix } from './token.ts';
 import { programVersion } from './version.ts';
 
-export const serve = defineCommand({
+/** What the server is started with. */
+export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
+  Pick<Config, 'preparedStatements' | 'openEndpoints'> & {
+    readonly databaseUrl?: string;
+    readonly bootstrapToken?: string;
+  };
+
+/** Starts a server. It comes from outside, because whoever composes the program composes the server too. */
+export type StartServer = (options: ServeOptions, log: Log) => Promise<RunningServer>;
+
+interface RunningServer {
+  readonly url: string;
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** The command that runs the server. */
+export function serveCommand(startServer: StartServer): Command {
+  return defineCommand({ ...declaration, run: (invocation) => run(startServer, invocation) });
+}
+
+const declaration = {
   name: 'serve',
   summary: 'Run the server: apply directories of documents, keep watching them, and serve the API.',
   details:
@@ -25,28 +45,39 @@ export const serve = defineCommand({
       'Run it on Postgres',
     ],
   ],
-  async run({ config, terminal }) {
-    const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, ...options } = config;
-    const bootstrapToken = await readBootstrapToken(config);
-    const log = createLog({ format: config.log, write: terminal.out });
-    const stop = waitForSignal(log);
-    // Loaded here: the other commands need neither a database nor a web server.
-    const { startServer } = await import('../app.ts');
-    const { databaseUrl, ...rest } = options;
-    const server = await startServer(
-      {
-        ...rest,
-        ...(databaseUrl === undefined ? {} : { databaseUrl }),
-        ...(bootstrapToken === undefined ? {} : { bootstrapToken }),
-      },
-      log,
-    );
-    log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
-    await stop;
-    await drain(() => server.stop(), shutdownGraceMs, log);
-    return exit.ok;
-  },
-});
+} as const satisfies Omit<Command, 'run'>;
+
+type ServeInvocation = Invocation<(typeof declaration.settings)[number]>;
+
+async function run(startServer: StartServer, { config, terminal }: ServeInvocation): Promise<number> {
+  const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, ...options } = config;
+  const bootstrapToken = await readBootstrapToken(config);
+  const log = createLog({ format: config.log, write: terminal.out });
+  const stop = waitForSignal(log);
+  const database = databaseUrl === undefined ? {} : { databaseUrl };
+  const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
+  const server = await startServer({ ...options, ...database, ...bootstrap }, log).catch((error: unknown) => {
+    throw explain(error, config);
+  });
+  log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
+  await stop;
+  await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
+  return exit.ok;
+}
+
+/** What the system says about an address it does not give, as a sentence. */
+function explain(error: unknown, { listen }: Pick<Config, 'listen'>): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'is taken by another program; stop that one or choose another address with --listen',
+    EADDRNOTAVAIL: 'is no address of this machine; choose another one with --listen',
+    ENOTFOUND: 'is no address of this machine; choose another one with --listen',
+    EACCES: 'may not be used by this user; choose a port above 1023 with --listen',
+  };
+  const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
+  const reason = syscall === 'listen' || syscall === 'getaddrinfo' ? reasons[code] : undefined;
+  return reason === undefined ? error : new Unavailable(`${listen.host}:${listen.port} ${reason}.`, { cause: error });
+}
 
 /** The first signal asks to stop; a second one ends the process at once. */
 function waitForSignal(log: Log): Promise<void> {

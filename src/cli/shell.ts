@@ -1,7 +1,12 @@
 import type { FlagValues } from '../config.ts';
 
-/** A command line that can be copied into a shell. */
-export function commandLine(words: readonly string[], flags: FlagValues): string {
+/** The command that repeats an apply. A token is left out: command lines end up in logs. */
+export function applyCommand(paths: readonly string[], flags: FlagValues): string {
+  const { token: _, json: __, approve: ___, ...again } = flags;
+  return commandLine(['heddle', 'apply', ...paths], again);
+}
+
+function commandLine(words: readonly string[], flags: FlagValues): string {
   const stated = Object.entries(flags).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     if (value === true) return [`--${name}`];

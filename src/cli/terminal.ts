@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { allowsColour, type Environment } from '../config.ts';
+import type { Environment } from '../config.ts';
 import { type Paint, paint } from './paint.ts';
 
 /** Where a command reads and writes. The result goes to `out`; progress, questions and complaints go to `note`. */
@@ -21,6 +21,11 @@ export interface Terminal {
 }
 
 type Output = NodeJS.WriteStream;
+
+/** Whether output to a terminal may have colours (no-color.org). */
+export function allowsColour(env: Environment): boolean {
+  return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+}
 
 /** The terminal of this process. A reader that went away (`| head`) is no fault: what it does not want is dropped. */
 export function createTerminal(streams: NodeJS.Process, env: Environment): Terminal {

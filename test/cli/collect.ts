@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { paint } from '../../src/cli/paint.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import type { StartServer } from '../../src/cli/serve.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Environment } from '../../src/config.ts';
+
+/** A terminal that keeps what is written; nobody watches it and there is nobody to ask. */
+export function collectingTerminal(options: Partial<Terminal> = {}) {
+  const written = { out: '', note: '' };
+  const terminal: Terminal = {
+    out: (text) => {
+      written.out += text;
+    },
+    note: (text) => {
+      written.note += text;
+    },
+    paint: paint(false),
+    notePaint: paint(false),
+    interactive: false,
+    watched: false,
+    confirm: async () => false,
+    readInput: async () => '',
+    flush: async () => undefined,
+    ...options,
+  };
+  return { terminal, written };
+}
+
+const noServer: StartServer = async () => {
+  throw new Error('this test starts no server');
+};
+
+/** Runs a command line inside this process. */
+export async function runHere(argv: readonly string[], env: Environment = {}, options: Partial<Terminal> = {}) {
+  const { terminal, written } = collectingTerminal(options);
+  const code = await runProgram(argv, { env, terminal, startServer: noServer });
+  return { code, ...written };
+}
+
+const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
+
+/** Runs a command line as people do, in a process of its own. */
+export function runHeddle(
+  argv: readonly string[],
+  options: { readonly cwd?: string; readonly input?: string; readonly env?: Environment } = {},
+) {
+  const env = { ...process.env, NO_COLOR: '1', ...options.env };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, ...argv], {
+    encoding: 'utf8',
+    input: '',
+    ...options,
+    env,
+  });
+  return { code: status, out: stdout, note: stderr };
+}

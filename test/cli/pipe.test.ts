@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
+
+test('a reader that goes away is no fault: no complaint, and the exit code stays (E148)', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'heddle-pipe-'));
+  const text = Array.from(
+    { length: 3000 },
+    (_, at) => `apiVersion: heddle.dev/v1\nkind: Grup\nmetadata: {name: g${at}}\nspec: {}\n`,
+  );
+  writeFileSync(join(root, 'a.yaml'), text.join('---\n'));
+  const child = spawn(process.execPath, [launcher, 'validate', root], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    complaints += chunk;
+  });
+  const [code] = await once(child, 'close');
+  rmSync(root, { recursive: true });
+  expect([code, complaints]).toEqual([5, '']);
+});
+
+test('all of a large result arrives in a pipe', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'heddle-pipe-'));
+  const text = Array.from(
+    { length: 3000 },
+    (_, at) => `apiVersion: heddle.dev/v1\nkind: Grup\nmetadata: {name: g${at}}\nspec: {}\n`,
+  );
+  writeFileSync(join(root, 'a.yaml'), text.join('---\n'));
+  const child = spawn(process.execPath, [launcher, 'validate', root], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    out += chunk;
+  });
+  const [code] = await once(child, 'close');
+  rmSync(root, { recursive: true });
+  expect(code).toBe(5);
+  expect(out).toMatch(/\n\n3,000 problems in 1 file\.\n$/);
+});

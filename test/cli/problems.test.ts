@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { paint } from '../../src/cli/paint.ts';
+import { renderProblems } from '../../src/cli/problems.ts';
+import { renderStatus } from '../../src/cli/render-status.ts';
+
+test('problems are sorted by place and carry object, path and code', () => {
+  const problems = [
+    {
+      code: 'b_fault',
+      message: 'second',
+      file: 'b.yaml',
+      line: 2,
+      column: 3,
+      kind: 'Group',
+      key: 'g',
+      path: '/spec/name',
+    },
+    { code: 'a_fault', message: 'first', file: 'a.yaml', line: 10 },
+    { code: 'c_fault', message: 'nowhere' },
+  ];
+  expect(renderProblems(problems, paint(false))).toBe(`nowhere (c_fault)
+a.yaml:10: first (a_fault)
+b.yaml:2:3: second (b_fault)
+    Group g  /spec/name
+
+3 problems in 2 files.
+`);
+});
+
+test('one problem is counted as one', () => {
+  expect(renderProblems([{ code: 'c', message: 'm' }], paint(false))).toBe('m (c)\n\n1 problem.\n');
+});
+
+test('the status is a table of sources below the account', () => {
+  const status = {
+    ...{
+      account: 'acc',
+      revision: 7,
+      version: '1.2.3',
+      database: 'embedded',
+      objects: { Group: 2, Peer: 0, Policy: 1 },
+    },
+    sources: [
+      {
+        id: 'team',
+        type: 'directory',
+        objects: 3,
+        status: { state: 'applied', lastAppliedRevision: 7, lastAppliedAt: '2026-01-02T03:04:05Z' },
+      },
+      { id: 'cli', type: 'push', objects: 0, status: { state: 'invalid', message: 'a.yaml:1: wrong' } },
+    ],
+  };
+  expect(renderStatus(status, 'http://x', paint(false))).toBe(`server    http://x, Heddle 1.2.3
+database  embedded
+account   acc, revision 7
+objects   2 Group, 1 Policy
+
+SOURCE  TYPE       STATE    OBJECTS  REVISION  APPLIED
+team    directory  applied  3        7         2026-01-02T03:04:05Z
+cli     push       invalid  0        -         -
+    a.yaml:1: wrong
+`);
+});
+
+test('an account without sources says how to get one', () => {
+  expect(renderStatus({}, 'http://x', paint(false))).toContain('No sources. `heddle serve --source DIR` watches one');
+});

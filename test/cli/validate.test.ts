@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isWellFormedToken } from '../../src/lib/token.ts';
+import { runHeddle } from './collect.ts';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'heddle-validate-'));
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+function document(kind: string, name: string, spec: string): string {
+  return `apiVersion: heddle.dev/v1\nkind: ${kind}\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
+}
+
+const codesOf = (out: string) => [...out.matchAll(/\((\w+)\)$/gm)].map(([, code]) => code);
+
+describe('heddle validate', () => {
+  test('accepts the quickstart without a warning', () => {
+    const { code, out, note } = runHeddle(['validate', 'examples/quickstart'], { cwd: repository });
+    expect([code, out, note]).toEqual([0, '15 documents in 5 files are valid.\n', '']);
+  });
+
+  test('tells all problems of all files at once, each with its place, and exits with 5', () => {
+    write({
+      'a.yaml': `${document('Grup', 'g', '{}')}---\n${document('Group', 'g', '{nam: x}')}`,
+      'deep/b.yaml': document('Route', 'r', '{network_id: r, network: 10.0.0.1/8, peer_groups: [All], groups: [All]}'),
+      'c.yaml': 'kind: [\n',
+      'd.yaml': `${document('Group', 'twice', '{}')}---\n${document('Group', 'twice', '{}')}`,
+    });
+    const { code, out } = runHeddle(['validate', '.'], { cwd: root });
+    expect(code).toBe(5);
+    expect(out).toContain('a.yaml:2:7: unknown kind `Grup`; did you mean `Group`? (kind_unknown)\n    Grup g  /kind\n');
+    expect(out).toMatch(/a\.yaml:9:\d+: unknown field `nam`; did you mean `name`\? \(field_unknown\)/);
+    expect(out).toMatch(/deep\/b\.yaml:4:\d+: `10\.0\.0\.1\/8` has bits set behind its prefix; write `10\.0\.0\.0\/8`/);
+    expect(out).toMatch(/c\.yaml:\d+:\d+: /);
+    expect(out).toContain('d.yaml:6:1: The Group "twice" is declared twice');
+    expect(out).toMatch(/\n\n\d+ problems in 4 files\.\n$/);
+  });
+
+  test('checks the rules of sound documents beside broken ones', () => {
+    const rule = '{name: r, action: accept, protocol: icmp, ports: ["1"], sources: [g], destinations: [All]}';
+    write({ 'a.yaml': document('Group', 'g', '{nam: x}'), 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });
+    const { out } = runHeddle(['validate', '.'], { cwd: root });
+    expect(codesOf(out)).toEqual(['field_unknown', 'policy_ports_unused']);
+  });
+
+  test('takes what is not stated to exist on the server, with a warning', () => {
+    const rule = '{name: r, action: accept, protocol: tcp, sources: [devz], destinations: ["id:x", "name:Y", All]}';
+    write({
+      'a.yaml': document('Group', 'devs', '{}'),
+      'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`),
+      'c.yaml': document('DNSRecord', 'r', '{zone: far, name: a.example, type: A, content: 192.0.2.1}'),
+    });
+    const { code, out } = runHeddle(['validate', '.'], { cwd: root });
+    expect(code).toBe(0);
+    expect(out).toContain('no document here states the Group `devz`: did you mean `devs`, or is it on the server?');
+    expect(out).toContain('no document here states the DNSZone `far`; it has to exist on the server');
+    expect(codesOf(out)).toHaveLength(4);
+    expect(out).toContain('\n3 documents in 3 files are valid.\n');
+  });
+
+  test('leaves references aside while files cannot be read', () => {
+    const rule = '{name: r, action: accept, protocol: tcp, sources: [devs], destinations: [All]}';
+    write({ 'a.yaml': 'kind: [\n', 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });
+    expect(runHeddle(['validate', '.'], { cwd: root }).out).not.toContain('reference_unknown');
+  });
+
+  test('counts references to what documents never state', () => {
+    write({ 'a.yaml': document('Group', 'g', '{peers: [ana, bo]}') });
+    const { code, out } = runHeddle(['validate', '.'], { cwd: root });
+    expect(code).toBe(0);
+    expect(out).toContain('2 references to what documents never state (peers, users) can only be checked by a server.');
+  });
+
+  test('does not take an annotation that adopts for a fault', () => {
+    const annotated = document('Group', 'g', '{}').replace(
+      '{name: g}',
+      '{name: g, annotations: {heddle.dev/adopt: "id:x"}}',
+    );
+    expect(runHeddle(['validate', '-'], { input: annotated }).code).toBe(0);
+  });
+
+  test('reads each file once, and standard input as -', () => {
+    write({ 'a.yaml': document('Group', 'g', '{}') });
+    const { code, out } = runHeddle(['validate', 'a.yaml', '.', '-'], { cwd: root, input: document('Grp', 'h', '{}') });
+    expect(code).toBe(5);
+    expect(out).toContain('-:2:7: unknown kind');
+    expect(out).toContain('1 problem in 1 file.');
+  });
+
+  test('with --json writes one document with problems and warnings', () => {
+    write({ 'a.yaml': document('Grup', 'g', '{}') });
+    const { code, out } = runHeddle(['validate', '--json', 'a.yaml'], { cwd: root });
+    expect(code).toBe(5);
+    expect(JSON.parse(out)).toMatchObject({
+      ...{ formatVersion: '1.0', valid: false, documents: 1, files: 1, warnings: [] },
+      problems: [{ code: 'kind_unknown', file: 'a.yaml', line: 2, column: 7, path: '/kind' }],
+    });
+  });
+
+  test('says of an empty directory that there is nothing in it', () => {
+    const { code, note } = runHeddle(['validate', '.'], { cwd: root });
+    expect([code, note]).toEqual([0, '"." holds no .yaml, .yml or .json file.\n']);
+  });
+
+  test('cannot read what is not there', () => {
+    const { code, note } = runHeddle(['validate', 'nowhere'], { cwd: root });
+    expect([code, note]).toEqual([1, 'error: "nowhere" does not exist; create it or correct the path.\n']);
+  });
+});
+
+describe('the program', () => {
+  test('prints a fresh token and nothing else', () => {
+    const tokens = [runHeddle(['token', 'new']), runHeddle(['token', 'new'])].map(({ code, out, note }) => {
+      expect([code, note]).toEqual([0, '']);
+      return out.trimEnd();
+    });
+    expect(tokens.map((token) => isWellFormedToken('nbp_', token))).toEqual([true, true]);
+    expect(tokens[0]).not.toBe(tokens[1]);
+  });
+
+  test('tells its version', () => {
+    expect(runHeddle(['version']).out).toMatch(/^heddle \d+\.\d+\.\d+ \(Node \d+\.\d+\.\d+\)\n$/);
+    expect(runHeddle(['--version']).out).toBe(runHeddle(['version']).out);
+  });
+
+  test('does not start with a token that is none', () => {
+    const file = join(root, 'token');
+    writeFileSync(file, 'secret-thing\n');
+    const { code, note } = runHeddle(['serve', '--data-dir', root], { env: { HEDDLE_BOOTSTRAP_TOKEN_FILE: file } });
+    expect([code, note]).toEqual([
+      1,
+      'error: HEDDLE_BOOTSTRAP_TOKEN_FILE holds no well-formed token; make one with `heddle token new`.\n',
+    ]);
+  });
+});

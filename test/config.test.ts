@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { type Config, environment, readConfig, settings } from '../src/config.ts';
+
+// The keys of the table are the settings, which its type says.
+const all = Object.keys(settings) as (keyof Config)[];
+
+describe('the configuration', () => {
+  test('has a default for everything', () => {
+    expect(readConfig({}, {}, all)).toEqual({
+      ok: true,
+      config: {
+        sources: [],
+        listen: { host: '127.0.0.1', port: 8080 },
+        databaseUrl: undefined,
+        dataDir: '.heddle',
+        bootstrapToken: undefined,
+        bootstrapTokenFile: undefined,
+        server: 'http://127.0.0.1:8080',
+        token: undefined,
+        log: 'text',
+        poolSize: 10,
+        preparedStatements: true,
+        openEndpoints: [],
+        shutdownGraceMs: 10_000,
+      },
+    });
+  });
+
+  test('is frozen, and so is the environment it is read from', () => {
+    const read = readConfig({}, {}, all);
+    expect(Object.isFrozen(read.ok && read.config)).toBe(true);
+    expect(Object.isFrozen(environment)).toBe(true);
+  });
+
+  test('takes a flag before a variable before the default', () => {
+    const env = { HEDDLE_SERVER: 'https://b.example/x/', HEDDLE_SOURCE: 'a,b' };
+    expect(value('server', env, { server: 'http://a.example' })).toBe('http://a.example');
+    expect(value('server', env)).toBe('https://b.example/x');
+    expect(value('sources', env, { source: ['x,y'] })).toEqual(['x,y']);
+  });
+
+  test('takes an empty variable as one that is not set', () => {
+    expect(value('poolSize', { HEDDLE_POOL_SIZE: ' ' })).toBe(10);
+  });
+
+  test.each<[keyof Config, string, string, unknown]>([
+    ['sources', 'HEDDLE_SOURCE', 'a, b,,a', ['a', 'b']],
+    ['sources', 'HEDDLE_SOURCE', '/etc/a:/etc/b', ['/etc/a', '/etc/b']],
+    ['listen', 'HEDDLE_LISTEN', '[::1]:80', { host: '::1', port: 80 }],
+    ['listen', 'HEDDLE_LISTEN', 'localhost:0', { host: 'localhost', port: 0 }],
+    ['databaseUrl', 'HEDDLE_DATABASE_URL', 'postgresql://u:p@h/db', 'postgresql://u:p@h/db'],
+    ['log', 'HEDDLE_LOG', 'json', 'json'],
+    ['poolSize', 'HEDDLE_POOL_SIZE', '25', 25],
+    ['preparedStatements', 'HEDDLE_PREPARED_STATEMENTS', 'Off', false],
+    ['openEndpoints', 'HEDDLE_OPEN_ENDPOINTS', '/metrics,/docs', ['/metrics', '/docs']],
+    ['shutdownGraceMs', 'HEDDLE_SHUTDOWN_GRACE', '1m30s', 90_000],
+    ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
+    ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
+  ])('reads %s from %s=%s', (name, variable, text, expected) => {
+    expect(value(name, { [variable]: text })).toEqual(expected);
+  });
+
+  test.each<[keyof Config, string, string, string]>([
+    [
+      'listen',
+      'HEDDLE_LISTEN',
+      '8080',
+      'is `8080`, which is not an address; write 127.0.0.1:8080, or 0.0.0.0:8080 for every address.',
+    ],
+    [
+      'listen',
+      'HEDDLE_LISTEN',
+      ':80',
+      'is `:80`, which is not an address; write 127.0.0.1:80, or 0.0.0.0:80 for every address.',
+    ],
+    [
+      'listen',
+      'HEDDLE_LISTEN',
+      'h:70000',
+      'is `h:70000`, which is not an address; write HOST:PORT such as 127.0.0.1:8080 or [::1]:8080.',
+    ],
+    [
+      'databaseUrl',
+      'HEDDLE_DATABASE_URL',
+      'mysql://u:secret@h',
+      'is not the URL of a Postgres database; write postgres://USER:PASSWORD@HOST:5432/DATABASE.',
+    ],
+    [
+      'server',
+      'HEDDLE_SERVER',
+      'localhost:80',
+      'is not the address of a server; write one such as http://127.0.0.1:8080.',
+    ],
+    ['log', 'HEDDLE_LOG', 'xml', 'is `xml`; write text or json.'],
+    ['poolSize', 'HEDDLE_POOL_SIZE', '0', 'is `0`; write a number from 1 to 1000.'],
+    ['preparedStatements', 'HEDDLE_PREPARED_STATEMENTS', 'maybe', 'is `maybe`; write true or false.'],
+    [
+      'openEndpoints',
+      'HEDDLE_OPEN_ENDPOINTS',
+      '/metric',
+      'names `/metric`, which cannot be opened; did you mean /metrics?',
+    ],
+    ['shutdownGraceMs', 'HEDDLE_SHUTDOWN_GRACE', '10', 'is `10`; write a time up to 1h such as 10s.'],
+  ])('refuses %s from %s=%s in one sentence', (name, variable, text, fault) => {
+    expect(readConfig({ [variable]: text }, {}, [name])).toEqual({ ok: false, faults: [`${variable} ${fault}`] });
+  });
+
+  test('tells all faults at once, and only of the settings that were asked for', () => {
+    const env = { HEDDLE_LOG: 'xml', HEDDLE_POOL_SIZE: 'x', HEDDLE_LISTEN: 'x' };
+    expect(readConfig(env, {}, ['log', 'poolSize'])).toMatchObject({
+      ok: false,
+      faults: [/LOG/, /POOL_SIZE/].map((name) => expect.stringMatching(name)),
+    });
+  });
+
+  test('names the flag in a fault of the flag', () => {
+    expect(readConfig({}, { listen: 'x' }, ['listen'])).toMatchObject({
+      faults: [expect.stringMatching(/^--listen is `x`/)],
+    });
+  });
+});
+
+function value(
+  name: keyof Config,
+  env: Record<string, string>,
+  flags: Record<string, string | string[]> = {},
+): unknown {
+  const read = readConfig(env, flags, [name]);
+  return read.ok ? read.config[name] : read.faults;
+}

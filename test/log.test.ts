@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { createLog, type LogLine } from '../src/log.ts';
+
+const time = new Date(2026, 0, 2, 10, 32, 1);
+const token = `nbp_${'a'.repeat(36)}`;
+
+function written(format: 'text' | 'json', line: LogLine): string {
+  let text = '';
+  const write = (part: string) => {
+    text += part;
+  };
+  createLog({ format, write, now: () => time })(line);
+  return text;
+}
+
+describe('the log', () => {
+  test.each<[string, LogLine, string]>([
+    ['a message', { level: 'info', message: 'ready' }, '10:32:01  ready\n'],
+    [
+      'fields',
+      { level: 'info', message: 'm', file: 'a.yaml', changes: 3, of: undefined },
+      '10:32:01  m  file=a.yaml  changes=3\n',
+    ],
+    ['a field with spaces', { level: 'info', message: 'm', what: 'a b' }, '10:32:01  m  what="a b"\n'],
+    ['a warning', { level: 'warn', message: 'careful' }, '10:32:01  warning: careful\n'],
+    ['an error', { level: 'error', message: 'a\n  b' }, '10:32:01  error: a b\n'],
+  ])('writes %s as text', (_, line, expected) => {
+    expect(written('text', line)).toBe(expected);
+  });
+
+  test('writes one JSON object a line', () => {
+    const text = written('json', { level: 'warn', message: 'a\nb', revision: 3, cause: new Error('broken') });
+    expect(text.endsWith('\n') && text.trimEnd().includes('\n')).toBe(false);
+    expect(JSON.parse(text)).toEqual({
+      time: time.toISOString(),
+      level: 'warn',
+      message: 'a\nb',
+      revision: 3,
+      cause: 'broken',
+    });
+  });
+
+  test.each(['text', 'json'] as const)('writes no secret as %s', (format) => {
+    const text = written(format, {
+      ...{ level: 'error', message: `refused ${token} at postgres://u:hunter2@db/x` },
+      ...{ token, password: 'hunter2', nested: { client_secret: 'hunter2', url: 'https://u:hunter2@h/' } },
+    });
+    expect(text).not.toMatch(/nbp_|hunter2/);
+    expect(text).toContain('postgres://u:(secret)@db/x');
+  });
+
+  test('shows where a token is, which is no secret', () => {
+    expect(written('text', { level: 'info', message: 'm', tokenFile: '.heddle/token' })).toContain(
+      'tokenFile=.heddle/token',
+    );
+  });
+});
