@@ -1,4 +1,5 @@
 import { sha256 } from '../lib/node-pure.ts';
+import type { SourceFile } from '../model/document.ts';
 
 const byteOrderMark = '\ufeff';
 
@@ -11,4 +12,15 @@ export function normalizeText(text: string): string {
 /** SHA-256 of a file's normalised text: the same file saved with CRLF or a byte order mark has the same digest. */
 export function digestOf(text: string): string {
   return sha256(normalizeText(text));
+}
+
+const digests = new WeakMap<SourceFile, string>();
+
+/** The digest of a file's text, worked out once for every file that is read. */
+export function digestOfFile(file: SourceFile): string {
+  const known = digests.get(file);
+  if (known !== undefined) return known;
+  const digest = digestOf(file.text);
+  digests.set(file, digest);
+  return digest;
 }

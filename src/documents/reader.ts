@@ -3,7 +3,7 @@ import type { Document, SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { createByteCache } from './cache.ts';
-import { digestOf } from './digest.ts';
+import { digestOfFile } from './digest.ts';
 import { findDuplicates } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
 import type { ReadResult } from './objects.ts';
@@ -33,21 +33,21 @@ export function createReader(options: ReaderOptions = {}): Reader {
   const counts = { parsed: 0, reused: 0 };
   let closed = false;
   let last: Promise<unknown> = Promise.resolve();
-  const readText = async (text: string, signal: AbortSignal | undefined): Promise<ParsedFile> => {
+  const readText = async (file: SourceFile, signal: AbortSignal | undefined): Promise<ParsedFile> => {
     signal?.throwIfAborted();
     if (closed) throw new Internal('The reader is closed.');
-    const digest = digestOf(text);
+    const digest = digestOfFile(file);
     const known = cache.get(digest);
     counts[known === undefined ? 'parsed' : 'reused'] += 1;
     if (known !== undefined) return known;
-    const parsed = await parser.parse(text, signal);
+    const parsed = await parser.parse(file.text, signal);
     // A text that was too slow may be read when the machine is less busy.
     if (parsed.bytes > 0) cache.set(digest, parsed, parsed.bytes);
     return parsed;
   };
   return {
     read(files, signal) {
-      const run = last.then(() => readRevision(files, (text) => readText(text, signal)));
+      const run = last.then(() => readRevision(files, (file) => readText(file, signal)));
       last = run.catch(() => undefined);
       return run;
     },
@@ -59,7 +59,7 @@ export function createReader(options: ReaderOptions = {}): Reader {
   };
 }
 
-type ReadText = (text: string) => Promise<ParsedFile>;
+type ReadText = (file: SourceFile) => Promise<ParsedFile>;
 
 const charactersPerTurn = 4 * 1024 * 1024;
 
@@ -74,7 +74,7 @@ async function readRevision(
   const problems: Problem[] = [];
   let characters = 0;
   for (const file of files) {
-    const result = placeIn(file.path, await readText(file.text));
+    const result = placeIn(file.path, await readText(file));
     for (const document of result.documents) documents.push(document);
     for (const problem of result.problems) problems.push(problem);
     characters += file.text.length;
@@ -89,11 +89,20 @@ async function readRevision(
   return { documents, problems: [...sortProblems([...problems, ...findDuplicates(documents)])] };
 }
 
-function placeIn(file: string, result: ReadResult): ReadResult {
-  return {
-    documents: result.documents.map((document) => ({ ...document, place: { ...document.place, file } })),
-    problems: result.problems.map((problem) => ({ ...problem, file })),
+const placed = new WeakMap<ParsedFile, Map<string, ReadResult>>();
+
+/** Documents with their file. An unchanged file gives the very same documents again, so that others can tell by identity. */
+function placeIn(file: string, parsed: ParsedFile): ReadResult {
+  const known = placed.get(parsed) ?? new Map<string, ReadResult>();
+  placed.set(parsed, known);
+  const present = known.get(file);
+  if (present !== undefined) return present;
+  const result = {
+    documents: parsed.documents.map((document) => ({ ...document, place: { ...document.place, file } })),
+    problems: parsed.problems.map((problem) => ({ ...problem, file })),
   };
+  known.set(file, result);
+  return result;
 }
 
 function refusal(code: string, found: string, limit: string): { documents: Document[]; problems: Problem[] } {

@@ -3,16 +3,19 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 
 export type JsonObject = { readonly [member: string]: Json };
 
-/** Canonical text of a JSON value (RFC 8785): members sorted by code unit, no white space. Equal values give equal text. */
+/** Canonical text of a JSON value: members in one fixed order, no white space. Equal values give equal text. */
 export function canonicalJson(value: Json | undefined): string {
-  if (value === undefined) return 'null';
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  return JSON.stringify(sorted(value ?? null));
+}
+
+/** The same value with its members in order (the engine puts integer-like names first, whatever we do, which is an order too). */
+function sorted(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
   const object = value as JsonObject;
-  const members = Object.keys(object)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(object[name])}`);
-  return `{${members.join(',')}}`;
+  const result: Record<string, Json> = {};
+  for (const name of Object.keys(object).sort()) result[name] = sorted(object[name] as Json);
+  return result;
 }
 
 /** Deep equality of JSON values; the order of members does not matter, the order of lists does. */

@@ -32,8 +32,6 @@ interface Scope {
   readonly readOnly: ReadonlySet<string>;
 }
 
-const nothing: ReadonlySet<string> = new Set();
-
 function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {
@@ -68,7 +66,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): 
     case 'ref':
       return idOf(value);
     case 'object':
-      return isObject(value) ? prepareFields(field.fields, value as JsonObject, run, { pointer, closed: field.closed ?? false, readOnly: nothing }) : value;
+      return isObject(value) ? prepareFields(field.fields, value as JsonObject, run, { pointer, closed: field.closed ?? false, readOnly: new Set(field.readOnly) }) : value;
     case 'keyed':
       return Array.isArray(value)
         ? value.map((item, at) => {

@@ -72,7 +72,7 @@ function mapNames(kind: string, value: Json, rename: Rename, pointer: string, fi
   if (!isRecord(value)) return value;
   const result: Record<string, Json> = {};
   for (const [text, item] of Object.entries(value)) {
-    const id = rename({ kind, text, pointer: pointerTo(pointer, text), field });
+    const id = rename({ kind, text, pointer: pointerTo(pointer, text), field, single: false });
     if (id !== undefined) result[id] = item;
   }
   return result;

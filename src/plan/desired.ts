@@ -85,11 +85,11 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
   }
   if (kind.parent !== undefined) {
     const parent = document.spec[kind.parent.field];
-    addChild(kind, document.spec, { ...base, pointer: '/spec' }, String(parent), document, sink);
+    addChild(kind, withName(kind, document.spec, document), { ...base, pointer: '/spec' }, String(parent), document, sink);
     return;
   }
   const own = Object.fromEntries(Object.entries(document.spec).filter(([name]) => !inline.has(name)));
-  const spec = 'name' in kind.spec && isUnnamed(own['name']) ? { ...own, name: document.metadata.name } : own;
+  const spec = withName(kind, own, document);
   sink.desired.push({ ...base, kind, key: document.metadata.name, spec, pointer: '/spec' });
 }
 
@@ -128,6 +128,11 @@ export function problemAt(place: Place, pointer: string, document: { readonly ki
 /** The kinds that documents may have. */
 export function documentKinds(registry: Registry): readonly string[] {
   return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
+}
+
+/** `metadata.name` stands for a name that the spec leaves out. */
+function withName(kind: Kind, spec: JsonObject, document: Document): JsonObject {
+  return 'name' in kind.spec && isUnnamed(spec['name']) ? { ...spec, name: document.metadata.name } : spec;
 }
 
 function isUnnamed(name: Json | undefined): boolean {

@@ -22,11 +22,7 @@ export function digestOf(input: DigestInput): string {
     const { id, kind, key, name } = subjectOf(change);
     if (change.action === 'create') created.set(id, `@${kind}/${key ?? name}`);
   }
-  const operations = input.changes.map((change) => ({
-    action: change.action,
-    ...identity(change, created),
-    units: change.units.map((unit) => portable({ ...unit } as JsonObject, created)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1)),
-  }));
+  const operations = input.changes.map((change) => ({ action: change.action, ...identity(change, created), ...effectOf(change, created) }));
   const claims = input.claims.map((claim) => ({
     action: claim.action,
     ...identity(claim, created),
@@ -34,6 +30,13 @@ export function digestOf(input: DigestInput): string {
   }));
   const { account, source, options, guards } = input;
   return sha256(canonicalJson({ version, account, source: source ?? null, options, operations, claims, guards } as unknown as Json));
+}
+
+/** Of a created object its whole spec, else the units in the order of their paths. */
+function effectOf({ action, after, units }: Change, created: ReadonlyMap<string, string>): JsonObject {
+  if (action === 'create' && after !== undefined) return { spec: portable(after.spec, created) };
+  const moved = units.map((unit) => portable({ ...unit }, created) as JsonObject);
+  return { units: moved.sort((a, b) => (String(a['path']) < String(b['path']) ? -1 : 1)) };
 }
 
 function identity(change: Change | Claim, created: ReadonlyMap<string, string>): JsonObject {

@@ -129,6 +129,7 @@ function editTarget(input: DocumentsInput, target: Target, names: Names): Edited
   const faults = [...resolved.faults, ...parent.faults, ...canonical.faults];
   const warnings = resolved.pending.map((fault) => problemOf(desired, { ...fault, code: 'reference_pending', message: `${fault.message}; it is applied when that object is there` }));
   if (faults.length > 0) return { problems: faults.map((fault) => problemOf(desired, fault)), warnings };
+  if (resolved.waits) return { problems: [], warnings };
   const stated = parent.id === undefined ? canonical.spec : { ...canonical.spec, [desired.kind.parent?.field ?? '']: parent.id };
   if (existing === undefined) return { edit: { after: createObject(input, target, stated, parent.id), place: desired.place }, problems: [], warnings };
   return { ...updateObject(input, target, existing, stated), warnings };

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../lib/json.ts';
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { AnyField, Fields } from '../model/field.ts';
 import type { Fault } from '../model/kind.ts';
 
@@ -28,7 +28,7 @@ function positionOf(field: AnyField, stored: readonly Json[], stated: readonly J
   const found =
     field.type === 'keyed'
       ? stated.findIndex((entry) => memberOf(entry, field.key) === memberOf(stored[at], field.key))
-      : stated.indexOf(stored[at] ?? null);
+      : stated.findIndex((item) => equalJson(item, stored[at]));
   return found < 0 ? at : found;
 }
 

@@ -123,7 +123,7 @@ function keepStored(fields: Fields, before: JsonObject, body: JsonObject, parent
     const stored = before[name];
     if (stored === undefined) continue;
     const absent = isEmpty(body[name]) && body[name] !== '';
-    if (name === parentField || field.access === 'createOnly' || (field.keep === true && body[name] === undefined)) result[name] = stored;
+    if (name === parentField || field.access === 'createOnly' || (field.keep === true && isEmpty(body[name]))) result[name] = stored;
     else if (field.type === 'object' && !absent) result[name] = keepStored(field.fields, stored as JsonObject, body[name] as JsonObject, undefined);
   }
   return result;

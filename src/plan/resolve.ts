@@ -24,12 +24,15 @@ export interface Resolved {
   readonly spec: JsonObject;
   readonly faults: readonly Fault[];
   readonly pending: readonly Fault[];
+  /** A reference that the object cannot do without is pending: the object has to wait too. */
+  readonly waits: boolean;
 }
 
 /** Resolves every reference of a spec. A reference to a kind that may be pending is left out when its object is not there. */
 export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObject, names: Names): Resolved {
   const faults: Fault[] = [];
   const pending: Fault[] = [];
+  let waiting = false;
   const resolved = mapReferences(kind.spec, spec, (mention) => {
     const result = resolveName(names, mention.kind, mention.text);
     if ('id' in result) return result.id;
@@ -37,9 +40,10 @@ export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObje
     const fault = { code: result.code, path: mention.pointer, message: result.message };
     const waits = registry.find(mention.kind)?.pending === true && result.code === 'reference_unknown';
     (waits ? pending : faults).push(fault);
+    waiting ||= waits && mention.single;
     return waits ? undefined : mention.text;
   });
-  return { spec: resolved, faults, pending };
+  return { spec: resolved, faults, pending, waits: waiting };
 }
 
 type Found = { readonly id: string } | { readonly code: string; readonly message: string };

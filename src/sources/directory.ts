@@ -1,3 +1,4 @@
+import { createFileMemory } from './file-memory.ts';
 import { type ReadOptions, readDirectory } from './read-directory.ts';
 import type { DirectorySnapshot } from './snapshot.ts';
 import { watchDirectory } from './watch-directory.ts';
@@ -25,8 +26,9 @@ export function createDirectorySource(options: DirectorySourceOptions, deliver: 
   let stopped = options.signal?.aborted === true;
   let delivered: string | undefined;
   let wasMount = false;
+  const memory = createFileMemory();
   const look = async () => {
-    const found = await readDirectory(options.path, options.read);
+    const found = await readDirectory(options.path, { memory, ...options.read });
     wasMount ||= found.ok && found.isMount;
     const snapshot = found.ok && wasMount && !found.isMount ? unmounted(options.path) : found;
     const state = snapshot.ok ? snapshot.digest : snapshot.reason;

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 import { Unreadable } from './snapshot.ts';
@@ -7,6 +8,9 @@ export interface ListedFile {
   readonly relative: string;
   readonly path: string;
   readonly size: number;
+  /** Changes whenever the file does, but for changes within one tick of the file system's clock. */
+  readonly stamp: string;
+  readonly changedAt: number;
 }
 
 const extensions = new Set(['.yaml', '.yml', '.json']);
@@ -51,11 +55,15 @@ async function collect(
       ? await target(listing.root, join(directory, entry.name), relative, wanted)
       : join(directory, entry.name);
     if (path === undefined) continue;
-    const status = await stat(path);
+    const status = await stat(path, { bigint: true });
     if (status.isDirectory()) {
       if (!above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
-    } else if (wanted) add(listing, { relative: relative.join('/'), path, size: status.size }, status.isFile());
+    } else if (wanted) add(listing, listed(relative.join('/'), path, status), status.isFile());
   }
+}
+
+function listed(relative: string, path: string, { dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): ListedFile {
+  return { relative, path, size: Number(size), stamp: [dev, ino, size, mtimeNs, ctimeNs].join(' '), changedAt: Number(ctimeMs) };
 }
 
 function add({ files }: Listing, file: ListedFile, regular: boolean): void {

@@ -1,10 +1,11 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { digestOf } from '../documents/digest.ts';
+import { digestOfFile } from '../documents/digest.ts';
 import { describeBytes, limits } from '../documents/limits.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { SourceFile } from '../model/document.ts';
-import { listFiles } from './list-files.ts';
+import type { FileMemory } from './file-memory.ts';
+import { type ListedFile, listFiles } from './list-files.ts';
 import { frozenFileWarnings } from './mounts.ts';
 import { readText } from './read-text.ts';
 import { type DirectorySnapshot, Unreadable } from './snapshot.ts';
@@ -18,6 +19,8 @@ export interface ReadOptions {
   readonly mountTable?: string;
   /** Called between listing the files and reading them. */
   readonly onListed?: () => Promise<void>;
+  /** Files of earlier readings. */
+  readonly memory?: FileMemory;
 }
 
 const attempts = 10;
@@ -65,15 +68,22 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
   }
   await options.onListed?.();
   const files: SourceFile[] = [];
-  for (const file of listed) {
-    const name = join(shown, file.relative);
-    files.push({ path: name, text: await readText(file.path, name) });
-  }
+  for (const file of listed) files.push(await readListed(file, join(shown, file.relative), options.memory));
+  options.memory?.keep(new Set(files.map(({ path }) => path)));
   return snapshotOf(
     files,
     listed.map(({ relative }) => relative),
     options,
   );
+}
+
+async function readListed(listed: ListedFile, name: string, memory: FileMemory | undefined): Promise<SourceFile> {
+  const known = memory?.recall(name, listed);
+  if (known !== undefined) return known;
+  const readAt = Date.now();
+  const file = { path: name, text: await readText(listed.path, name) };
+  memory?.remember(file, listed, readAt);
+  return file;
 }
 
 async function snapshotOf(
@@ -85,7 +95,7 @@ async function snapshotOf(
     files.map(({ path }) => path),
     options.mountTable,
   );
-  const digest = sha256(JSON.stringify(files.map(({ text }, index) => [names[index], digestOf(text)])));
+  const digest = sha256(JSON.stringify(files.map((file, index) => [names[index], digestOfFile(file)])));
   return { ok: true, files, digest, warnings, isMount: false };
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../lib/json.ts';
 import { boolean, object } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { derivedText } from '../shared/stored.ts';
@@ -32,6 +33,7 @@ export const account = defineKind({
       doc: 'Settings that hold for the whole account.',
       required: true,
       documentDefault: {},
+      readOnly: ['embedded_idp_enabled', 'local_auth_disabled'],
     }),
     onboarding: object(onboarding, { doc: 'Which steps of the first start are still open.', default: {}, keep: true }),
   },
@@ -57,6 +59,15 @@ export const account = defineKind({
       value: (object) => derivedText(object, 'created_at') ?? object.createdAt,
     },
   },
+  respond: (body, object) => ({
+    ...body,
+    settings: {
+      ...(body['settings'] as JsonObject),
+      // What the installation says about signing in is recorded with the account; without a record there is no provider.
+      embedded_idp_enabled: object.derived['embedded_idp_enabled'] === true,
+      local_auth_disabled: object.derived['local_auth_disabled'] === true,
+    },
+  }),
   check: checkRanges,
   checkState: checkAgainstAccount,
   risks: warnOfNewAddresses,
