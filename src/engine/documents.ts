@@ -16,6 +16,8 @@ export interface Desire {
   readonly problems: readonly Problem[];
   /** Says more exactly where problems stand. */
   place(problems: readonly Problem[]): readonly Problem[];
+  /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
+  readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
   readonly prune: boolean;
   readonly allowEmpty: boolean;
   /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
@@ -85,7 +87,8 @@ function nothing(plan: Plan): Plan {
 
 function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsInput {
   const { source, documents, prune, allowEmpty } = desire;
-  return { snapshot, validator: engine.validator, source, documents, prune, allowEmpty, now: engine.now(), newId: engine.newId };
+  const since = desire.since?.revision === snapshot.revision && desire.problems.length === 0 ? { since: desire.since.documents } : {};
+  return { ...since, snapshot, validator: engine.validator, source, documents, prune, allowEmpty, now: engine.now(), newId: engine.newId };
 }
 
 /** Documents that only moved to another file or line: their positions follow, outside revisions. */

@@ -11,6 +11,7 @@ import { type Desired, expandDocuments, problemAt } from './desired.ts';
 import { placeFault } from './fault-place.ts';
 import { type Edit, finishPlan } from './finish.ts';
 import { trippedGuards } from './guard.ts';
+import { changesSince } from './since.ts';
 import { adoptAnnotation, type Matched, matchObjects } from './identity.ts';
 import type { Move, Outcome } from './plan.ts';
 import { pruneObjects } from './prune.ts';
@@ -23,6 +24,11 @@ export interface DocumentsInput {
   readonly validator: Validator;
   readonly source: string;
   readonly documents: readonly Document[];
+  /**
+   * The documents that were applied last, when this very snapshot is what applying them left. Only what changed since is
+   * then looked at; the plan is the same as without.
+   */
+  readonly since?: readonly Document[];
   readonly prune: boolean;
   readonly allowEmpty: boolean;
   /** ISO 8601 time that new and changed objects carry. */
@@ -43,18 +49,72 @@ interface Target extends Matched {
  * A generator: it yields now and then, so that a large plan does not keep others from being answered.
  */
 export function* planDocuments(input: DocumentsInput): Generator<undefined, Outcome> {
+  const narrowed = input.since === undefined ? undefined : yield* planSince(input, input.since);
+  return narrowed ?? (yield* planScope(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }));
+}
+
+/** The part of the account and of the input that a plan looks at. */
+interface Scope {
+  readonly documents: readonly Document[];
+  /** Objects of the source that are released or deleted unless one of the documents states them. */
+  readonly gone: readonly StoredObject[];
+}
+
+/** Plans only what changed since the last time; `undefined` when something left, which is for a plan of everything. */
+function* planSince(input: DocumentsInput, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
+  const scope = changesSince(input.snapshot, input.source, since, input.documents);
+  if (scope === undefined) return undefined;
+  const outcome = yield* planScope(input, scope);
+  return outcome.ok && outcome.plan.counts.delete === 0 ? outcome : undefined;
+}
+
+function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, Outcome> {
   const { snapshot } = input;
-  const expanded = yield* expandDocuments(snapshot.registry, input.validator, input.documents);
-  const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, input.source);
+  const expanded = yield* expandDocuments(snapshot.registry, input.validator, scope.documents);
+  const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, scope.gone);
   yield undefined;
   const targets = withIds(matched, input.newId);
   const kept = new Set(targets.map((target) => target.id));
   // Without prune, or with broken documents, nothing leaves.
-  const pruned = pruneObjects(snapshot, input.source, kept, input.prune && expanded.problems.length === 0, input.now);
+  const enabled = input.prune && expanded.problems.length === 0;
+  const pruned = pruneObjects({ snapshot, source: input.source, gone: enabled ? scope.gone.filter(({ id }) => !kept.has(id)) : [], stated: kept, now: input.now });
   const names = namesOf(snapshot, targets, expanded.broken, pruned.leaving);
   const problems: Problem[] = [...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
-  const warnings: Problem[] = [...pruned.warnings];
-  const edits: Edit[] = [...pruned.edits];
+  const found = yield* editTargets(input, targets, names);
+  problems.push(...found.problems);
+  if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
+  yield undefined;
+  return finishPlan({
+    snapshot,
+    edits: [...pruned.edits, ...found.edits],
+    source: input.source,
+    options: { prune: input.prune, allowEmpty: input.allowEmpty },
+    warnings: sortProblems([...pruned.warnings, ...found.warnings]),
+    moves: found.moves,
+    locate: locateIn(targets),
+    newId: input.newId,
+    guards: (changes) =>
+      trippedGuards({
+        source: input.source,
+        changes,
+        owned: () => snapshot.declaredBy(input.source).filter((object) => object.owner === input.source),
+        desired: input.documents.length,
+        allowEmpty: input.allowEmpty || !input.prune,
+      }),
+  });
+}
+
+interface FoundEdits {
+  readonly edits: readonly Edit[];
+  readonly moves: readonly Move[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+function* editTargets(input: DocumentsInput, targets: readonly Target[], names: Names): Generator<undefined, FoundEdits> {
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  const edits: Edit[] = [];
   const moves: Move[] = [];
   for (const [at, target] of targets.entries()) {
     const result = editTarget(input, target, names);
@@ -64,26 +124,7 @@ export function* planDocuments(input: DocumentsInput): Generator<undefined, Outc
     if (result.move !== undefined) moves.push(result.move);
     if (at % 500 === 499) yield undefined;
   }
-  if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
-  yield undefined;
-  return finishPlan({
-    snapshot,
-    edits,
-    source: input.source,
-    options: { prune: input.prune, allowEmpty: input.allowEmpty },
-    warnings: sortProblems(warnings),
-    moves,
-    locate: locateIn(targets),
-    newId: input.newId,
-    guards: (changes) =>
-      trippedGuards({
-        source: input.source,
-        changes,
-        owned: snapshot.declaredBy(input.source).filter((object) => object.owner === input.source),
-        desired: targets.length,
-        allowEmpty: input.allowEmpty || !input.prune,
-      }),
-  });
+  return { edits, moves, problems, warnings };
 }
 
 /** New ids go out in the order of kind and key, whatever the order of the files. */

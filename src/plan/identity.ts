@@ -20,8 +20,11 @@ export interface Matches {
   readonly problems: readonly Problem[];
 }
 
-/** Finds for every desired object the stored one with its key, or one to adopt. Nothing is ever matched twice. */
-export function matchObjects(snapshot: Snapshot, desired: readonly Desired[], source: string): Matches {
+/**
+ * Finds for every desired object the stored one with its key, one of `before` (what the source stated until now) that
+ * became it, or one to adopt. Nothing is ever matched twice.
+ */
+export function matchObjects(snapshot: Snapshot, desired: readonly Desired[], before: readonly StoredObject[]): Matches {
   const taken = new Set<string>();
   const problems: Problem[] = [];
   const byKey = desired.map((item) => {
@@ -29,7 +32,7 @@ export function matchObjects(snapshot: Snapshot, desired: readonly Desired[], so
     if (existing !== undefined) taken.add(existing.id);
     return existing;
   });
-  const leftovers = leftoversBySlot(snapshot, source, taken);
+  const leftovers = leftoversBySlot(snapshot, before, taken);
   const matched = desired.map((item, at): Matched => {
     const existing = byKey[at];
     if (existing !== undefined) return { desired: item, existing, adopted: 'no' };
@@ -45,10 +48,10 @@ export function matchObjects(snapshot: Snapshot, desired: readonly Desired[], so
   return { matched, problems };
 }
 
-/** Children of this source that nothing states any more, by parent and pairing value, in the order of their keys. */
-function leftoversBySlot(snapshot: Snapshot, source: string, taken: ReadonlySet<string>): Map<string, StoredObject[]> {
+/** Children that nothing states any more, by parent and pairing value, in the order of their keys. */
+function leftoversBySlot(snapshot: Snapshot, before: readonly StoredObject[], taken: ReadonlySet<string>): Map<string, StoredObject[]> {
   const slots = new Map<string, StoredObject[]>();
-  for (const object of snapshot.declaredBy(source)) {
+  for (const object of before) {
     const kind = snapshot.registry.get(object.kind);
     if (taken.has(object.id) || kind.pairing === undefined || object.key === undefined) continue;
     // A stored spec is canonical, so it has the shape that the fields give it.

@@ -15,18 +15,28 @@ export interface Pruned {
   readonly warnings: readonly Problem[];
 }
 
+/** What a source stated until now and does not state any more. */
+export interface PruneInput {
+  readonly snapshot: Snapshot;
+  readonly source: string;
+  readonly gone: readonly StoredObject[];
+  /** Ids of what it states now. */
+  readonly stated: ReadonlySet<string>;
+  /** ISO 8601. */
+  readonly now: string;
+}
+
 /**
  * Objects that the source owns and no longer states are deleted; what others state too goes over to them; what the
  * source only stated is released. An object that others use is kept and reported.
  */
-export function pruneObjects(snapshot: Snapshot, source: string, kept: ReadonlySet<string>, enabled: boolean, now: string): Pruned {
-  if (!enabled) return { edits: [], leaving: new Set(), warnings: [] };
-  const gone = snapshot.declaredBy(source).filter((object) => !kept.has(object.id));
+export function pruneObjects({ snapshot, source, gone, stated, now }: PruneInput): Pruned {
   const candidates = gone.filter((object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object));
-  const { leaving, blocked } = settle(snapshot, candidates, kept);
+  const { leaving, blocked } = settle(snapshot, candidates, stated);
   const edits: Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
+  const deletable = new Set(candidates);
   for (const object of gone) {
-    if (!candidates.includes(object)) edits.push(release(snapshot, object, source, now));
+    if (!deletable.has(object)) edits.push(release(snapshot, object, source, now));
   }
   return { edits, leaving, warnings: blocked };
 }

@@ -3,6 +3,7 @@ import type { Reader } from '../documents/reader.ts';
 import { applyDesire, type Reconciled } from '../engine/documents.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { putSource } from '../store/sources.ts';
 import { createDirectorySource } from './directory.ts';
@@ -44,8 +45,9 @@ interface Status {
 export function runDirectoryLoop(options: DirectoryLoopOptions): () => Promise<void> {
   const { path, settleMs, pollMs } = options;
   let status: Status | undefined;
+  const memory: Memory = {};
   const deliver = async (snapshot: DirectorySnapshot): Promise<void> => {
-    const next = snapshot.ok ? await reconcile(options, snapshot, status) : unavailable(options, snapshot.reason, status);
+    const next = snapshot.ok ? await reconcile(options, snapshot, memory, status) : unavailable(options, snapshot.reason, status);
     await store(options, next);
     status = next;
   };
@@ -62,13 +64,20 @@ function unavailable({ name, tell }: DirectoryLoopOptions, reason: string, last:
   return { ...lastApplied(last), state: 'unavailable', message };
 }
 
-async function reconcile(options: DirectoryLoopOptions, snapshot: DirectorySnapshot & { readonly ok: true }, last: Status | undefined): Promise<Status> {
+/** What was applied last. */
+interface Memory {
+  since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
+}
+
+async function reconcile(options: DirectoryLoopOptions, snapshot: DirectorySnapshot & { readonly ok: true }, memory: Memory, last: Status | undefined): Promise<Status> {
   const { engine, reader, account, name, tell } = options;
   for (const warning of snapshot.warnings) tell({ level: 'warn', message: `source ${name}: ${warning}` });
   const input = await readInput(reader, snapshot.files);
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: 0 };
   const { documents, problems, place } = input;
-  const result = await applyDesire(engine, call, { source: name, documents, problems, place, prune: true, allowEmpty: false });
+  const since = memory.since === undefined ? {} : { since: memory.since };
+  const result = await applyDesire(engine, call, { source: name, documents, problems, place, prune: true, allowEmpty: false, ...since });
+  memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
   return report(options, result, snapshot.digest, documents.length, last);
 }
 
