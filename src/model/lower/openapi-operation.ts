@@ -18,6 +18,8 @@ export interface Operation {
   /** Status of success, 200 unless said otherwise. */
   readonly status?: number;
   readonly headers?: readonly string[];
+  /** `If-None-Match` may be answered with nothing. */
+  readonly unchanged?: boolean;
   readonly errors: readonly number[];
   /** No credentials needed. */
   readonly open?: boolean;
@@ -43,6 +45,7 @@ export function operation(spec: Operation): JsonObject {
     ...(spec.body === undefined ? {} : { requestBody: { required: spec.optionalBody !== true, content: spec.body } }),
     responses: {
       [spec.status ?? 200]: success,
+      ...(spec.unchanged === true ? { 304: { description: 'Nothing changed; the body is empty.' } } : {}),
       ...Object.fromEntries(spec.errors.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   };

@@ -73,76 +73,59 @@ const methods: Readonly<Record<Verb, string>> = {
 };
 const always = [401, 403, 429, 503];
 
+/** What an operation of a verb has besides its name: parameters, bodies, failures. */
+type Describe = (kind: Kind, examples: Examples) => Omit<Operation, 'id' | 'tag' | 'summary'>;
+
+const verbs: Readonly<Record<Verb, Describe>> = {
+  list: (kind, examples) => ({
+    description: kind.doc,
+    parameters: [
+      ...(kind.filters ?? []).map((filter) => query(filter, `Only objects whose \`${filter}\` is exactly this.`)),
+      header('IfNoneMatch'),
+    ],
+    answer: json(listOf(kind.name), [examples.response(kind)]),
+    headers: ['ETag'],
+    unchanged: true,
+    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404])),
+  }),
+  create: (kind, examples) => ({
+    parameters: [header('Prefer')],
+    ...bodies(kind, examples),
+    headers: ['ETag', 'Heddle-Ignored'],
+    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), 400, 409, 413, 415, 422),
+  }),
+  read: (kind, examples) => ({
+    parameters: [header('IfNoneMatch')],
+    answer: json(named(kind.name), examples.response(kind)),
+    headers: ['ETag'],
+    unchanged: true,
+    errors: sorted(...always, 404),
+  }),
+  replace: (kind, examples) => ({
+    description: 'An optional field that is left out returns to its default.',
+    parameters: [header('IfMatch'), header('Prefer')],
+    ...bodies(kind, examples),
+    headers: ['ETag', 'Heddle-Ignored'],
+    errors: sorted(...always, 400, 404, 409, 412, 413, 415, 422),
+  }),
+  delete: () => ({ parameters: [header('IfMatch')], errors: sorted(...always, 400, 404, 409, 412) }),
+};
+
 function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
-  const { name, module: tag } = kind;
-  const plural = pluralWord(name);
-  const write = {
-    body: json(named(`${name}Request`), examples.request(kind)),
-    answer: json(named(name), examples.response(kind)),
+  const isList = verb === 'list';
+  const id = `${verb}${isList ? pluralWord(kind.name) : kind.name}`;
+  const what = isList ? 'objects' : 'an object';
+  const summary = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${what} of kind ${kind.name}`;
+  return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
+}
+
+function bodies(kind: Kind, examples: Examples): Pick<Operation, 'body' | 'answer'> {
+  return {
+    body: json(named(`${kind.name}Request`), examples.request(kind)),
+    answer: json(named(kind.name), examples.response(kind)),
   };
-  const missing = kind.path?.includes('{') === true ? [404] : [];
-  switch (verb) {
-    case 'list':
-      return {
-        ...{ id: `list${plural}`, tag, summary: `List objects of kind ${name}`, description: kind.doc },
-        parameters: [
-          ...(kind.filters ?? []).map((filter) => query(filter, `Only objects whose \`${filter}\` is exactly this.`)),
-          header('IfNoneMatch'),
-        ],
-        answer: json(listOf(name), [examples.response(kind)]),
-        headers: ['ETag'],
-        errors: sorted(...always, ...missing),
-      };
-    case 'create':
-      return {
-        id: `create${name}`,
-        tag,
-        summary: `Create an object of kind ${name}`,
-        parameters: [header('Prefer')],
-        ...write,
-        headers: ['ETag', 'Heddle-Ignored'],
-        errors: sorted(...always, ...missing, 400, 409, 413, 415, 422),
-      };
-    case 'read':
-      return {
-        id: `read${name}`,
-        tag,
-        summary: `Read an object of kind ${name}`,
-        parameters: [header('IfNoneMatch')],
-        answer: write.answer,
-        headers: ['ETag'],
-        errors: sorted(...always, 404),
-      };
-    case 'replace':
-      return {
-        ...{
-          id: `replace${name}`,
-          tag,
-          summary: `Replace an object of kind ${name}`,
-          parameters: [header('IfMatch'), header('Prefer')],
-        },
-        description: 'An optional field that is left out returns to its default.',
-        ...write,
-        headers: ['ETag', 'Heddle-Ignored'],
-        errors: sorted(...always, 400, 404, 409, 412, 413, 415, 422),
-      };
-    case 'delete':
-      return {
-        id: `delete${name}`,
-        tag,
-        summary: `Delete an object of kind ${name}`,
-        parameters: [header('IfMatch')],
-        errors: sorted(...always, 400, 404, 409, 412),
-      };
-    default:
-      return unreachable(verb);
-  }
 }
 
 function sorted(...statuses: readonly number[]): readonly number[] {
   return [...statuses].sort((a, b) => a - b);
-}
-
-function unreachable(verb: never): never {
-  throw new Error(`no such verb: ${String(verb)}`);
 }
