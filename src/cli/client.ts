@@ -56,7 +56,7 @@ export function accept(answer: Answer): Answer {
 }
 
 /** The exception that stands for a refusal of the server. */
-export function refusalOf({ status, body, text }: Answer): HeddleError {
+function refusalOf({ status, body, text }: Answer): HeddleError {
   const told = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
   const message = told === '' ? `The server answered ${status} without a reason.` : told;
   const problems = isObject(body) && Array.isArray(body['problems']) ? (body['problems'] as readonly Problem[]) : [];

@@ -109,7 +109,7 @@ async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Prom
 type BootstrapConfig = Pick<Config, 'bootstrapToken' | 'bootstrapTokenFile'>;
 
 /** The token for the first start, if one was given. It is checked before anything starts; it is never shown. */
-export async function readBootstrapToken(config: BootstrapConfig): Promise<string | undefined> {
+async function readBootstrapToken(config: BootstrapConfig): Promise<string | undefined> {
   const { bootstrapToken, bootstrapTokenFile } = config;
   if (bootstrapToken !== undefined && bootstrapTokenFile !== undefined) {
     throw new Unauthenticated('HEDDLE_BOOTSTRAP_TOKEN and HEDDLE_BOOTSTRAP_TOKEN_FILE are both set; keep one of them.');

@@ -23,7 +23,7 @@ export interface Terminal {
 type Output = NodeJS.WriteStream;
 
 /** Whether output to a terminal may have colours (no-color.org). */
-export function allowsColour(env: Environment): boolean {
+function allowsColour(env: Environment): boolean {
   return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
@@ -65,9 +65,11 @@ function createWriter(stream: Output) {
 
 async function confirm(streams: NodeJS.Process, question: string): Promise<boolean> {
   const lines = createInterface({ input: streams.stdin, output: streams.stderr });
-  const left = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  // Ctrl-C or Ctrl-D: a no, and the cursor still stands behind the question.
+  const left = new Promise<string>((resolve) => lines.once('close', () => resolve('\n')));
   try {
     const answer = await Promise.race([lines.question(question), left]);
+    if (answer === '\n') streams.stderr.write(answer);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     lines.close();
