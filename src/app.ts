@@ -104,7 +104,7 @@ export function createEngine(database: Database, log: Log, registry: Registry = 
 }
 
 /** The objects of a new account, in a random range of the shared address space and a random unique local one. */
-function firstObjects(engine: Engine) {
+export function firstObjects(engine: Engine) {
   return (accountId: string, owner: { readonly id: string; readonly name: string }) =>
     newAccount({
       accountId,

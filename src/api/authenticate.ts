@@ -13,10 +13,10 @@ declare module 'fastify' {
   }
 }
 
-/** Authenticates every request but those of open routes and unknown paths. */
+/** Authenticates every request but those of open routes; unknown paths were refused before. */
 export function createAuthHook(authenticator: Authenticator) {
   return async (request: FastifyRequest): Promise<void> => {
-    if (request.routeOptions.config.open === true || request.is404) return;
+    if (request.routeOptions.config.open === true) return;
     request.call = await authenticator.authenticate(request.headers.authorization);
   };
 }

@@ -11,7 +11,7 @@ class BadBody extends Error {
  * anything. Text that Postgres cannot store is refused here, once.
  */
 export function acceptJson(app: FastifyInstance): void {
-  app.removeContentTypeParser('application/json');
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
     if (text === '' || request.method === 'DELETE') {
       done(null, undefined);
@@ -33,19 +33,28 @@ function parseJson(text: string): unknown {
     throw new BadBody(`the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   // An escape is the only way such text gets into JSON that is valid UTF-8.
-  if (/\\u(0000|[dD][89a-fA-F])|"__proto__"/.test(text)) refuseUnstorable(value, '');
+  if (/\\u(0000|[dD][89a-fA-F])|"__proto__"/.test(text)) refuseUnstorable(value, '', 0);
   return value;
 }
 
-function refuseUnstorable(value: unknown, pointer: string): void {
+/** How deep a body that has to be walked may nest. */
+const deepest = 100;
+
+function refuseUnstorable(value: unknown, pointer: string, depth: number): void {
+  if (depth > deepest) throw new BadBody(`the body nests more than ${deepest} levels deep; send a flatter one`);
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-    throw new BadBody(`the text at ${pointer === '' ? 'the top' : pointer} contains NUL or half a surrogate pair, which cannot be stored; remove it`);
+    throw new BadBody(
+      `the text at ${pointer === '' ? 'the top' : pointer} contains NUL or half a surrogate pair, which cannot be stored; remove it`,
+    );
   }
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {
-    if (name === '__proto__') throw new BadBody(`the member name __proto__ at ${pointer === '' ? 'the top' : pointer} is not allowed; remove it`);
-    refuseUnstorable(name, pointer);
-    refuseUnstorable(item, `${pointer}/${name}`);
+    if (name === '__proto__')
+      throw new BadBody(
+        `the member name __proto__ at ${pointer === '' ? 'the top' : pointer} is not allowed; remove it`,
+      );
+    refuseUnstorable(name, pointer, depth);
+    refuseUnstorable(item, `${pointer}/${name}`, depth + 1);
   }
 }
 

@@ -1,0 +1,68 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorBody } from './errors.ts';
+
+/** The body of a refusal that no exception stands behind. */
+export function errorBody(code: number, message: string): ErrorBody {
+  return { message, code };
+}
+
+/** Refuses paths that nothing is at, before a body is looked at. Says the same of an id that cannot be one. */
+export function refuseUnknownPaths(app: FastifyInstance): void {
+  app.setNotFoundHandler(refuseUnknown);
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? refuseUnknown(request, reply) : undefined));
+}
+
+/** The answer to a path that nothing is at. */
+export function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = (request.url.split('?')[0] ?? '').slice(0, 200);
+  return reply.code(404).send(errorBody(404, `${request.method} ${path} not found`));
+}
+
+/** Notes the methods of every route that is added from now on; the function it returns refuses all others, in the one shape of errors. */
+export function collectMethods(app: FastifyInstance): () => void {
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', (route) => {
+    const known = methods.get(route.url) ?? new Set();
+    for (const method of [route.method].flat()) known.add(method);
+    methods.set(route.url, known);
+  });
+  return () => {
+    for (const [url, known] of [...methods]) refuseOthers(app, url, known);
+  };
+}
+
+function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<string>): void {
+  const method = app.supportedMethods.filter((name) => !known.has(name));
+  const allow = [...known].sort().join(', ');
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    reply
+      .code(405)
+      .header('allow', allow)
+      .send(errorBody(405, `${request.method} is not possible here; use ${allow}`));
+  // In the hook already: whatever the body is, the method is what is wrong.
+  app.route({ method, url, config: { open: true }, onRequest: refuse, handler: refuse });
+}
+
+/** Answers what is not HTTP, in the one shape of errors, and hangs up. */
+export function refuseBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code !== 'ECONNRESET' && socket.writable) {
+    const { status, message } = brokenRequest(error.code);
+    const body = JSON.stringify(errorBody(status, message));
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
+    socket.write(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  }
+  socket.destroy(error);
+}
+
+function brokenRequest(code: string | undefined): { readonly status: number; readonly message: string } {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, message: 'the request took too long to arrive; send it again' };
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, message: 'the headers are too large; send at most 16 KiB' };
+    default:
+      return { status: 400, message: 'this is not an HTTP request; check what stands between client and server' };
+  }
+}

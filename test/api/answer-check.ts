@@ -1,0 +1,89 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
+import type { Registry } from '../../src/model/registry.ts';
+import type { Answer } from './setup.ts';
+
+/** Fails the test when an answer is not what the OpenAPI document says about its operation. */
+export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
+
+/** Checks every answer of the known operations: the status is listed, and the body has these members and no others. */
+export function createAnswerCheck(registry: Registry): AnswerCheck {
+  const description = lowerToOpenApi(registry, { version: '0' });
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp } });
+  ajv.addSchema(closed(description) as JsonObject, 'openapi');
+  const compiled = new Map<string, ValidateFunction>();
+  const paths = Object.keys(description['paths'] as JsonObject)
+    .sort((a, b) => a.split('{').length - b.split('{').length)
+    .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
+
+  const validatorFor = (pointer: string): ValidateFunction => {
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi#${pointer}` });
+    compiled.set(pointer, known);
+    return known;
+  };
+
+  return (method, url, answer) => {
+    const path = paths.find(({ pattern }) => pattern.test(url.split('?')[0] ?? ''))?.path;
+    const operation = path === undefined ? undefined : at(description, ['paths', path, method.toLowerCase()]);
+    if (answer.status >= 400) checkError(validatorFor('/components/schemas/Error'), answer);
+    if (path === undefined || operation === undefined || answer.status === 304) return;
+    const pointer = ['paths', path, method.toLowerCase(), 'responses', String(answer.status)];
+    expect(Object.keys(at(operation, ['responses']) as JsonObject), `statuses of ${method} ${path}`).toContain(
+      String(answer.status),
+    );
+    if (answer.status >= 400) return;
+    checkBody(description, pointer, validatorFor, answer);
+  };
+}
+
+function checkError(validate: ValidateFunction, answer: Answer): void {
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
+  expect(validate(answer.body) || validate.errors, JSON.stringify(answer.body)).toBe(true);
+  expect(answer.body.code).toBe(answer.status);
+}
+
+function checkBody(
+  description: JsonObject,
+  pointer: readonly string[],
+  validatorFor: (pointer: string) => ValidateFunction,
+  answer: Answer,
+): void {
+  const content = at(description, [...pointer, 'content']);
+  if (content === undefined) {
+    expect(answer.body).toBe('');
+    return;
+  }
+  const type = String(answer.headers['content-type']).split(';')[0] ?? '';
+  expect(Object.keys(content as JsonObject)).toContain(type);
+  if (type !== 'application/json') return;
+  const validate = validatorFor([...pointer, 'content', type, 'schema'].map(escaped).join(''));
+  expect(validate(answer.body) || validate.errors, JSON.stringify(answer.body)).toBe(true);
+}
+
+/** The same description, but an object with declared members has no others. */
+function closed(value: Json): Json {
+  if (Array.isArray(value)) return value.map(closed);
+  if (!isObject(value)) return value;
+  const members = Object.fromEntries(Object.entries(value as JsonObject).map(([name, item]) => [name, closed(item)]));
+  const isSchema = members['type'] === 'object' && isObject(members['properties']);
+  return isSchema && members['additionalProperties'] === undefined
+    ? { ...members, additionalProperties: false }
+    : members;
+}
+
+function at(value: Json | undefined, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (inner, name) => (isObject(inner) ? (inner as JsonObject)[name] : undefined),
+    value,
+  );
+}
+
+function escaped(name: string): string {
+  return `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+}
+
+function isTimestamp(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text);
+}

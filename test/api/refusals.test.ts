@@ -1,0 +1,128 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { sharedApi, testApi, token } from './setup.ts';
+
+const api = sharedApi();
+const json = { 'content-type': 'application/json' };
+
+describe('what no route takes', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/api/nothing'],
+    ['POST', '/api/nothing'],
+    ['GET', '/api/groups/a/b'],
+    ['GET', '/api/groups/%zz'],
+    ['GET', `/api/groups/${'x'.repeat(600)}`],
+    ['GET', '/api/accounts/a/b'],
+    ['GET', '//api/groups'],
+  ])('%s %s is not found, with and without credentials and whatever the body', async (method, url) => {
+    for (const headers of [{}, { authorization: '' }] as Record<string, string>[]) {
+      const answer = await api().call(method, url, method === 'POST' ? '{' : undefined, headers);
+      expect(answer.body).toEqual({ code: 404, message: expect.stringContaining('not found') });
+    }
+  });
+
+  it.each([
+    ['PATCH', '/api/groups', 'GET, HEAD, POST'],
+    ['DELETE', '/api/groups', 'GET, HEAD, POST'],
+    ['POST', '/api/groups/x', 'DELETE, GET, HEAD, PUT'],
+    ['GET', '/api/accounts/x', 'PUT'],
+    ['OPTIONS', '/api/routes', 'GET, HEAD, POST'],
+    ['GET', '/api/config/plans', 'POST'],
+    ['POST', '/healthz', 'GET, HEAD'],
+  ])('%s %s is not allowed, and Allow says what is', async (method, url, allow) => {
+    const answer = await api().call(method, url, method === 'GET' ? undefined : 'not json', { 'content-type': 'a/b' });
+    expect([answer.status, answer.headers['allow']]).toEqual([405, allow]);
+    expect(answer.body).toEqual({ code: 405, message: expect.stringContaining(allow) });
+  });
+
+  it('answers a broken request on the socket in the shape of errors', async () => {
+    await using api = await testApi();
+    await api.app.listen({ host: '127.0.0.1', port: 0 });
+    const port = api.app.addresses()[0]?.port ?? 0;
+    expect(await exchange(port, 'NONSENSE\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 400 [^]*\r\n\r\n\{"message":".+","code":400\}$/,
+    );
+    const large = `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`;
+    expect(await exchange(port, large)).toMatch(/^HTTP\/1\.1 431 [^]*"code":431\}$/);
+    expect(await exchange(port, 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [^]*"code":400\}$/);
+    const known = 'PROPFIND /api/groups HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    expect(await exchange(port, known)).toMatch(/"code":404\}$/);
+  });
+});
+
+describe('bodies', () => {
+  it.each([
+    ['{', 400],
+    ['{"name":"a"} x', 400],
+    ['[]', 400],
+    ['"text"', 400],
+    ['null', 400],
+    ['7', 400],
+    ['', 400],
+    ['\u{feff}{"name":"a"}', 400],
+    ['{"name":"a\\u0000b"}', 400],
+    ['{"name":"\\ud800"}', 400],
+    ['{"name":"a","peers":["\\udc00"]}', 400],
+    ['{"a\\u0000":1,"name":"a"}', 400],
+    ['{"name":"a","__proto__":{"x":1}}', 400],
+    [`{"name":"a","x":${'['.repeat(20_000)}"\\u0000"${']'.repeat(20_000)}}`, 400],
+    [`{"name":"a","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 200],
+    [`{"name":"${'x'.repeat(1024 * 1024)}"}`, 413],
+  ] as const)('body %$ is answered with its status', async (text, status) => {
+    const before = await api().revision();
+    expect((await api().call('POST', '/api/groups', text)).status).toBe(status);
+    expect((await api().call('PUT', '/api/groups/x', text)).status).toBe(status === 200 ? 404 : status);
+    expect(await api().revision()).toBe(status === 200 ? before + 1 : before);
+  });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense', 'application/yaml'])(
+    'a body of type %s is refused with 415',
+    async (type) => {
+      const answer = await api().call('POST', '/api/groups', '{"name":"a"}', { 'content-type': type });
+      expect(answer.body).toEqual({ code: 415, message: expect.stringContaining('application/json') });
+    },
+  );
+
+  it('takes what clients send: content types with a charset, bodies where none is wanted, and empty ones', async () => {
+    await using api = await testApi();
+    const made = await api.call('POST', '/api/groups', '{"name":"a"}', {
+      'content-type': 'Application/JSON; charset=utf-8',
+    });
+    expect(made.status).toBe(200);
+    expect((await api.call('GET', '/api/groups', undefined, json)).status).toBe(200);
+    expect((await api.call('GET', '/api/groups', '')).status).toBe(200);
+    expect((await api.call('POST', '/api/groups', '')).body.message).toContain('needs a body');
+    expect((await api.call('POST', '/api/groups')).body.message).toContain('needs a body');
+    expect((await api.call('PUT', `/api/groups/${made.body.id}`, '')).status).toBe(400);
+    for (const body of ['""', '', '{"a":1}', 'nonsense', undefined]) {
+      const { id } = (await api.call('POST', '/api/groups', { name: 'b' })).body;
+      const gone = await api.call('DELETE', `/api/groups/${id}`, body, json);
+      expect([gone.status, gone.body]).toEqual([200, '']);
+    }
+  });
+
+  it('decodes ids in paths', async () => {
+    await using api = await testApi();
+    const id = await api.group('a');
+    const encoded = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+    expect((await api.call('GET', `/api/groups/${encoded}`)).body.id).toBe(id);
+    for (const strange of ['a%2Fb', '%20', '%00', '%F0%9F%92%A9', "'", '..', 'null', encodeURIComponent(token)]) {
+      const answer = await api.call('GET', `/api/groups/${strange}`);
+      expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('not found')]);
+    }
+  });
+});
+
+function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let received = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.on('close', () => resolve(received));
+    socket.on('error', (error) => (received === '' ? reject(error) : resolve(received)));
+  });
+}

@@ -1,0 +1,132 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll } from 'vitest';
+import { createApi } from '../../src/api/server.ts';
+import { createEngine, firstObjects } from '../../src/app.ts';
+import { createReader } from '../../src/documents/reader.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { createAuthenticator } from '../../src/identity/authenticate.ts';
+import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
+import type { Json } from '../../src/lib/json.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import type { Database } from '../../src/store/database.ts';
+import { type Engine as Kind, testDatabase } from '../setup/database.ts';
+import { addPeers } from '../setup/peers.ts';
+import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
+
+/** The token of the machine owner in tests. */
+export const token = makeToken('nbp_', new Uint8Array(32).fill(7));
+
+/** What a request was answered. `body` is parsed when it is JSON, else the text. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  // Tests look into bodies member by member; a wrong member is `undefined` and fails the test.
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  readonly body: any;
+}
+
+export type Call = (
+  method: string,
+  url: string,
+  body?: Json,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Answer>;
+
+/** A server with a fresh account, without a socket. */
+export interface TestApi extends AsyncDisposable {
+  readonly app: FastifyInstance;
+  readonly engine: Engine;
+  readonly account: string;
+  /** Defects that were answered with 500; a test that leaves any fails. */
+  readonly defects: unknown[];
+  /** Sends JSON with the owner's token; a text is sent as it is. Every answer must be what the OpenAPI document says. */
+  readonly call: Call;
+  /** Peers by label. */
+  peers(...labels: readonly string[]): Promise<readonly string[]>;
+  /** The id of a new group. */
+  group(name: string, peers?: readonly string[]): Promise<string>;
+  /** The number of the newest revision. */
+  revision(): Promise<number>;
+}
+
+/** Builds the HTTP interface on a database of its own. */
+export async function testApi(kind: Kind = 'postgres'): Promise<TestApi> {
+  const made = await testDatabase(kind);
+  return apiOn(made.database, () => made[Symbol.asyncDispose]());
+}
+
+/** One server for all tests of a file (or suite) that do not get in each other's way. */
+export function sharedApi(): () => TestApi {
+  let made: TestApi | undefined;
+  beforeAll(async () => {
+    made = await testApi();
+  });
+  afterAll(() => made?.[Symbol.asyncDispose]());
+  return () => {
+    if (made === undefined) throw new Error('the server is made before the first test');
+    return made;
+  };
+}
+
+/** Builds the HTTP interface on a migrated database and makes the account when there is none. */
+export async function apiOn(database: Database, dispose: () => PromiseLike<void>): Promise<TestApi> {
+  const defects: unknown[] = [];
+  const engine = createEngine(database, () => {});
+  const { account } = await ensureMachineOwner(engine, {
+    dataDir: '/nowhere',
+    token,
+    firstObjects: firstObjects(engine),
+    tell: () => {},
+  });
+  const reader = createReader();
+  const app = await createApi({
+    engine,
+    reader,
+    authenticator: createAuthenticator(database, engine.snapshots, Date.now),
+    version: '0.0.0-test',
+    openEndpoints: [],
+    report: (error) => defects.push(error),
+  });
+  const call = createCall(app, createAnswerCheck(engine.registry));
+  return {
+    app,
+    engine,
+    account,
+    defects,
+    call,
+    peers: (...labels) => addPeers(engine, account, labels),
+    group: async (name, peers = []) => (await call('POST', '/api/groups', { name, peers })).body.id,
+    revision: async () => (await call('GET', '/api/config/revisions?limit=1')).body[0].revision,
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await engine.committer.settle();
+      await reader.close();
+      await dispose();
+      if (defects.length > 0) throw new AggregateError(defects, 'the API answered with 500');
+    },
+  };
+}
+
+function createCall(app: FastifyInstance, check: AnswerCheck): Call {
+  return async (method, url, body, headers = {}) => {
+    const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const response = await app.inject({
+      method: method as 'GET',
+      url,
+      headers: { authorization: `Token ${token}`, ...type, ...headers },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    const answer = {
+      status: response.statusCode,
+      headers: response.headers as Readonly<Record<string, string>>,
+      body: parse(response.body, String(response.headers['content-type'] ?? '')),
+    };
+    check(method, url, answer);
+    return answer;
+  };
+}
+
+function parse(text: string, type: string): unknown {
+  return type.startsWith('application/json') && text !== '' ? JSON.parse(text) : text;
+}
