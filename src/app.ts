@@ -5,8 +5,8 @@ import { createReader, type Reader } from './documents/reader.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createSnapshots } from './engine/snapshots.ts';
-import { ensureMachineOwner } from './identity/bootstrap.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
+import { ensureMachineOwner } from './identity/bootstrap.ts';
 import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
 import { createIdSource } from './lib/ids.ts';
@@ -65,7 +65,12 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(() => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
-    const { account } = await ensureMachineOwner(engine, { dataDir: options.dataDir, token: options.bootstrapToken, firstObjects: firstObjects(engine), tell: (level, message) => log({ level, message }) });
+    const { account } = await ensureMachineOwner(engine, {
+      dataDir: options.dataDir,
+      token: options.bootstrapToken,
+      firstObjects: firstObjects(engine),
+      tell: (level, message) => log({ level, message }),
+    });
     const api = await createApi({
       engine,
       reader,
@@ -97,7 +102,11 @@ export function createEngine(database: Database, log: Log, registry: Registry = 
     committed: (revision) => {
       for (const listener of listeners) listener(revision);
     },
-    defect: (error) => log({ level: 'error', message: `defect: the database refused a batch, which is now written one by one: ${describe(error)}` }),
+    defect: (error) =>
+      log({
+        level: 'error',
+        message: `defect: the database refused a batch, which is now written one by one: ${describe(error)}`,
+      }),
   });
   const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
   return { registry, validator: createValidator(registry), database, snapshots, committer, now, newId, listeners };
@@ -112,7 +121,9 @@ export function firstObjects(engine: Engine) {
       now: engine.now(),
       newId: engine.newId,
       networkRange: `100.${64 + randomInt(64)}.0.0/16`,
-      networkRangeV6: `fd${randomBytes(7).toString('hex').replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
+      networkRangeV6: `fd${randomBytes(7)
+        .toString('hex')
+        .replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
       domain: '',
     });
 }
@@ -124,7 +135,8 @@ function logRevision({ revision, actor, plan, before, after }: CommittedRevision
   const shown = { ...plan, changes: plan.changes.slice(0, linesPerRevision) };
   for (const change of viewPlan(shown, before, after).changes) {
     log({ level: 'info', message: describeChange(change), revision, by: actor.name });
-    for (const risk of change.risks) log({ level: 'warn', message: `${change.kind} ${change.key ?? change.name}: ${risk}`, revision });
+    for (const risk of change.risks)
+      log({ level: 'warn', message: `${change.kind} ${change.key ?? change.name}: ${risk}`, revision });
   }
   const more = plan.changes.length - linesPerRevision;
   if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });

@@ -29,7 +29,9 @@ const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/
 
 /** The routes by which documents are validated, planned, applied and exported. */
 export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoutesOptions): Promise<void> {
-  app.addContentTypeParser(yamlTypes, { parseAs: 'string', bodyLimit }, (_request, text, done) => done(null, { files: [{ path: '-', text }] }));
+  app.addContentTypeParser(yamlTypes, { parseAs: 'string', bodyLimit }, (_request, text, done) =>
+    done(null, { files: [{ path: '-', text }] }),
+  );
   addPlanRoutes(app, options);
   addReadRoutes(app, options);
 }
@@ -52,7 +54,8 @@ function addPlanRoutes(app: FastifyInstance, { engine, reader }: ConfigRoutesOpt
   });
   app.post('/api/config/apply', { bodyLimit }, async (request) => {
     const { desire } = await readDesire(reader, request);
-    if (queryOf(request)['dryRun'] === 'true') return { plan: await createPlan(engine, callOf(request), desire), revision: null };
+    if (queryOf(request)['dryRun'] === 'true')
+      return { plan: await createPlan(engine, callOf(request), desire), revision: null };
     return applyNow(engine, callOf(request), desire);
   });
 }
@@ -60,10 +63,14 @@ function addPlanRoutes(app: FastifyInstance, { engine, reader }: ConfigRoutesOpt
 function addReadRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOptions): void {
   app.get('/api/config/export', async (request, reply) => {
     const { kind, source, format } = queryOf(request);
-    if (kind !== undefined && engine.registry.find(kind) === undefined) throw new InvalidInput(`unknown kind ${kind}; known are ${engine.registry.names.join(', ')}`);
+    if (kind !== undefined && engine.registry.find(kind) === undefined)
+      throw new InvalidInput(`unknown kind ${kind}; known are ${engine.registry.names.join(', ')}`);
     const { account, revision } = callOf(request);
     const state = await engine.snapshots.at(account, revision);
-    const documents = exportDocuments(state, { ...(kind === undefined ? {} : { kind }), ...(source === undefined ? {} : { source }) });
+    const documents = exportDocuments(state, {
+      ...(kind === undefined ? {} : { kind }),
+      ...(source === undefined ? {} : { source }),
+    });
     if (format === 'json') return documents;
     return reply.header('content-type', 'application/yaml; charset=utf-8').send(writeDocuments(documents));
   });
@@ -71,7 +78,10 @@ function addReadRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOp
   app.get('/api/config/status', async (request) => accountStatus(engine, callOf(request), version));
   app.get('/api/config/revisions', async (request) => {
     const { before, limit } = queryOf(request);
-    return listHistory(engine, callOf(request), { ...(before === undefined ? {} : { before: wholeNumber('before', before) }), limit: limit === undefined ? 100 : wholeNumber('limit', limit) });
+    return listHistory(engine, callOf(request), {
+      ...(before === undefined ? {} : { before: wholeNumber('before', before) }),
+      limit: limit === undefined ? 100 : wholeNumber('limit', limit),
+    });
   });
   app.get('/api/config/revisions/:revision', async (request) => {
     const text = parameter(request, 'revision');
@@ -82,7 +92,10 @@ function addReadRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOp
 }
 
 /** What a plan request says: `{source, files, prune?, allowEmpty?, approve?, expectDigest?}`, or one YAML body with these in the query. */
-async function readDesire(reader: Reader, request: FastifyRequest): Promise<{ readonly desire: Desire; readonly input: DocumentInput }> {
+async function readDesire(
+  reader: Reader,
+  request: FastifyRequest,
+): Promise<{ readonly desire: Desire; readonly input: DocumentInput }> {
   const query = queryOf(request);
   const body = objectBody(request.body);
   const input = await readInput(reader, filesOf(body));
@@ -103,16 +116,22 @@ async function readDesire(reader: Reader, request: FastifyRequest): Promise<{ re
 
 function filesOf(body: JsonObject): readonly SourceFile[] {
   const files = body['files'];
-  if (!Array.isArray(files)) throw new InvalidInput('`files` is missing; send {"source": "name", "files": [{"path": "a.yaml", "text": "…"}]}, or YAML with `Content-Type: application/yaml`');
+  if (!Array.isArray(files))
+    throw new InvalidInput(
+      '`files` is missing; send {"source": "name", "files": [{"path": "a.yaml", "text": "…"}]}, or YAML with `Content-Type: application/yaml`',
+    );
   return files.map((file, at) => {
-    if (!isObject(file) || typeof file['path'] !== 'string' || typeof file['text'] !== 'string') throw new InvalidInput(`files[${at}] must be an object with the texts \`path\` and \`text\``);
+    if (!isObject(file) || typeof file['path'] !== 'string' || typeof file['text'] !== 'string')
+      throw new InvalidInput(`files[${at}] must be an object with the texts \`path\` and \`text\``);
     return { path: file['path'], text: file['text'] };
   });
 }
 
 function sourceName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(name)) return name;
-  throw new InvalidInput(`\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`);
+  throw new InvalidInput(
+    `\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`,
+  );
 }
 
 function flag(body: JsonObject, query: Query, name: string, fallback: boolean): boolean {
@@ -132,7 +151,8 @@ function textOf(body: JsonObject, name: string): string | undefined {
 
 function wholeNumber(name: string, text: string): number {
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 1 && value <= 1_000_000_000) return Math.min(value, name === 'limit' ? 1000 : value);
+  if (Number.isSafeInteger(value) && value >= 1 && value <= 1_000_000_000)
+    return Math.min(value, name === 'limit' ? 1000 : value);
   throw new InvalidInput(`\`${name}\` must be a whole number from 1`);
 }
 
@@ -140,7 +160,9 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 function queryOf(request: FastifyRequest): Query {
   const query = request.query as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, typeof value === 'string' && value !== '' ? value : undefined]));
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, typeof value === 'string' && value !== '' ? value : undefined]),
+  );
 }
 
 function parameter(request: FastifyRequest, name: string): string {

@@ -1,6 +1,16 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { NeedsApproval } from '../engine/saved-plans.ts';
-import { Conflict, type ConflictReason, HeddleError, InvalidInput, NotAllowed, NotFound, Unauthenticated, Unavailable, UnsafePlan } from '../model/errors.ts';
+import {
+  Conflict,
+  type ConflictReason,
+  HeddleError,
+  InvalidInput,
+  NotAllowed,
+  NotFound,
+  Unauthenticated,
+  Unavailable,
+  UnsafePlan,
+} from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 
 /** The one shape of every error on the wire. `code` is the HTTP status. */

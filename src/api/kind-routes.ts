@@ -1,6 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
-import { createObject, deleteObject, listObjects, readObject, replaceObject, type WriteOptions, type Written } from '../engine/objects.ts';
+import {
+  createObject,
+  deleteObject,
+  listObjects,
+  readObject,
+  replaceObject,
+  type WriteOptions,
+  type Written,
+} from '../engine/objects.ts';
 import type { Kind, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -11,7 +19,9 @@ import { objectBody } from './bodies.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-const handlers: Readonly<Record<Verb, { readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly one: boolean; readonly handle: Handler }>> = {
+const handlers: Readonly<
+  Record<Verb, { readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly one: boolean; readonly handle: Handler }>
+> = {
   list: { method: 'GET', one: false, handle: list },
   create: { method: 'POST', one: false, handle: create },
   read: { method: 'GET', one: true, handle: read },
@@ -26,7 +36,11 @@ export function addKindRoutes(app: FastifyInstance, engine: Engine): void {
     const collection = kind.path.replace(/\{(\w+)\}/g, ':parent');
     for (const verb of kind.verbs) {
       const { method, one, handle } = handlers[verb];
-      app.route({ method, url: one ? `${collection}/:id` : collection, handler: (request, reply) => handle(engine, kind, request, reply) });
+      app.route({
+        method,
+        url: one ? `${collection}/:id` : collection,
+        handler: (request, reply) => handle(engine, kind, request, reply),
+      });
     }
   }
 }
@@ -47,14 +61,18 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const filters = filtersOf(kind, request);
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)}`;
   const answer = answerFrom(state, name, newest(objects), () =>
-    objects.filter((object) => filters.every(([field, value]) => String(object.spec[field] ?? '') === value)).map((object) => lowerToResponse(engine.registry, object, state)),
+    objects
+      .filter((object) => filters.every(([field, value]) => String(object.spec[field] ?? '') === value))
+      .map((object) => lowerToResponse(engine.registry, object, state)),
   );
   return sendAnswer(request, reply, answer);
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {
   const query = request.query as Readonly<Record<string, unknown>>;
-  return (kind.filters ?? []).flatMap((field) => (typeof query[field] === 'string' && query[field] !== '' ? [[field, query[field]] as const] : []));
+  return (kind.filters ?? []).flatMap((field) =>
+    typeof query[field] === 'string' && query[field] !== '' ? [[field, query[field]] as const] : [],
+  );
 }
 
 function newest(objects: readonly StoredObject[]): number {
@@ -68,13 +86,33 @@ async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
 }
 
 async function create(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const written = await createObject(engine, callOf(request), kind, objectBody(request.body), writeOptions(request), paramsOf(request).parent);
+  const written = await createObject(
+    engine,
+    callOf(request),
+    kind,
+    objectBody(request.body),
+    writeOptions(request),
+    paramsOf(request).parent,
+  );
   return sendWritten(engine, written, request, reply);
 }
 
-async function replace(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function replace(
+  engine: Engine,
+  kind: Kind,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { id = '', parent } = paramsOf(request);
-  const written = await replaceObject(engine, callOf(request), kind, id, objectBody(request.body), writeOptions(request), parent);
+  const written = await replaceObject(
+    engine,
+    callOf(request),
+    kind,
+    id,
+    objectBody(request.body),
+    writeOptions(request),
+    parent,
+  );
   return sendWritten(engine, written, request, reply);
 }
 
@@ -89,8 +127,16 @@ function sendWritten(engine: Engine, written: Written, request: FastifyRequest, 
   return sendObject(engine, written.object, written.state, request, reply);
 }
 
-function sendObject(engine: Engine, object: StoredObject, state: Snapshot, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const answer = answerFrom(state, object.id, object.updatedRevision, () => lowerToResponse(engine.registry, object, state));
+function sendObject(
+  engine: Engine,
+  object: StoredObject,
+  state: Snapshot,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const answer = answerFrom(state, object.id, object.updatedRevision, () =>
+    lowerToResponse(engine.registry, object, state),
+  );
   return sendAnswer(request, reply, answer);
 }
 

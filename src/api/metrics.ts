@@ -12,16 +12,29 @@ export function addMetrics(app: FastifyInstance, engine: Engine, open: boolean):
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [registry],
   });
-  const operations = new Counter({ name: 'config_ops_total', help: 'Changes of objects that were committed.', labelNames: ['kind', 'action'], registers: [registry] });
-  const revisions = new Counter({ name: 'config_revisions_total', help: 'Revisions that this server made.', registers: [registry] });
+  const operations = new Counter({
+    name: 'config_ops_total',
+    help: 'Changes of objects that were committed.',
+    labelNames: ['kind', 'action'],
+    registers: [registry],
+  });
+  const revisions = new Counter({
+    name: 'config_revisions_total',
+    help: 'Revisions that this server made.',
+    registers: [registry],
+  });
   const memory = new Gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory.', registers: [registry] });
 
   engine.listeners.add(({ plan }) => {
     revisions.inc();
-    for (const { action, before, after } of plan.changes) operations.inc({ kind: after?.kind ?? before?.kind ?? '', action });
+    for (const { action, before, after } of plan.changes)
+      operations.inc({ kind: after?.kind ?? before?.kind ?? '', action });
   });
   app.addHook('onResponse', async (request, reply) => {
-    requests.observe({ method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }, reply.elapsedTime / 1000);
+    requests.observe(
+      { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode },
+      reply.elapsedTime / 1000,
+    );
   });
   app.get('/metrics', { config: { open } }, async (_request, reply) => {
     memory.set(process.memoryUsage.rss());

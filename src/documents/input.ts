@@ -12,16 +12,26 @@ export interface DocumentInput {
 }
 
 /** Reads files for planning. */
-export async function readInput(reader: Reader, files: readonly SourceFile[], signal?: AbortSignal): Promise<DocumentInput> {
+export async function readInput(
+  reader: Reader,
+  files: readonly SourceFile[],
+  signal?: AbortSignal,
+): Promise<DocumentInput> {
   const { documents, problems } = await reader.read(files, signal);
   return { documents, problems, place: (later) => placeProblems(later, files, documents) };
 }
 
-function placeProblems(problems: readonly Problem[], files: readonly SourceFile[], documents: readonly Document[]): readonly Problem[] {
+function placeProblems(
+  problems: readonly Problem[],
+  files: readonly SourceFile[],
+  documents: readonly Document[],
+): readonly Problem[] {
   if (problems.length === 0) return problems;
   const places = new Map(documents.map(({ place }) => [`${place.file}:${place.line}`, place]));
   const locate = createLocator(files);
-  return sortProblems(problems.map((problem) => placeProblem(problem, places.get(`${problem.file}:${problem.line}`), locate)));
+  return sortProblems(
+    problems.map((problem) => placeProblem(problem, places.get(`${problem.file}:${problem.line}`), locate)),
+  );
 }
 
 function placeProblem(problem: Problem, place: Place | undefined, locate: ReturnType<typeof createLocator>): Problem {

@@ -15,7 +15,11 @@ export interface FirstObject {
 }
 
 /** The server's account; made with its first objects when there is none. Any number of servers may start at once. */
-export async function ensureAccount(engine: Engine, actor: Actor, firstObjects: (account: string) => readonly FirstObject[]): Promise<{ readonly account: string; readonly created: boolean }> {
+export async function ensureAccount(
+  engine: Engine,
+  actor: Actor,
+  firstObjects: (account: string) => readonly FirstObject[],
+): Promise<{ readonly account: string; readonly created: boolean }> {
   const found = await findAccount(engine.database);
   const account = found?.account ?? (await createFirstAccount(engine.database, engine.newId(), engine.now()));
   if (found !== undefined && found.revision > 0) return { account, created: false };
@@ -28,17 +32,25 @@ export async function ensureAccount(engine: Engine, actor: Actor, firstObjects: 
       finishPlan({
         snapshot: state,
         // Another server may have been faster, or an earlier start was killed in between.
-        edits: state.size > 0 ? [] : firstObjects(account).map((object) => ({ after: storedObject(engine, object, now) })),
+        edits:
+          state.size > 0 ? [] : firstObjects(account).map((object) => ({ after: storedObject(engine, object, now) })),
         locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
         newId: engine.newId,
       }),
   });
-  if (!committed.ok) throw new Error(`the objects of a new account break the rules: ${committed.problems.map(({ message }) => message).join('; ')}`);
+  if (!committed.ok)
+    throw new Error(
+      `the objects of a new account break the rules: ${committed.problems.map(({ message }) => message).join('; ')}`,
+    );
   return { account, created: committed.revision !== undefined };
 }
 
 /** An object as the store keeps it; revisions are stamped by the plan. */
-export function storedObject(engine: Pick<Engine, 'registry'>, object: FirstObject & { readonly parent?: string }, now: string): StoredObject {
+export function storedObject(
+  engine: Pick<Engine, 'registry'>,
+  object: FirstObject & { readonly parent?: string },
+  now: string,
+): StoredObject {
   const kind = engine.registry.get(object.kind);
   return {
     ...object,

@@ -26,7 +26,13 @@ export interface Mutation {
 
 /** What became of a mutation. `revision` is absent when there was nothing to write. */
 export type Committed =
-  | { readonly ok: true; readonly plan: Plan; readonly revision?: number; readonly before: Snapshot; readonly after: Snapshot }
+  | {
+      readonly ok: true;
+      readonly plan: Plan;
+      readonly revision?: number;
+      readonly before: Snapshot;
+      readonly after: Snapshot;
+    }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly state: Snapshot };
 
 /** The one way in which an account changes. */
@@ -139,7 +145,16 @@ async function planBatch(options: CommitterOptions, base: Snapshot, batch: reado
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const { actor, commitRef, planId } = waiting.mutation;
     const events = auditEvents(result.plan, result.before, result.after);
-    revisions.push({ revision: result.revision, plan: result.plan, actor, requestId: options.newRequestId(), commitRef, planId, at, events });
+    revisions.push({
+      revision: result.revision,
+      plan: result.plan,
+      actor,
+      requestId: options.newRequestId(),
+      commitRef,
+      planId,
+      at,
+      events,
+    });
     tip = result.after;
   }
   return { tip, revisions, results };
@@ -169,7 +184,12 @@ async function write(options: CommitterOptions, base: Snapshot, planned: Planned
 /** Waits between questions to a database that does not answer, in milliseconds; about 20 seconds in all. */
 const doubtWaits = [50, 100, 200, 400, 800, 1500, 2500, 4000, 5000, 6000];
 
-async function resolveDoubt(options: CommitterOptions, account: string, revisions: readonly RevisionInput[], cause: Unavailable): Promise<boolean> {
+async function resolveDoubt(
+  options: CommitterOptions,
+  account: string,
+  revisions: readonly RevisionInput[],
+  cause: Unavailable,
+): Promise<boolean> {
   const requestId = revisions[0]?.requestId;
   if (requestId === undefined) throw new Internal('a batch without revisions was written', { cause });
   for (const wait of doubtWaits) {
@@ -180,10 +200,13 @@ async function resolveDoubt(options: CommitterOptions, account: string, revision
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
-  throw new Unavailable('the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again', {
-    cause,
-    inDoubt: true,
-  });
+  throw new Unavailable(
+    'the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again',
+    {
+      cause,
+      inDoubt: true,
+    },
+  );
 }
 
 function finish(options: CommitterOptions, planned: Planned): void {
@@ -195,6 +218,13 @@ function finish(options: CommitterOptions, planned: Planned): void {
     waiting.resolve(result);
     if (!result.ok || result.revision === undefined) continue;
     const { account, actor } = waiting.mutation;
-    options.committed({ account, revision: result.revision, actor, plan: result.plan, before: result.before, after: result.after });
+    options.committed({
+      account,
+      revision: result.revision,
+      actor,
+      plan: result.plan,
+      before: result.before,
+      after: result.after,
+    });
   }
 }

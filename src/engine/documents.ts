@@ -1,8 +1,9 @@
 import type { Document } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { type DocumentsInput, planDocuments } from '../plan/documents.ts';
+import { planDocuments } from '../plan/documents.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
+import type { DocumentsInput } from '../plan/stated-object.ts';
 import { movePositions } from '../store/positions.ts';
 import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
@@ -30,13 +31,23 @@ export interface Desire {
 
 /** What became of it. Nothing is written unless it is `applied`. */
 export type Reconciled =
-  | { readonly state: 'applied'; readonly plan: Plan; readonly revision?: number; readonly before: Snapshot; readonly after: Snapshot }
+  | {
+      readonly state: 'applied';
+      readonly plan: Plan;
+      readonly revision?: number;
+      readonly before: Snapshot;
+      readonly after: Snapshot;
+    }
   | { readonly state: 'needs_approval'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
   | { readonly state: 'stale'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
   | { readonly state: 'invalid'; readonly problems: readonly Problem[] };
 
 /** Plans what a source wants, on what the caller has seen or later. Writes nothing. */
-export async function planDesire(engine: Engine, call: Call, desire: Desire): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
+export async function planDesire(
+  engine: Engine,
+  call: Call,
+  desire: Desire,
+): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
   return { outcome: await planOn(engine, before, desire), before };
 }
@@ -76,7 +87,8 @@ export async function applyDesire(engine: Engine, call: Call, desire: Desire): P
 }
 
 function haltOf(plan: Plan, desire: Desire, before: Snapshot, after: Snapshot): Reconciled | undefined {
-  if (desire.expectDigest !== undefined && desire.expectDigest !== plan.digest) return { state: 'stale', plan, before, after };
+  if (desire.expectDigest !== undefined && desire.expectDigest !== plan.digest)
+    return { state: 'stale', plan, before, after };
   if (plan.guards.length > 0 && desire.approve !== plan.digest) return { state: 'needs_approval', plan, before, after };
   return undefined;
 }
@@ -87,18 +99,44 @@ function nothing(plan: Plan): Plan {
 
 function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsInput {
   const { source, documents, prune, allowEmpty } = desire;
-  const since = desire.since?.revision === snapshot.revision && desire.problems.length === 0 ? { since: desire.since.documents } : {};
-  return { ...since, snapshot, validator: engine.validator, source, documents, prune, allowEmpty, now: engine.now(), newId: engine.newId };
+  const since =
+    desire.since?.revision === snapshot.revision && desire.problems.length === 0
+      ? { since: desire.since.documents }
+      : {};
+  return {
+    ...since,
+    snapshot,
+    validator: engine.validator,
+    source,
+    documents,
+    prune,
+    allowEmpty,
+    now: engine.now(),
+    newId: engine.newId,
+  };
 }
 
 /** Documents that only moved to another file or line: their positions follow, outside revisions. */
-async function moveDocuments(engine: Engine, account: string, source: string, moves: readonly Move[], state: Snapshot): Promise<void> {
+async function moveDocuments(
+  engine: Engine,
+  account: string,
+  source: string,
+  moves: readonly Move[],
+  state: Snapshot,
+): Promise<void> {
   const still = moves.filter(({ object }) => state.get(object.id) === object);
   if (still.length === 0) return;
-  await movePositions(engine.database, account, source, still.map(({ object, place }) => ({ object: object.id, file: place.file, line: place.line })));
+  await movePositions(
+    engine.database,
+    account,
+    source,
+    still.map(({ object, place }) => ({ object: object.id, file: place.file, line: place.line })),
+  );
   const put = still.map(({ object, place }) => ({
     ...object,
-    declared: object.declared.map((item) => (item.source === source ? { ...item, file: place.file, line: place.line } : item)),
+    declared: object.declared.map((item) =>
+      item.source === source ? { ...item, file: place.file, line: place.line } : item,
+    ),
   }));
   const current = await engine.snapshots.current(account);
   if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));

@@ -42,7 +42,12 @@ export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): rea
   return documents.sort((a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
 }
 
-function exportObject(state: Snapshot, kind: Kind, object: StoredObject, keys: (id: string) => string): ExportedDocument {
+function exportObject(
+  state: Snapshot,
+  kind: Kind,
+  object: StoredObject,
+  keys: (id: string) => string,
+): ExportedDocument {
   const children = state.registry.childrenOf(kind.name).flatMap((child) => {
     const items = state.childrenOf(object.id, child.name).map((item) => exportSpec(state, child, item, keys));
     return items.length === 0 ? [] : [[child.parent?.inline ?? '', items] as const];
@@ -58,7 +63,11 @@ function exportObject(state: Snapshot, kind: Kind, object: StoredObject, keys: (
     apiVersion,
     kind: kind.name,
     metadata: { name, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
-    spec: { ...(display === undefined || display === name ? {} : { name: display }), ...rest, ...Object.fromEntries(children) },
+    spec: {
+      ...(display === undefined || display === name ? {} : { name: display }),
+      ...rest,
+      ...Object.fromEntries(children),
+    },
   };
 }
 
@@ -81,7 +90,9 @@ function stateFields(fields: Fields, spec: JsonObject): JsonObject {
 
 function stateValue(field: AnyField, value: Json): Json | undefined {
   if (field.type === 'members') {
-    const ids = Object.entries(value as Readonly<Record<string, readonly string[]>>).filter(([, origins]) => origins.some((origin) => origin === 'source' || origin === 'api'));
+    const ids = Object.entries(value as Readonly<Record<string, readonly string[]>>).filter(([, origins]) =>
+      origins.some((origin) => origin === 'source' || origin === 'api'),
+    );
     return ids.length === 0 ? undefined : ids.map(([id]) => id);
   }
   if (field.type === 'object') {

@@ -8,7 +8,11 @@ import { listRevisions, readRevision } from '../store/revisions.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** The account's revisions, newest first. */
-export async function listHistory(engine: Engine, call: Call, options: { readonly before?: number; readonly limit: number }): Promise<readonly JsonObject[]> {
+export async function listHistory(
+  engine: Engine,
+  call: Call,
+  options: { readonly before?: number; readonly limit: number },
+): Promise<readonly JsonObject[]> {
   const rows = await listRevisions(engine.database, call.account, options);
   return rows.map((row) => headOf(row));
 }
@@ -34,7 +38,10 @@ export async function showRevision(engine: Engine, call: Call, revision: number)
 }
 
 /** Of a created or deleted object all units that say something, else those that changed. */
-function unitsOf(engine: Engine, row: { readonly action: string; readonly kind: string; readonly units: Json; readonly image: Json | null }): readonly UnitChange[] {
+function unitsOf(
+  engine: Engine,
+  row: { readonly action: string; readonly kind: string; readonly units: Json; readonly image: Json | null },
+): readonly UnitChange[] {
   // Both columns are written by the store from values of these types.
   const object: StoredObject | undefined = ((row.image ?? {}) as unknown as Image).object;
   const fields = engine.registry.find(row.kind)?.spec;

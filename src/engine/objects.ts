@@ -28,7 +28,12 @@ export interface WriteOptions {
 }
 
 /** All objects of a kind, of one parent when it is a child kind; sorted by id. Throws `NotFound` for a missing parent. */
-export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<{ readonly objects: readonly StoredObject[]; readonly state: Snapshot }> {
+export async function listObjects(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  parent?: string,
+): Promise<{ readonly objects: readonly StoredObject[]; readonly state: Snapshot }> {
   const state = await engine.snapshots.at(call.account, call.revision);
   if (parent === undefined) return { objects: state.ofKind(kind.name), state };
   requireParent(state, kind, parent);
@@ -42,7 +47,14 @@ export async function readObject(engine: Engine, call: Call, kind: Kind, id: str
 }
 
 /** Creates an object. Throws `InvalidInput` with all problems, or `Conflict`. */
-export async function createObject(engine: Engine, call: Call, kind: Kind, body: JsonObject, options: WriteOptions, parent?: string): Promise<Written> {
+export async function createObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  body: JsonObject,
+  options: WriteOptions,
+  parent?: string,
+): Promise<Written> {
   return await write(engine, call, kind, (state) => {
     if (parent !== undefined) requireParent(state, kind, parent);
     return planCreate(contextOf(engine, state, options), kind, body, parent);
@@ -50,7 +62,15 @@ export async function createObject(engine: Engine, call: Call, kind: Kind, body:
 }
 
 /** Replaces an object. An equal body writes nothing. */
-export async function replaceObject(engine: Engine, call: Call, kind: Kind, id: string, body: JsonObject, options: WriteOptions, parent?: string): Promise<Written> {
+export async function replaceObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  id: string,
+  body: JsonObject,
+  options: WriteOptions,
+  parent?: string,
+): Promise<Written> {
   return await write(engine, call, kind, (state) => {
     const object = requireObject(state, kind, id, parent);
     requireVersion(object, options);
@@ -59,7 +79,14 @@ export async function replaceObject(engine: Engine, call: Call, kind: Kind, id: 
 }
 
 /** Deletes an object with its children. Throws `Conflict` while others use it. */
-export async function deleteObject(engine: Engine, call: Call, kind: Kind, id: string, options: WriteOptions, parent?: string): Promise<Written> {
+export async function deleteObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  id: string,
+  options: WriteOptions,
+  parent?: string,
+): Promise<Written> {
   return await write(engine, call, kind, (state) => {
     const object = requireObject(state, kind, id, parent);
     requireVersion(object, options);
@@ -67,7 +94,12 @@ export async function deleteObject(engine: Engine, call: Call, kind: Kind, id: s
   });
 }
 
-async function write(engine: Engine, call: Call, kind: Kind, plan: (state: Snapshot) => RequestOutcome): Promise<Written> {
+async function write(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  plan: (state: Snapshot) => RequestOutcome,
+): Promise<Written> {
   let outcome: RequestOutcome | undefined;
   const propose: Propose = (state) => {
     outcome = plan(state);
@@ -87,19 +119,24 @@ function contextOf(engine: Engine, snapshot: Snapshot, options: WriteOptions): R
 
 function requireParent(state: Snapshot, kind: Kind, parent: string): void {
   const object = state.get(parent);
-  if (object === undefined || object.kind !== kind.parent?.kind) throw new NotFound(`${kind.parent?.kind.toLowerCase()} ${parent} not found`);
+  if (object === undefined || object.kind !== kind.parent?.kind)
+    throw new NotFound(`${kind.parent?.kind.toLowerCase()} ${parent} not found`);
 }
 
 function requireObject(state: Snapshot, kind: Kind, id: string, parent: string | undefined): StoredObject {
   if (parent !== undefined) requireParent(state, kind, parent);
   const object = state.get(id);
-  if (object === undefined || object.kind !== kind.name || object.parent !== parent) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  if (object === undefined || object.kind !== kind.name || object.parent !== parent)
+    throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
   return object;
 }
 
 function requireVersion(object: StoredObject, { ifMatch }: WriteOptions): void {
   if (ifMatch === undefined || ifMatch.includes('*') || ifMatch.includes(String(object.updatedRevision))) return;
-  throw new Conflict('precondition', `${object.kind.toLowerCase()} ${object.id} was changed in revision ${object.updatedRevision}; read it again and repeat the change`);
+  throw new Conflict(
+    'precondition',
+    `${object.kind.toLowerCase()} ${object.id} was changed in revision ${object.updatedRevision}; read it again and repeat the change`,
+  );
 }
 
 /** Problems that are about the state of the account; every other problem is about the input. */
@@ -118,12 +155,15 @@ export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict
   const [first] = problems;
   const reason = first === undefined ? undefined : conflicts[first.code];
   const message = summaryOf(problems);
-  if (reason !== undefined && problems.every((problem) => problem.code in conflicts)) return new Conflict(reason, message, { problems });
+  if (reason !== undefined && problems.every((problem) => problem.code in conflicts))
+    return new Conflict(reason, message, { problems });
   return new InvalidInput(message, { problems });
 }
 
 function summaryOf(problems: readonly Problem[]): string {
   const [first, ...others] = problems;
   if (first === undefined) return 'the input is wrong';
-  return others.length === 0 ? first.message : `${first.message} (and ${others.length} more ${others.length === 1 ? 'problem' : 'problems'})`;
+  return others.length === 0
+    ? first.message
+    : `${first.message} (and ${others.length} more ${others.length === 1 ? 'problem' : 'problems'})`;
 }

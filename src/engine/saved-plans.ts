@@ -56,7 +56,8 @@ export async function applyPlan(engine: Engine, call: Call, id: string, approve?
   const saved = await requirePlan(engine, call, id);
   if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
   if (saved.state === 'needs_approval' && approve !== saved.digest) throw unsafe(saved.view as unknown as PlanView);
-  if (!(await claimPlan(engine.database, call.account, id))) throw new Conflict('stale', `plan ${id} is being applied already`);
+  if (!(await claimPlan(engine.database, call.account, id)))
+    throw new Conflict('stale', `plan ${id} is being applied already`);
   try {
     const applied = await applyNow(engine, call, desireOf(saved, approve));
     await settlePlan(engine.database, call.account, id, { revision: applied.revision });
@@ -76,7 +77,10 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
     case 'needs_approval':
       throw unsafe(viewOf(result));
     case 'stale':
-      throw new Conflict('stale', `the account moved since the plan was made, and applying it now would do something else; make a new plan`);
+      throw new Conflict(
+        'stale',
+        `the account moved since the plan was made, and applying it now would do something else; make a new plan`,
+      );
     case 'applied':
       return { plan: viewOf(result), revision: result.revision ?? null };
   }
@@ -91,7 +95,9 @@ export class NeedsApproval extends UnsafePlan {
   readonly plan: PlanView;
 
   constructor(plan: PlanView) {
-    super(`the plan needs an approval: ${plan.guards.map((guard) => guard.message).join('; ')}. Approve the digest ${plan.digest} to let exactly this plan through`);
+    super(
+      `the plan needs an approval: ${plan.guards.map((guard) => guard.message).join('; ')}. Approve the digest ${plan.digest} to let exactly this plan through`,
+    );
     this.plan = plan;
   }
 }
@@ -102,13 +108,15 @@ function unsafe(plan: PlanView): NeedsApproval {
 
 async function requirePlan(engine: Engine, call: Call, id: string): Promise<SavedPlan> {
   const saved = await readPlan(engine.database, call.account, id);
-  if (saved === undefined || saved.expiresAt < engine.now()) throw new NotFound(`plan ${id} not found; plans are kept for a day`);
+  if (saved === undefined || saved.expiresAt < engine.now())
+    throw new NotFound(`plan ${id} not found; plans are kept for a day`);
   return saved;
 }
 
 function desireOf(saved: SavedPlan, approve: string | undefined): Desire {
   const { documents, prune, allowEmpty } = saved.request as JsonObject & { readonly documents?: Json };
-  if (!Array.isArray(documents)) throw new InvalidInput(`plan ${saved.id} was saved by another version; make a new one`);
+  if (!Array.isArray(documents))
+    throw new InvalidInput(`plan ${saved.id} was saved by another version; make a new one`);
   return {
     source: saved.source,
     documents: documents as unknown as readonly Document[],

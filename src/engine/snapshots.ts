@@ -65,8 +65,14 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
   };
 }
 
-async function read(database: Database, registry: Registry, account: string, present: Snapshot | undefined): Promise<Snapshot> {
-  const snapshot = present === undefined ? await loadSnapshot(database, registry, account) : await catchUp(database, present);
+async function read(
+  database: Database,
+  registry: Registry,
+  account: string,
+  present: Snapshot | undefined,
+): Promise<Snapshot> {
+  const snapshot =
+    present === undefined ? await loadSnapshot(database, registry, account) : await catchUp(database, present);
   if (snapshot === undefined) throw new NotFound(`account ${account} not found`);
   return snapshot;
 }

@@ -8,7 +8,9 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
   // A source that only ever pushed through the API has no row of its own.
-  const pushing = [...state.sources()].filter((source) => !known.has(source)).map((id) => ({ id, type: 'push', spec: {}, status: {} }));
+  const pushing = [...state.sources()]
+    .filter((source) => !known.has(source))
+    .map((id) => ({ id, type: 'push', spec: {}, status: {} }));
   return [...stored, ...pushing]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ id, type, spec, status }) => ({ id, type, ...spec, status, objects: state.declaredBy(id).length }));

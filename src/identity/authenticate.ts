@@ -33,15 +33,21 @@ export function createAuthenticator(database: Database, snapshots: Snapshots, no
       const user = state.get(owner.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
       if (user.spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
-      const email = typeof user.spec['email'] === 'string' && user.spec['email'] !== '' ? { email: user.spec['email'] } : {};
-      return { account: owner.account, revision: owner.revision, actor: { type: 'user', id: user.id, name: user.name, ...email } };
+      const email =
+        typeof user.spec['email'] === 'string' && user.spec['email'] !== '' ? { email: user.spec['email'] } : {};
+      return {
+        account: owner.account,
+        revision: owner.revision,
+        actor: { type: 'user', id: user.id, name: user.name, ...email },
+      };
     },
   };
 }
 
 function tokenOf(header: string | undefined): string {
   const [scheme = '', ...rest] = (header ?? '').trim().split(/\s+/);
-  if (!['token', 'bearer'].includes(scheme.toLowerCase())) throw new Unauthenticated('no valid authentication provided');
+  if (!['token', 'bearer'].includes(scheme.toLowerCase()))
+    throw new Unauthenticated('no valid authentication provided');
   const [token = ''] = rest;
   if (token === '' || rest.length > 1) throw new Unauthenticated('token invalid');
   return token;

@@ -24,10 +24,13 @@ const lifetimeDays = 365;
 export async function ensureMachineOwner(engine: Engine, options: OwnerOptions): Promise<{ readonly account: string }> {
   const ownerId = engine.newId();
   const actor = { type: 'system', id: 'sys', name: 'system' } as const;
-  const { account, created } = await ensureAccount(engine, actor, (id) => options.firstObjects(id, { id: ownerId, name: ownerName }));
+  const { account, created } = await ensureAccount(engine, actor, (id) =>
+    options.firstObjects(id, { id: ownerId, name: ownerName }),
+  );
   if (created) options.tell('info', `made the account ${account} with a machine owner`);
   if ((await countTokens(engine.database, account)) > 0) {
-    if (options.token !== undefined) options.tell('info', 'the account has its owner already; HEDDLE_BOOTSTRAP_TOKEN is ignored');
+    if (options.token !== undefined)
+      options.tell('info', 'the account has its owner already; HEDDLE_BOOTSTRAP_TOKEN is ignored');
     return { account };
   }
   const state = await engine.snapshots.fresh(account);
@@ -46,7 +49,11 @@ export async function ensureMachineOwner(engine: Engine, options: OwnerOptions):
     createdAt: now,
     expiresAt,
   });
-  if (options.token !== undefined) options.tell('info', `the machine owner uses the token from HEDDLE_BOOTSTRAP_TOKEN, valid until ${expiresAt.slice(0, 10)}`);
+  if (options.token !== undefined)
+    options.tell(
+      'info',
+      `the machine owner uses the token from HEDDLE_BOOTSTRAP_TOKEN, valid until ${expiresAt.slice(0, 10)}`,
+    );
   return { account };
 }
 

@@ -31,7 +31,10 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   const left = a as JsonObject;
   const right = b as JsonObject;
   const names = Object.keys(left);
-  return names.length === Object.keys(right).length && names.every((name) => name in right && equalJson(left[name], right[name]));
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => name in right && equalJson(left[name], right[name]))
+  );
 }
 
 export function isObject(value: unknown): value is { readonly [member: string]: unknown } {

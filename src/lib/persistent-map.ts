@@ -116,7 +116,13 @@ function join<V>(first: Leaf<V>, second: Leaf<V>, shift: number, owner: object):
   return { owner, bitmap: left | right, slots };
 }
 
-function remove<V>(node: Node<V> | undefined, key: string, hash: number, shift: number, owner: object): Node<V> | undefined {
+function remove<V>(
+  node: Node<V> | undefined,
+  key: string,
+  hash: number,
+  shift: number,
+  owner: object,
+): Node<V> | undefined {
   if (node === undefined) return undefined;
   if (isLeaf(node)) return node.key === key ? undefined : node;
   const branch = owned(node, owner);

@@ -30,7 +30,12 @@ export function withEntryIds(kind: Kind, object: StoredObject, newId: () => stri
   return { ...object, derived: { ...object.derived, entry_ids: ids } };
 }
 
-function idsFor(keys: readonly string[], known: Readonly<Record<string, string>>, own: string, newId: () => string): Record<string, string> {
+function idsFor(
+  keys: readonly string[],
+  known: Readonly<Record<string, string>>,
+  own: string,
+  newId: () => string,
+): Record<string, string> {
   const kept = new Map(keys.flatMap((key) => (known[key] === undefined ? [] : [[key, known[key]] as const])));
   let ownIsFree = ![...kept.values()].includes(own);
   return Object.fromEntries(

@@ -24,7 +24,11 @@ export type ConflictReason = 'taken' | 'in_use' | 'linked' | 'managed_field' | '
 export class Conflict extends HeddleError {
   readonly reason: ConflictReason;
 
-  constructor(reason: ConflictReason, message: string, options: { readonly problems?: readonly Problem[]; readonly cause?: unknown } = {}) {
+  constructor(
+    reason: ConflictReason,
+    message: string,
+    options: { readonly problems?: readonly Problem[]; readonly cause?: unknown } = {},
+  ) {
     super(message, options);
     this.reason = reason;
   }

@@ -49,7 +49,8 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
 function referencesOf(registry: Registry, object: StoredObject): readonly Reference[] {
   const kind = registry.get(object.kind);
   const found = new Map<string, Reference>();
-  const add = (field: string, to: string, origin: string) => found.set(`${field}\n${to}\n${origin}`, { field, to, origin });
+  const add = (field: string, to: string, origin: string) =>
+    found.set(`${field}\n${to}\n${origin}`, { field, to, origin });
   if (object.parent !== undefined) add(parentField, object.parent, '');
   for (const mention of mentionsOf(kind.spec, object.spec)) {
     if (mention.field === kind.parent?.field) continue;

@@ -177,7 +177,10 @@ export function ref(kind: string, options: FieldOptions): Field<string | undefin
   return { type: 'ref', kind, ...options };
 }
 /** A set of references to objects of one kind. */
-export function refs(kind: string, options: FieldOptions & { readonly answer?: 'ids' | 'summaries'; readonly minItems?: number }): Field<readonly string[]> {
+export function refs(
+  kind: string,
+  options: FieldOptions & { readonly answer?: 'ids' | 'summaries'; readonly minItems?: number },
+): Field<readonly string[]> {
   return { type: 'refs', kind, answer: 'ids', default: [], ...options };
 }
 /** Membership whose elements several hands keep, each its own. */
@@ -185,7 +188,10 @@ export function members(kind: string, options: FieldOptions): Field<Members> {
   return { type: 'members', kind, default: [], ...options };
 }
 /** A reference that states its type beside its id. */
-export function typedRef(kinds: Readonly<Record<string, string>>, options: FieldOptions): Field<{ readonly id: string; readonly type: string } | undefined> {
+export function typedRef(
+  kinds: Readonly<Record<string, string>>,
+  options: FieldOptions,
+): Field<{ readonly id: string; readonly type: string } | undefined> {
   return { type: 'typedRef', kinds, ...options };
 }
 /** An object from references to values. */

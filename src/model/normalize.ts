@@ -40,7 +40,11 @@ function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: st
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
     const raw = spec[name];
-    const value = isAbsent(field, raw) ? (run.stated ? undefined : defaultOf(field)) : normalizeValue(field, raw as Json, run, `${pointer}/${name}`);
+    const value = isAbsent(field, raw)
+      ? run.stated
+        ? undefined
+        : defaultOf(field)
+      : normalizeValue(field, raw as Json, run, `${pointer}/${name}`);
     if (value !== undefined) result[name] = value;
   }
   return result;
@@ -77,16 +81,22 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
     }
     case 'refMap': {
       const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
-      return Object.fromEntries(entries.map(([key, item]) => [key, normalizeValue(field.of, item, run, pointerTo(pointer, key)) ?? null]));
+      return Object.fromEntries(
+        entries.map(([key, item]) => [key, normalizeValue(field.of, item, run, pointerTo(pointer, key)) ?? null]),
+      );
     }
     case 'list': {
-      const items = (value as readonly Json[]).map((item, at) => normalizeItem(field.of, item, run, `${pointer}/${at}`));
+      const items = (value as readonly Json[]).map((item, at) =>
+        normalizeItem(field.of, item, run, `${pointer}/${at}`),
+      );
       return field.set ? sortedSet(items) : items;
     }
     case 'keyed':
       return sortEntries(
         field.key,
-        (value as readonly JsonObject[]).map((item, at) => normalizeFields(field.fields, item, { ...run, stated: false }, `${pointer}/${at}`)),
+        (value as readonly JsonObject[]).map((item, at) =>
+          normalizeFields(field.fields, item, { ...run, stated: false }, `${pointer}/${at}`),
+        ),
       );
     case 'object':
       return normalizeFields(field.fields, value as JsonObject, run, pointer);
@@ -102,7 +112,9 @@ function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string): 
 
 function sortedSet(items: readonly Json[]): readonly Json[] {
   const unique = [...new Set(items)];
-  return unique.sort((a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b))));
+  return unique.sort((a, b) =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b)),
+  );
 }
 
 function sortedMembers(value: JsonObject): JsonObject {

@@ -18,7 +18,11 @@ export interface Prepared {
  */
 export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, body: JsonObject): Prepared {
   const run: Run = { ignored: [], faults: [] };
-  return { body: prepareFields(fields, body, run, { pointer: '', closed: false, readOnly }), ignored: run.ignored, faults: run.faults };
+  return {
+    body: prepareFields(fields, body, run, { pointer: '', closed: false, readOnly }),
+    ignored: run.ignored,
+    faults: run.faults,
+  };
 }
 
 interface Run {
@@ -48,7 +52,11 @@ function reportUnknown(fields: Fields, name: string, run: Run, scope: Scope, poi
   if (scope.readOnly.has(name)) return;
   const current = Object.entries(fields).find(([, field]) => field.formerly?.includes(name))?.[0];
   if (current !== undefined) {
-    run.faults.push({ code: 'field_renamed', path: pointer, message: `\`${name}\` is called \`${current}\` here; send \`${current}\`` });
+    run.faults.push({
+      code: 'field_renamed',
+      path: pointer,
+      message: `\`${name}\` is called \`${current}\` here; send \`${current}\``,
+    });
   } else if (scope.closed) {
     const guess = nearest(name, Object.keys(fields));
     const hint = guess === undefined ? `known are ${Object.keys(fields).join(', ')}` : `did you mean \`${guess}\`?`;
@@ -66,18 +74,30 @@ function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): 
     case 'ref':
       return idOf(value);
     case 'object':
-      return isObject(value) ? prepareFields(field.fields, value as JsonObject, run, { pointer, closed: field.closed ?? false, readOnly: new Set(field.readOnly) }) : value;
+      return isObject(value)
+        ? prepareFields(field.fields, value as JsonObject, run, {
+            pointer,
+            closed: field.closed ?? false,
+            readOnly: new Set(field.readOnly),
+          })
+        : value;
     case 'keyed':
       return Array.isArray(value)
         ? value.map((item, at) => {
             if (!isObject(item)) return item;
-            const entry = prepareFields(field.fields, item as JsonObject, run, { pointer: `${pointer}/${at}`, closed: false, readOnly: new Set(['id']) });
+            const entry = prepareFields(field.fields, item as JsonObject, run, {
+              pointer: `${pointer}/${at}`,
+              closed: false,
+              readOnly: new Set(['id']),
+            });
             const id = (item as JsonObject)['id'];
             return field.ids && !isEmpty(id) ? { id: id as Json, ...entry } : entry;
           })
         : value;
     case 'list':
-      return Array.isArray(value) ? value.map((item, at) => prepareValue(field.of, item, run, `${pointer}/${at}`)) : value;
+      return Array.isArray(value)
+        ? value.map((item, at) => prepareValue(field.of, item, run, `${pointer}/${at}`))
+        : value;
     default:
       return value;
   }
@@ -85,7 +105,12 @@ function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): 
 
 /** `{id: "", type: ""}` is how some clients say that there is none. */
 function isBlankReference(field: AnyField, value: Json): boolean {
-  return field.type === 'typedRef' && isObject(value) && isEmpty((value as JsonObject)['id']) && isEmpty((value as JsonObject)['type']);
+  return (
+    field.type === 'typedRef' &&
+    isObject(value) &&
+    isEmpty((value as JsonObject)['id']) &&
+    isEmpty((value as JsonObject)['type'])
+  );
 }
 
 /** A summary given back stands for its id. */

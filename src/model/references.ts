@@ -25,7 +25,9 @@ export function mapReferences(fields: Fields, spec: JsonObject, rename: Rename, 
   for (const [name, value] of Object.entries(spec)) {
     const field = fields[name];
     const mapped =
-      field === undefined ? value : mapValue(field, value, rename, `${pointer}/${name}`, path === '' ? name : `${path}.${name}`);
+      field === undefined
+        ? value
+        : mapValue(field, value, rename, `${pointer}/${name}`, path === '' ? name : `${path}.${name}`);
     if (mapped !== undefined) result[name] = mapped;
   }
   return result;
@@ -39,7 +41,9 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
     case 'enum':
       return value;
     case 'ref':
-      return typeof value === 'string' && value !== '' ? rename({ kind: field.kind, text: value, pointer, field: path, single: true }) : value;
+      return typeof value === 'string' && value !== ''
+        ? rename({ kind: field.kind, text: value, pointer, field: path, single: true })
+        : value;
     case 'refs':
     case 'members':
       return mapSet(field.kind, value, rename, pointer, path);
@@ -48,10 +52,14 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
     case 'refMap':
       return mapNames(field.kind, value, rename, pointer, path);
     case 'list':
-      return Array.isArray(value) ? value.map((item, at) => mapValue(field.of, item, rename, `${pointer}/${at}`, path) ?? null) : value;
+      return Array.isArray(value)
+        ? value.map((item, at) => mapValue(field.of, item, rename, `${pointer}/${at}`, path) ?? null)
+        : value;
     case 'keyed':
       return Array.isArray(value)
-        ? value.map((item, at) => (isRecord(item) ? mapReferences(field.fields, item, rename, `${pointer}/${at}`, path) : item))
+        ? value.map((item, at) =>
+            isRecord(item) ? mapReferences(field.fields, item, rename, `${pointer}/${at}`, path) : item,
+          )
         : value;
     case 'object':
       return isRecord(value) ? mapReferences(field.fields, value, rename, pointer, path) : value;
@@ -63,7 +71,8 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
 function mapSet(kind: string, value: Json, rename: Rename, pointer: string, field: string): Json {
   if (!Array.isArray(value)) return isRecord(value) ? mapNames(kind, value, rename, pointer, field) : value;
   return value.flatMap((text, at) => {
-    const id = typeof text === 'string' ? rename({ kind, text, pointer: `${pointer}/${at}`, field, single: false }) : undefined;
+    const id =
+      typeof text === 'string' ? rename({ kind, text, pointer: `${pointer}/${at}`, field, single: false }) : undefined;
     return id === undefined ? [] : [id];
   });
 }
@@ -78,7 +87,13 @@ function mapNames(kind: string, value: Json, rename: Rename, pointer: string, fi
   return result;
 }
 
-function mapTyped(kinds: Readonly<Record<string, string>>, value: Json, rename: Rename, pointer: string, field: string): Json | undefined {
+function mapTyped(
+  kinds: Readonly<Record<string, string>>,
+  value: Json,
+  rename: Rename,
+  pointer: string,
+  field: string,
+): Json | undefined {
   if (!isRecord(value)) return value;
   const kind = kinds[String(value['type'])];
   const text = value['id'];

@@ -35,12 +35,17 @@ function checkDeclaration(kind: Kind, byName: ReadonlyMap<string, Kind>): void {
     throw new Error(`the declaration of ${kind.name} is wrong: ${message}`);
   };
   if (byName.get(kind.name) !== kind) fail('another kind has this name');
-  if (kind.parent !== undefined && !byName.has(kind.parent.kind)) fail(`its parent ${kind.parent.kind} is not declared`);
+  if (kind.parent !== undefined && !byName.has(kind.parent.kind))
+    fail(`its parent ${kind.parent.kind} is not declared`);
   if (kind.parent !== undefined && kind.naturalKey === undefined) fail('a child needs a natural key');
   for (const [name, field] of entriesOf(kind.spec)) {
     if (/[.[\]]/.test(name)) fail(`the field name ${name} cannot be part of a unit path`);
     if (name in kind.computed) fail(`${name} is both a field and computed`);
-    if (field.default !== undefined && field.required === true && !['list', 'refs', 'members', 'keyed', 'refMap'].includes(field.type)) {
+    if (
+      field.default !== undefined &&
+      field.required === true &&
+      !['list', 'refs', 'members', 'keyed', 'refMap'].includes(field.type)
+    ) {
       fail(`${name} is required and has a default; say documentDefault`);
     }
   }

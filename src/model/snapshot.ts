@@ -171,12 +171,28 @@ function edit(registry: Registry, tables: Tables, edits: Edits): Tables {
   objects = objects.edit((objectDraft) => {
     unique = unique.edit((uniqueDraft) => {
       counts = counts.edit((countDraft) => {
-        const drafts = { objects: objectDraft, unique: uniqueDraft, counts: countDraft, kinds, index, referrers, sources };
+        const drafts = {
+          objects: objectDraft,
+          unique: uniqueDraft,
+          counts: countDraft,
+          kinds,
+          index,
+          referrers,
+          sources,
+        };
         replaceAll(registry, drafts, edits);
       });
     });
   });
-  return { objects, unique, counts, kinds: kinds.close(), index: index.close(), referrers: referrers.close(), sources: sources.close() };
+  return {
+    objects,
+    unique,
+    counts,
+    kinds: kinds.close(),
+    index: index.close(),
+    referrers: referrers.close(),
+    sources: sources.close(),
+  };
 }
 
 /** Everything that goes leaves before anything comes, so that unique values can move from one object to another. */
@@ -192,7 +208,8 @@ function takeOut(registry: Registry, drafts: Drafts, object: StoredObject): void
   drafts.objects.delete(object.id);
   drafts.kinds.drop(object.kind, object.id);
   for (const source of sourcesOf(object)) drafts.sources.drop(source, object.id);
-  if (object.parent !== undefined) drafts.index.drop([object.kind, parentField, object.parent].join(separator), object.id);
+  if (object.parent !== undefined)
+    drafts.index.drop([object.kind, parentField, object.parent].join(separator), object.id);
   const { keys, indexes, references } = facetsOf(registry, object);
   for (const { rule, value } of keys) {
     const entry = [object.kind, rule, value].join(separator);
@@ -208,7 +225,8 @@ function putIn(registry: Registry, drafts: Drafts, object: StoredObject): void {
   drafts.objects.set(object.id, object);
   drafts.kinds.add(object.kind, object.id);
   for (const source of sourcesOf(object)) drafts.sources.add(source, object.id);
-  if (object.parent !== undefined) drafts.index.add([object.kind, parentField, object.parent].join(separator), object.id);
+  if (object.parent !== undefined)
+    drafts.index.add([object.kind, parentField, object.parent].join(separator), object.id);
   const { keys, indexes, references } = facetsOf(registry, object);
   for (const { rule, value } of keys) {
     const entry = [object.kind, rule, value].join(separator);

@@ -72,7 +72,8 @@ export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject,
     const is = after[name];
     if (was === is || equalJson(was, is)) continue;
     const path = `${prefix}${name}`;
-    if (field.type === 'object') changes.push(...diffUnits(field.fields, (was ?? {}) as JsonObject, (is ?? {}) as JsonObject, `${path}.`));
+    if (field.type === 'object')
+      changes.push(...diffUnits(field.fields, (was ?? {}) as JsonObject, (is ?? {}) as JsonObject, `${path}.`));
     else changes.push(...diffValue(field, path, was, is));
   }
   return changes;
@@ -126,7 +127,8 @@ function withUnits(field: AnyField, value: Json | undefined, changes: readonly U
 function splitPath(path: string): { readonly name: string; readonly rest?: string } {
   const dot = path.indexOf('.');
   const bracket = path.indexOf('[');
-  if (bracket >= 0 && (dot < 0 || bracket < dot)) return { name: path.slice(0, bracket), rest: path.slice(bracket + 1, -1) };
+  if (bracket >= 0 && (dot < 0 || bracket < dot))
+    return { name: path.slice(0, bracket), rest: path.slice(bracket + 1, -1) };
   if (dot >= 0) return { name: path.slice(0, dot), rest: path.slice(dot + 1) };
   return { name: path };
 }
@@ -151,11 +153,16 @@ function sortKeyed(key: string, elements: readonly (readonly [string, Json])[]):
     const name = String((entry as JsonObject)[key]);
     return { name, ordinal: unit === name ? 1 : Number(unit.slice(name.length + 1)), entry };
   });
-  return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.ordinal - b.ordinal)).map(({ entry }) => entry);
+  return entries
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.ordinal - b.ordinal))
+    .map(({ entry }) => entry);
 }
 
 /** What a unit is when nobody states it any more: the default of its field, nothing for an element. */
-export function resetValue(fields: Fields, path: string): { readonly keep: true } | { readonly keep: false; readonly value?: Json } {
+export function resetValue(
+  fields: Fields,
+  path: string,
+): { readonly keep: true } | { readonly keep: false; readonly value?: Json } {
   const { name, rest } = splitPath(path);
   const field = fields[name];
   if (field === undefined) return { keep: true };

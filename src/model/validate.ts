@@ -37,13 +37,25 @@ function faultOf(error: ErrorObject): Fault {
     case 'additionalProperties':
       return unknownField(error, String(params['additionalProperty']));
     case 'required':
-      return { code: 'field_required', path: error.instancePath, message: `\`${params['missingProperty']}\` is required; add it` };
+      return {
+        code: 'field_required',
+        path: error.instancePath,
+        message: `\`${params['missingProperty']}\` is required; add it`,
+      };
     case 'type':
-      return { code: 'type_wrong', path: error.instancePath, message: `${label(name)} must be ${article(String(params['type']))}, not ${typeOf(error.data)}` };
+      return {
+        code: 'type_wrong',
+        path: error.instancePath,
+        message: `${label(name)} must be ${article(String(params['type']))}, not ${typeOf(error.data)}`,
+      };
     case 'enum':
       return notAllowed(error, name);
     default:
-      return { code: codes[error.keyword] ?? 'value_invalid', path: error.instancePath, message: `${label(name)} ${bound(error.keyword, params)}` };
+      return {
+        code: codes[error.keyword] ?? 'value_invalid',
+        path: error.instancePath,
+        message: `${label(name)} ${bound(error.keyword, params)}`,
+      };
   }
 }
 
@@ -80,14 +92,22 @@ function unknownField(error: ErrorObject, name: string): Fault {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
   const guess = nearest(name, known);
   const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;
-  return { code: 'field_unknown', path: pointerTo(error.instancePath, name), message: `unknown field \`${name}\`; ${hint}` };
+  return {
+    code: 'field_unknown',
+    path: pointerTo(error.instancePath, name),
+    message: `unknown field \`${name}\`; ${hint}`,
+  };
 }
 
 function notAllowed(error: ErrorObject, name: string): Fault {
   const allowed = (error.params as { readonly allowedValues: readonly string[] }).allowedValues;
   const guess = typeof error.data === 'string' ? nearest(error.data, allowed) : undefined;
   const hint = guess === undefined ? '' : `; did you mean \`${guess}\`?`;
-  return { code: 'value_not_allowed', path: error.instancePath, message: `${label(name)} must be one of ${allowed.join(', ')}${hint}` };
+  return {
+    code: 'value_not_allowed',
+    path: error.instancePath,
+    message: `${label(name)} must be one of ${allowed.join(', ')}${hint}`,
+  };
 }
 
 function label(name: string): string {

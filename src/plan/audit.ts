@@ -11,11 +11,20 @@ function eventsOf(change: Change, before: Snapshot, after: Snapshot): readonly A
   const subject = subjectOf(change);
   const kind = after.registry.get(subject.kind);
   const state = change.action === 'delete' ? before : after;
-  if (change.action === 'update' && kind.updateEvents !== undefined && change.before !== undefined && change.after !== undefined) {
+  if (
+    change.action === 'update' &&
+    kind.updateEvents !== undefined &&
+    change.before !== undefined &&
+    change.after !== undefined
+  ) {
     return kind.updateEvents(change.before, change.after, after).map((event) => ({ target: subject.id, ...event }));
   }
   const code = kind.activity?.[change.action];
-  const plain: readonly AuditEvent[] = code === undefined ? [] : [{ code, target: subject.id, meta: kind.activityMeta?.(subject, state) ?? { name: subject.name } }];
-  const more = change.action === 'create' && change.after !== undefined ? (kind.createEvents?.(change.after, after) ?? []) : [];
+  const plain: readonly AuditEvent[] =
+    code === undefined
+      ? []
+      : [{ code, target: subject.id, meta: kind.activityMeta?.(subject, state) ?? { name: subject.name } }];
+  const more =
+    change.action === 'create' && change.after !== undefined ? (kind.createEvents?.(change.after, after) ?? []) : [];
   return [...plain, ...more];
 }

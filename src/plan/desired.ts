@@ -35,7 +35,11 @@ interface Sink {
 }
 
 /** Checks every document and takes inline children out of their parents. Yields now and then so that others get a turn. */
-export function* expandDocuments(registry: Registry, validator: Validator, documents: readonly Document[]): Generator<undefined, Expanded> {
+export function* expandDocuments(
+  registry: Registry,
+  validator: Validator,
+  documents: readonly Document[],
+): Generator<undefined, Expanded> {
   const sink: Sink = { desired: [], problems: [], broken: new Set() };
   for (const [at, document] of documents.entries()) {
     expandDocument(registry, validator, document, sink);
@@ -49,11 +53,23 @@ function expandDocument(registry: Registry, validator: Validator, document: Docu
   if (kind === undefined) {
     const guess = nearest(document.kind, documentKinds(registry));
     const hint = guess === undefined ? `known are ${documentKinds(registry).join(', ')}` : `did you mean \`${guess}\`?`;
-    sink.problems.push(problemAt(document.place, '/kind', document, { code: 'kind_unknown', path: '', message: `unknown kind \`${document.kind}\`; ${hint}` }));
+    sink.problems.push(
+      problemAt(document.place, '/kind', document, {
+        code: 'kind_unknown',
+        path: '',
+        message: `unknown kind \`${document.kind}\`; ${hint}`,
+      }),
+    );
     return;
   }
   if (!kind.document.allowed) {
-    sink.problems.push(problemAt(document.place, '/kind', document, { code: 'kind_not_declarable', path: '', message: `${kind.name} cannot be a document: ${kind.document.why}` }));
+    sink.problems.push(
+      problemAt(document.place, '/kind', document, {
+        code: 'kind_not_declarable',
+        path: '',
+        message: `${kind.name} cannot be a document: ${kind.document.why}`,
+      }),
+    );
     return;
   }
   const faults = documentFaults(validator, kind, document);
@@ -68,7 +84,14 @@ function expandDocument(registry: Registry, validator: Validator, document: Docu
 function documentFaults(validator: Validator, kind: Kind, document: Document): readonly Fault[] {
   const faults = validator.check(kind.name, 'document', document.spec);
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
-  return [{ code: 'key_fixed', path: '', message: `there is one ${kind.name}; its metadata.name must be \`${kind.singleton}\`` }, ...faults];
+  return [
+    {
+      code: 'key_fixed',
+      path: '',
+      message: `there is one ${kind.name}; its metadata.name must be \`${kind.singleton}\``,
+    },
+    ...faults,
+  ];
 }
 
 function addDesired(registry: Registry, kind: Kind, document: Document, sink: Sink): void {
@@ -80,12 +103,26 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
     inline.add(member);
     const entries = document.spec[member];
     for (const [at, entry] of (Array.isArray(entries) ? entries : []).entries()) {
-      addChild(child, entry as JsonObject, { ...base, pointer: `/spec/${member}/${at}`, annotations: {} }, document.metadata.name, document, sink);
+      addChild(
+        child,
+        entry as JsonObject,
+        { ...base, pointer: `/spec/${member}/${at}`, annotations: {} },
+        document.metadata.name,
+        document,
+        sink,
+      );
     }
   }
   if (kind.parent !== undefined) {
     const parent = document.spec[kind.parent.field];
-    addChild(kind, withName(kind, document.spec, document), { ...base, pointer: '/spec' }, String(parent), document, sink);
+    addChild(
+      kind,
+      withName(kind, document.spec, document),
+      { ...base, pointer: '/spec' },
+      String(parent),
+      document,
+      sink,
+    );
     return;
   }
   const own = Object.fromEntries(Object.entries(document.spec).filter(([name]) => !inline.has(name)));
@@ -113,7 +150,12 @@ function addChild(
 }
 
 /** The problem of a fault in a document: `path` becomes a pointer from the document's root. */
-export function problemAt(place: Place, pointer: string, document: { readonly kind: string; readonly metadata: { readonly name: string } }, fault: Fault): Problem {
+export function problemAt(
+  place: Place,
+  pointer: string,
+  document: { readonly kind: string; readonly metadata: { readonly name: string } },
+  fault: Fault,
+): Problem {
   return {
     code: fault.code,
     message: fault.message,

@@ -22,14 +22,20 @@ export function digestOf(input: DigestInput): string {
     const { id, kind, key, name } = subjectOf(change);
     if (change.action === 'create') created.set(id, `@${kind}/${key ?? name}`);
   }
-  const operations = input.changes.map((change) => ({ action: change.action, ...identity(change, created), ...effectOf(change, created) }));
+  const operations = input.changes.map((change) => ({
+    action: change.action,
+    ...identity(change, created),
+    ...effectOf(change, created),
+  }));
   const claims = input.claims.map((claim) => ({
     action: claim.action,
     ...identity(claim, created),
     stated: claim.after.declared.map((declaration) => [declaration.source, portable(declaration.stated, created)]),
   }));
   const { account, source, options, guards } = input;
-  return sha256(canonicalJson({ version, account, source: source ?? null, options, operations, claims, guards } as unknown as Json));
+  return sha256(
+    canonicalJson({ version, account, source: source ?? null, options, operations, claims, guards } as unknown as Json),
+  );
 }
 
 /** Of a created object its whole spec, else the units in the order of their paths. */
@@ -54,7 +60,9 @@ function portable(value: Json, created: ReadonlyMap<string, string>): Json {
     const moved = items.some((item, at) => typeof item === 'string' && item !== value[at]);
     return moved ? items.sort((a, b) => (String(a) < String(b) ? -1 : 1)) : items;
   }
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [replaceId(name, created), portable(item, created)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [replaceId(name, created), portable(item, created)]),
+  );
 }
 
 /** An id stands alone, or in the brackets of a unit path. */

@@ -11,7 +11,12 @@ export function placeFault(fields: Fields, canonical: JsonObject, input: JsonObj
   return { ...fault, path: segments.length === 0 ? '' : `/${translate(fields, canonical, input, segments).join('/')}` };
 }
 
-function translate(fields: Fields, canonical: Json | undefined, input: Json | undefined, segments: readonly string[]): readonly string[] {
+function translate(
+  fields: Fields,
+  canonical: Json | undefined,
+  input: Json | undefined,
+  segments: readonly string[],
+): readonly string[] {
   const [name, position, ...rest] = segments;
   const field = name === undefined ? undefined : fields[name];
   if (name === undefined || field === undefined || position === undefined) return segments;

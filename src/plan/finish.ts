@@ -42,7 +42,9 @@ export function finishPlan(input: FinishInput): Outcome {
   const next = snapshot.with(
     {
       put: [...changes, ...claims].flatMap((change) => (change.after === undefined ? [] : [change.after])),
-      remove: changes.flatMap((change) => (change.after === undefined && change.before !== undefined ? [change.before.id] : [])),
+      remove: changes.flatMap((change) =>
+        change.after === undefined && change.before !== undefined ? [change.before.id] : [],
+      ),
     },
     revision,
   );
@@ -53,7 +55,14 @@ export function finishPlan(input: FinishInput): Outcome {
   const guards = input.guards?.(ordered.changes) ?? [];
   const withRisks = ordered.changes.map((change) => ({ ...change, risks: risksOf(snapshot, change) }));
   const { account } = snapshot;
-  const digest = digestOf({ account, source: input.source, options: input.options ?? {}, changes: withRisks, claims, guards: guards.map((guard) => guard.message) });
+  const digest = digestOf({
+    account,
+    source: input.source,
+    options: input.options ?? {},
+    changes: withRisks,
+    claims,
+    guards: guards.map((guard) => guard.message),
+  });
   const plan = {
     account,
     ...(input.source === undefined ? {} : { source: input.source }),
@@ -76,14 +85,22 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
   const fields = kind.spec;
   const stamped = after === undefined ? undefined : withEntryIds(kind, stamp(snapshot, before, after), newId);
   if (before === undefined && stamped !== undefined) {
-    changes.push({ action: 'create', after: stamped, units: diffUnits(fields, {}, stamped.spec), resets: [], risks: [], ...place });
+    changes.push({
+      action: 'create',
+      after: stamped,
+      units: diffUnits(fields, {}, stamped.spec),
+      resets: [],
+      risks: [],
+      ...place,
+    });
   } else if (before !== undefined && stamped === undefined) {
     changes.push({ action: 'delete', before, units: [], resets: [], risks: [], ...place });
   } else if (before !== undefined && stamped !== undefined) {
     const units = diffUnits(fields, before.spec, stamped.spec);
     const moved = before.parent !== stamped.parent || before.key !== stamped.key;
     const adopted = before.key === undefined && stamped.key !== undefined;
-    if (units.length > 0 || (moved && !adopted)) changes.push({ action: 'update', before, after: stamped, units, resets: edit.resets ?? [], risks: [], ...place });
+    if (units.length > 0 || (moved && !adopted))
+      changes.push({ action: 'update', before, after: stamped, units, resets: edit.resets ?? [], risks: [], ...place });
     else claims.push({ action: claimAction(before, stamped), before, after: stamped, ...place });
   }
 }

@@ -24,19 +24,32 @@ export function trippedGuards(input: GuardInput): readonly TrippedGuard[] {
   const owned = ownedObjects.length;
   const tripped: TrippedGuard[] = [];
   if (input.desired === 0 && owned > 0 && !input.allowEmpty) {
-    tripped.push({ guard: 'empty', message: `${input.source} states nothing any more and owns ${count(owned, 'object')}` });
+    tripped.push({
+      guard: 'empty',
+      message: `${input.source} states nothing any more and owns ${count(owned, 'object')}`,
+    });
   }
   const limit = Math.max(5, Math.floor(owned * 0.2));
   if (deletes.length > limit) {
-    tripped.push({ guard: 'deletes', message: `deletes ${deletes.length} of ${count(owned, 'owned object')}; up to ${limit} need no approval` });
+    tripped.push({
+      guard: 'deletes',
+      message: `deletes ${deletes.length} of ${count(owned, 'owned object')}; up to ${limit} need no approval`,
+    });
   }
   tripped.push(...kindGuards(deletes, ownedObjects));
   if (owned >= 10 && updates.length > owned * 0.4) {
-    tripped.push({ guard: 'updates', message: `updates ${updates.length} of ${count(owned, 'owned object')}; up to ${Math.floor(owned * 0.4)} need no approval` });
+    tripped.push({
+      guard: 'updates',
+      message: `updates ${updates.length} of ${count(owned, 'owned object')}; up to ${Math.floor(owned * 0.4)} need no approval`,
+    });
   }
   for (const change of deletes) {
     const { kind, key, name, protected: isProtected } = subjectOf(change);
-    if (isProtected) tripped.push({ guard: 'protected', message: `deletes ${kind} ${key ?? name}, which is protected by heddle.dev/prevent-delete` });
+    if (isProtected)
+      tripped.push({
+        guard: 'protected',
+        message: `deletes ${kind} ${key ?? name}, which is protected by heddle.dev/prevent-delete`,
+      });
   }
   return tripped;
 }
@@ -50,7 +63,10 @@ function kindGuards(deletes: readonly Change[], owned: readonly StoredObject[]):
   return [...gone]
     .filter(([kind, number]) => number >= 3 && number > (total.get(kind) ?? 0) * 0.5)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([kind, number]) => ({ guard: 'kind', message: `deletes ${number} of ${total.get(kind) ?? 0} owned objects of kind ${kind}, more than half` }));
+    .map(([kind, number]) => ({
+      guard: 'kind',
+      message: `deletes ${number} of ${total.get(kind) ?? 0} owned objects of kind ${kind}, more than half`,
+    }));
 }
 
 function count(number: number, noun: string): string {

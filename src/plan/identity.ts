@@ -24,7 +24,11 @@ export interface Matches {
  * Finds for every desired object the stored one with its key, one of `before` (what the source stated until now) that
  * became it, or one to adopt. Nothing is ever matched twice.
  */
-export function matchObjects(snapshot: Snapshot, desired: readonly Desired[], before: readonly StoredObject[]): Matches {
+export function matchObjects(
+  snapshot: Snapshot,
+  desired: readonly Desired[],
+  before: readonly StoredObject[],
+): Matches {
   const taken = new Set<string>();
   const problems: Problem[] = [];
   const byKey = desired.map((item) => {
@@ -49,13 +53,21 @@ export function matchObjects(snapshot: Snapshot, desired: readonly Desired[], be
 }
 
 /** Children that nothing states any more, by parent and pairing value, in the order of their keys. */
-function leftoversBySlot(snapshot: Snapshot, before: readonly StoredObject[], taken: ReadonlySet<string>): Map<string, StoredObject[]> {
+function leftoversBySlot(
+  snapshot: Snapshot,
+  before: readonly StoredObject[],
+  taken: ReadonlySet<string>,
+): Map<string, StoredObject[]> {
   const slots = new Map<string, StoredObject[]>();
   for (const object of before) {
     const kind = snapshot.registry.get(object.kind);
     if (taken.has(object.id) || kind.pairing === undefined || object.key === undefined) continue;
     // A stored spec is canonical, so it has the shape that the fields give it.
-    const slot = slotOf(object.kind, parentKey(object.key, kind.naturalKey?.(object.spec as never) ?? ''), kind.pairing(object.spec as never));
+    const slot = slotOf(
+      object.kind,
+      parentKey(object.key, kind.naturalKey?.(object.spec as never) ?? ''),
+      kind.pairing(object.spec as never),
+    );
     slots.set(slot, [...(slots.get(slot) ?? []), object]);
   }
   for (const objects of slots.values()) objects.sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1));
@@ -78,18 +90,31 @@ function slotOf(kind: string, parent: string, pairing: string): string {
   return `${kind}\0${parent}\0${pairing}`;
 }
 
-function findUnmanaged(snapshot: Snapshot, item: Desired, taken: ReadonlySet<string>, problems: Problem[]): Matched | undefined {
+function findUnmanaged(
+  snapshot: Snapshot,
+  item: Desired,
+  taken: ReadonlySet<string>,
+  problems: Problem[],
+): Matched | undefined {
   const { kind } = item;
   const adopt = item.annotations[adoptAnnotation];
   if (adopt !== undefined) return adoptById(snapshot, item, adopt, problems);
-  const free = (object: StoredObject) => isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
+  const free = (object: StoredObject) =>
+    isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
   if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
   if (kind.parent !== undefined) return adoptAs(item, sameChild(snapshot, item, free), 'by_name');
   const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
   if (named.length > 1) {
     const ids = named.map((object) => `id:${object.id}`).join(', ');
     const message = `${named.length} objects of kind ${kind.name} that no source manages have this name; say which one with the annotation ${adoptAnnotation}: one of ${ids}`;
-    problems.push(problemAt(item.place, '/metadata', { kind: kind.name, metadata: { name: item.key } }, { code: 'adopt_ambiguous', path: '', message }));
+    problems.push(
+      problemAt(
+        item.place,
+        '/metadata',
+        { kind: kind.name, metadata: { name: item.key } },
+        { code: 'adopt_ambiguous', path: '', message },
+      ),
+    );
   }
   return adoptAs(item, named[0], 'by_name');
 }
@@ -99,13 +124,22 @@ function adoptAs(item: Desired, existing: StoredObject | undefined, adopted: Mat
 }
 
 /** A child of the same parent with the same natural key that was made through the API. */
-function sameChild(snapshot: Snapshot, item: Desired, free: (object: StoredObject) => boolean): StoredObject | undefined {
+function sameChild(
+  snapshot: Snapshot,
+  item: Desired,
+  free: (object: StoredObject) => boolean,
+): StoredObject | undefined {
   const parentKind = item.kind.parent?.kind ?? '';
   const text = item.parent ?? '';
-  const parent = snapshot.findByKey(parentKind, text) ?? snapshot.get(text.replace(/^id:/, '')) ?? onlyNamed(snapshot, parentKind, text);
+  const parent =
+    snapshot.findByKey(parentKind, text) ??
+    snapshot.get(text.replace(/^id:/, '')) ??
+    onlyNamed(snapshot, parentKind, text);
   if (parent === undefined) return undefined;
   const natural = item.kind.naturalKey?.(canonicalStated(item.kind, item.spec).spec as never);
-  return snapshot.childrenOf(parent.id, item.kind.name).find((child) => free(child) && item.kind.naturalKey?.(child.spec as never) === natural);
+  return snapshot
+    .childrenOf(parent.id, item.kind.name)
+    .find((child) => free(child) && item.kind.naturalKey?.(child.spec as never) === natural);
 }
 
 function onlyNamed(snapshot: Snapshot, kind: string, name: string): StoredObject | undefined {
@@ -126,7 +160,14 @@ function adoptById(snapshot: Snapshot, item: Desired, adopt: string, problems: P
           : undefined;
   if (fault === undefined) return adoptAs(item, object, 'by_id');
   const message = `${fault}; correct or remove the annotation ${adoptAnnotation}`;
-  problems.push(problemAt(item.place, '/metadata/annotations', { kind: item.kind.name, metadata: { name: item.key } }, { code: 'adopt_impossible', path: '', message }));
+  problems.push(
+    problemAt(
+      item.place,
+      '/metadata/annotations',
+      { kind: item.kind.name, metadata: { name: item.key } },
+      { code: 'adopt_impossible', path: '', message },
+    ),
+  );
   return undefined;
 }
 
@@ -135,5 +176,7 @@ function isUnmanaged(object: StoredObject): boolean {
 }
 
 function managersOf(object: StoredObject): readonly string[] {
-  return [...new Set([...(object.owner === undefined ? [] : [object.owner]), ...object.declared.map(({ source }) => source)])];
+  return [
+    ...new Set([...(object.owner === undefined ? [] : [object.owner]), ...object.declared.map(({ source }) => source)]),
+  ];
 }

@@ -19,7 +19,15 @@ export function managedProblems(kind: Kind, before: StoredObject, spec: JsonObje
     if (owner === undefined || addsNothing(change.after)) return [];
     const { source, file, line } = owner.declaration;
     const message = `${change.path} is managed by the source ${source} (${file}:${line}); change it there`;
-    return [{ code: 'managed_field', kind: kind.name, key: before.key ?? before.name, path: `/${change.path.split(/[.[]/)[0]}`, message }];
+    return [
+      {
+        code: 'managed_field',
+        kind: kind.name,
+        key: before.key ?? before.name,
+        path: `/${change.path.split(/[.[]/)[0]}`,
+        message,
+      },
+    ];
   });
 }
 

@@ -13,7 +13,9 @@ const rank = { create: 0, update: 1, delete: 2 } as const;
 export function orderChanges(
   registry: Registry,
   changes: readonly Change[],
-): { readonly ok: true; readonly changes: readonly Change[] } | { readonly ok: false; readonly problems: readonly Problem[] } {
+):
+  | { readonly ok: true; readonly changes: readonly Change[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] } {
   const created = new Map<string, Change>();
   const deleted = new Map<string, Change>();
   for (const change of changes) {
@@ -67,7 +69,10 @@ function compareChanges(a: Change, b: Change): number {
 
 function cycleProblem(cycle: readonly Change[]): Problem {
   const names = cycle.map((change) => `${subjectOf(change).kind} ${subjectOf(change).key ?? subjectOf(change).name}`);
-  return { code: 'reference_cycle', message: `these objects refer to each other in a circle: ${names.join(' → ')}; break the circle by removing one of the references` };
+  return {
+    code: 'reference_cycle',
+    message: `these objects refer to each other in a circle: ${names.join(' → ')}; break the circle by removing one of the references`,
+  };
 }
 
 function compare(a: string, b: string): number {

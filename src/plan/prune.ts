@@ -31,7 +31,9 @@ export interface PruneInput {
  * source only stated is released. An object that others use is kept and reported.
  */
 export function pruneObjects({ snapshot, source, gone, stated, now }: PruneInput): Pruned {
-  const candidates = gone.filter((object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object));
+  const candidates = gone.filter(
+    (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
+  );
   const { leaving, blocked } = settle(snapshot, candidates, stated);
   const edits: Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
   const deletable = new Set(candidates);
@@ -42,7 +44,9 @@ export function pruneObjects({ snapshot, source, gone, stated, now }: PruneInput
 }
 
 function othersOf(object: StoredObject, source: string): readonly string[] {
-  return object.declared.filter((declaration) => declaration.source !== source).map((declaration) => declaration.source);
+  return object.declared
+    .filter((declaration) => declaration.source !== source)
+    .map((declaration) => declaration.source);
 }
 
 function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
@@ -50,7 +54,11 @@ function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
 }
 
 /** A candidate that somebody outside uses stays, and then keeps what it uses itself: repeat until nothing more stays. */
-function settle(snapshot: Snapshot, candidates: readonly StoredObject[], stated: ReadonlySet<string>): { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Problem[] } {
+function settle(
+  snapshot: Snapshot,
+  candidates: readonly StoredObject[],
+  stated: ReadonlySet<string>,
+): { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Problem[] } {
   const leaving = new Set(candidates.map((object) => object.id));
   const blocked: Problem[] = [];
   let changed = true;
@@ -73,10 +81,18 @@ function settle(snapshot: Snapshot, candidates: readonly StoredObject[], stated:
  * Who keeps a candidate. Objects that the source states are left out: if they still refer to it, that is a problem of
  * the document (`reference_deleted`), and if they stop referring, it may go.
  */
-function usersOf(snapshot: Snapshot, object: StoredObject, leaving: ReadonlySet<string>, stated: ReadonlySet<string>): readonly string[] {
+function usersOf(
+  snapshot: Snapshot,
+  object: StoredObject,
+  leaving: ReadonlySet<string>,
+  stated: ReadonlySet<string>,
+): readonly string[] {
   const users = snapshot
     .referrersOf(object.id)
-    .filter(({ from, field }) => !leaving.has(from.id) && from.id !== object.id && !(stated.has(from.id) && field !== parentField));
+    .filter(
+      ({ from, field }) =>
+        !leaving.has(from.id) && from.id !== object.id && !(stated.has(from.id) && field !== parentField),
+    );
   return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
 }
 
@@ -85,7 +101,8 @@ function release(snapshot: Snapshot, object: StoredObject, source: string, now: 
   const declared = object.declared.filter((declaration) => declaration.source !== source);
   const fields = snapshot.registry.get(object.kind).spec;
   // What nobody else manages keeps its values; between sources, units that only this one stated fall back to their default.
-  const { spec, resets } = others.length > 0 ? stateUnits(fields, object, source, {}) : { spec: object.spec, resets: [] };
+  const { spec, resets } =
+    others.length > 0 ? stateUnits(fields, object, source, {}) : { spec: object.spec, resets: [] };
   const { owner, key, ...rest } = object;
   const next = owner === source ? others[0] : owner;
   const after: StoredObject = {

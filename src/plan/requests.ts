@@ -61,7 +61,12 @@ export function planCreate(context: RequestContext, kind: Kind, body: JsonObject
 }
 
 /** Plans the replacement of one object: absent optional fields return to their default, except those that say otherwise. */
-export function planReplace(context: RequestContext, kind: Kind, before: StoredObject, body: JsonObject): RequestOutcome {
+export function planReplace(
+  context: RequestContext,
+  kind: Kind,
+  before: StoredObject,
+  body: JsonObject,
+): RequestOutcome {
   const { snapshot } = context;
   const read = readBody(context, kind, body);
   if (read.faults.length > 0) return refused(kind, read.faults, before.id, read.ignored);
@@ -75,8 +80,19 @@ export function planReplace(context: RequestContext, kind: Kind, before: StoredO
   if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
   const derived = entries.ids === undefined ? before.derived : { ...before.derived, entry_ids: entries.ids };
   const same = equalJson(spec, before.spec) && equalJson(derived, before.derived);
-  const after: StoredObject = { ...before, name: String(spec[kind.nameField] ?? ''), spec, derived, updatedAt: context.now };
-  const outcome = finishPlan({ snapshot, edits: same ? [] : [{ before, after }], locate: locateIn(kind), newId: context.newId });
+  const after: StoredObject = {
+    ...before,
+    name: String(spec[kind.nameField] ?? ''),
+    spec,
+    derived,
+    updatedAt: context.now,
+  };
+  const outcome = finishPlan({
+    snapshot,
+    edits: same ? [] : [{ before, after }],
+    locate: locateIn(kind),
+    newId: context.newId,
+  });
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
@@ -86,7 +102,12 @@ export function planDelete(context: RequestContext, kind: Kind, before: StoredOb
   const leaving = withChildren(snapshot, before);
   const managed = leaving.flatMap((object) => ownedProblems(object));
   if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: [] };
-  const outcome = finishPlan({ snapshot, edits: leaving.map((object) => ({ before: object })), locate: locateIn(kind), newId: context.newId });
+  const outcome = finishPlan({
+    snapshot,
+    edits: leaving.map((object) => ({ before: object })),
+    locate: locateIn(kind),
+    newId: context.newId,
+  });
   return { ...outcome, id: before.id, ignored: [] };
 }
 
@@ -98,9 +119,19 @@ interface Body {
 
 /** Prepares, validates and resolves a request body. References are ids here, and must exist. */
 function readBody(context: RequestContext, kind: Kind, body: JsonObject): Body {
-  const readOnly = new Set(['id', ...Object.keys(kind.computed), ...context.snapshot.registry.childrenOf(kind.name).map((child) => child.parent?.inline ?? '')]);
+  const readOnly = new Set([
+    'id',
+    ...Object.keys(kind.computed),
+    ...context.snapshot.registry.childrenOf(kind.name).map((child) => child.parent?.inline ?? ''),
+  ]);
   const prepared = prepareRequest(fieldsOn(kind, 'request'), readOnly, body);
-  const unknown = context.strict ? prepared.ignored.map((path) => ({ code: 'field_unknown', path, message: `unknown field \`${path.slice(1)}\`; remove it` })) : [];
+  const unknown = context.strict
+    ? prepared.ignored.map((path) => ({
+        code: 'field_unknown',
+        path,
+        message: `unknown field \`${path.slice(1)}\`; remove it`,
+      }))
+    : [];
   const faults = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, 'request', prepared.body)];
   if (faults.length > 0) return { spec: prepared.body, faults, ignored: prepared.ignored };
   return { spec: prepared.body, faults: unknownIds(context.snapshot, kind, prepared.body), ignored: prepared.ignored };
@@ -110,7 +141,8 @@ function unknownIds(snapshot: Snapshot, kind: Kind, spec: JsonObject): readonly 
   const faults: Fault[] = [];
   mapReferences(kind.spec, spec, ({ kind: target, text, pointer }) => {
     const object = snapshot.get(text);
-    if (object === undefined || object.kind !== target) faults.push({ ...unknownReference(text, target, []), path: pointer });
+    if (object === undefined || object.kind !== target)
+      faults.push({ ...unknownReference(text, target, []), path: pointer });
     return text;
   });
   return faults;
@@ -123,8 +155,10 @@ function keepStored(fields: Fields, before: JsonObject, body: JsonObject, parent
     const stored = before[name];
     if (stored === undefined) continue;
     const absent = isEmpty(body[name]) && body[name] !== '';
-    if (name === parentField || field.access === 'createOnly' || (field.keep === true && isEmpty(body[name]))) result[name] = stored;
-    else if (field.type === 'object' && !absent) result[name] = keepStored(field.fields, stored as JsonObject, body[name] as JsonObject, undefined);
+    if (name === parentField || field.access === 'createOnly' || (field.keep === true && isEmpty(body[name])))
+      result[name] = stored;
+    else if (field.type === 'object' && !absent)
+      result[name] = keepStored(field.fields, stored as JsonObject, body[name] as JsonObject, undefined);
   }
   return result;
 }
@@ -135,14 +169,20 @@ function mergeMembers(fields: Fields, before: JsonObject, spec: JsonObject): Jso
   for (const [name, field] of entriesOf(fields)) {
     if (field.type !== 'members') continue;
     const stored = (before[name] ?? {}) as Readonly<Record<string, readonly string[]>>;
-    const wanted = (Array.isArray(spec[name]) ? spec[name] : Object.keys((spec[name] ?? {}) as JsonObject)) as readonly string[];
+    const wanted = (
+      Array.isArray(spec[name]) ? spec[name] : Object.keys((spec[name] ?? {}) as JsonObject)
+    ) as readonly string[];
     result[name] = Object.fromEntries([...wanted].sort().map((id) => [id, stored[id] ?? [apiOrigin]]));
   }
   return result;
 }
 
 /** Entries that come with their id keep it, also when renamed; an id that the object does not have is a fault. */
-function matchEntries(kind: Kind, before: StoredObject, body: JsonObject): { readonly ids?: EntryIds; readonly faults: readonly Fault[] } {
+function matchEntries(
+  kind: Kind,
+  before: StoredObject,
+  body: JsonObject,
+): { readonly ids?: EntryIds; readonly faults: readonly Fault[] } {
   const lists = entriesOf(kind.spec).filter(([, field]) => field.type === 'keyed' && field.ids);
   if (lists.length === 0) return { faults: [] };
   const known = entryIdsOf(before);
@@ -158,7 +198,12 @@ function matchEntries(kind: Kind, before: StoredObject, body: JsonObject): { rea
       const id = entry['id'];
       if (typeof id !== 'string' || id === '') continue;
       if (own.has(id)) given.set(String(entry[field.key]), id);
-      else faults.push({ code: 'entry_unknown', path: `/${name}/${at}/id`, message: `there is no entry with the id \`${id}\`; leave the id out to add one` });
+      else
+        faults.push({
+          code: 'entry_unknown',
+          path: `/${name}/${at}/id`,
+          message: `there is no entry with the id \`${id}\`; leave the id out to add one`,
+        });
     }
     const used = new Set(given.values());
     const byName = Object.entries(stored).filter(([key, id]) => !given.has(key) && !used.has(id));
@@ -168,7 +213,9 @@ function matchEntries(kind: Kind, before: StoredObject, body: JsonObject): { rea
 }
 
 function withChildren(snapshot: Snapshot, object: StoredObject): readonly StoredObject[] {
-  const children = snapshot.registry.childrenOf(object.kind).flatMap((kind) => snapshot.childrenOf(object.id, kind.name));
+  const children = snapshot.registry
+    .childrenOf(object.kind)
+    .flatMap((kind) => snapshot.childrenOf(object.id, kind.name));
   return [...children.flatMap((child) => withChildren(snapshot, child)), object];
 }
 
@@ -181,7 +228,12 @@ function ownedProblems(object: StoredObject): readonly Problem[] {
 }
 
 function refused(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {
-  const problems = faults.map((fault) => ({ code: fault.code, kind: kind.name, path: fault.path, message: fault.message }));
+  const problems = faults.map((fault) => ({
+    code: fault.code,
+    kind: kind.name,
+    path: fault.path,
+    message: fault.message,
+  }));
   return { ok: false, problems: sortProblems(problems), id, ignored };
 }
 

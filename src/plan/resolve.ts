@@ -51,7 +51,8 @@ type Found = { readonly id: string } | { readonly code: string; readonly message
 /** Finds the one object that a reference text names: a stated key, a stored key, then a display name; or what is wrong. */
 export function resolveName(names: Names, kind: string, text: string): Found {
   if (text.startsWith('id:')) return byId(names, kind, text.slice(3));
-  if (text.startsWith('name:')) return exactlyOne(names, kind, text, names.snapshot.lookUp(kind, 'name', text.slice(5)));
+  if (text.startsWith('name:'))
+    return exactlyOne(names, kind, text, names.snapshot.lookUp(kind, 'name', text.slice(5)));
   const stated = names.desired(kind, text);
   if (stated !== undefined) return { id: stated };
   if (names.isBroken(kind, text)) return { code: 'broken', message: '' };
@@ -62,7 +63,8 @@ export function resolveName(names: Names, kind: string, text: string): Found {
 
 function byId(names: Names, kind: string, id: string): Found {
   const object = names.snapshot.get(id);
-  if (object === undefined || object.kind !== kind) return { code: 'reference_unknown', message: `there is no ${kind} with the id \`${id}\`` };
+  if (object === undefined || object.kind !== kind)
+    return { code: 'reference_unknown', message: `there is no ${kind} with the id \`${id}\`` };
   return staying(names, kind, `id:${id}`, object);
 }
 
@@ -71,12 +73,18 @@ function exactlyOne(names: Names, kind: string, text: string, found: readonly St
   if (only === undefined) return unknownReference(text, kind, candidates(names, kind));
   if (others.length === 0) return staying(names, kind, text, only);
   const ids = found.map((object) => `\`${object.key ?? `id:${object.id}`}\``).join(', ');
-  return { code: 'reference_ambiguous', message: `${found.length} objects of kind ${kind} are called \`${text}\`; name one of ${ids}` };
+  return {
+    code: 'reference_ambiguous',
+    message: `${found.length} objects of kind ${kind} are called \`${text}\`; name one of ${ids}`,
+  };
 }
 
 function staying(names: Names, kind: string, text: string, object: StoredObject): Found {
   if (!names.isLeaving(object.id)) return { id: object.id };
-  return { code: 'reference_deleted', message: `${kind} \`${text}\` is deleted by this plan because its document is gone; remove the reference or restore the document` };
+  return {
+    code: 'reference_deleted',
+    message: `${kind} \`${text}\` is deleted by this plan because its document is gone; remove the reference or restore the document`,
+  };
 }
 
 function* candidates(names: Names, kind: string): Iterable<string> {

@@ -10,11 +10,19 @@ import { type Change, subjectOf } from './plan.ts';
 export type Locate = (object: StoredObject, fault: Fault) => Problem;
 
 /** Every broken rule of a step from one snapshot to the next. Only what changes is looked at. */
-export function checkRules(before: Snapshot, next: Snapshot, changes: readonly Change[], locate: Locate): readonly Problem[] {
+export function checkRules(
+  before: Snapshot,
+  next: Snapshot,
+  changes: readonly Change[],
+  locate: Locate,
+): readonly Problem[] {
   const problems: Problem[] = [];
   for (const change of changes) {
     const kind = before.registry.get(subjectOf(change).kind);
-    const faults = [...refusals(kind, change), ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, next))];
+    const faults = [
+      ...refusals(kind, change),
+      ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, next)),
+    ];
     problems.push(...faults.map((fault) => locate(subjectOf(change), fault)));
     if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next));
   }
@@ -30,7 +38,12 @@ function refusals(kind: Kind, change: Change): readonly Fault[] {
 function objectFaults(kind: Kind, change: Change, after: StoredObject, next: Snapshot): readonly Fault[] {
   // The fields give the spec the shape that the rules expect; an unchanged spec was checked when it was written.
   const own = change.units.length === 0 ? [] : (kind.check?.(after.spec as never) ?? []);
-  return [...own, ...uniqueFaults(kind, after, next), ...danglingFaults(after, next), ...(own.length === 0 ? (kind.checkState?.(after, next) ?? []) : [])];
+  return [
+    ...own,
+    ...uniqueFaults(kind, after, next),
+    ...danglingFaults(after, next),
+    ...(own.length === 0 ? (kind.checkState?.(after, next) ?? []) : []),
+  ];
 }
 
 function uniqueFaults(kind: Kind, object: StoredObject, next: Snapshot): readonly Fault[] {
@@ -39,7 +52,10 @@ function uniqueFaults(kind: Kind, object: StoredObject, next: Snapshot): readonl
     const holder = next.holderOf(kind.name, rule, value);
     if (holder === undefined || holder.id === object.id) continue;
     const unique = kind.uniques[rule];
-    const message = unique === undefined ? `the key ${value} is taken by another ${kind.name}; choose another one` : unique.message(value);
+    const message =
+      unique === undefined
+        ? `the key ${value} is taken by another ${kind.name}; choose another one`
+        : unique.message(value);
     faults.push({ code: 'value_taken', path: unique?.path ?? '', message: `${message}${holderHint(holder)}` });
   }
   return faults;
@@ -54,7 +70,11 @@ function holderHint(holder: StoredObject): string {
 function danglingFaults(object: StoredObject, next: Snapshot): readonly Fault[] {
   return facetsOf(next.registry, object)
     .references.filter(({ to }) => next.get(to) === undefined)
-    .map(({ field, to }) => ({ code: 'reference_deleted', path: `/${field.split('.')[0]}`, message: `refers to ${to}, which does not exist any more; remove the reference` }));
+    .map(({ field, to }) => ({
+      code: 'reference_deleted',
+      path: `/${field.split('.')[0]}`,
+      message: `refers to ${to}, which does not exist any more; remove the reference`,
+    }));
 }
 
 const inUseCodes = { linked: 'object_linked', in_use: 'object_in_use', precondition: 'object_required' } as const;
@@ -83,8 +103,15 @@ export function describeReferrer(state: Snapshot, object: StoredObject): string 
 }
 
 /** The problem of a reference that names nothing, with the nearest names. */
-export function unknownReference(text: string, kind: string, names: Iterable<string>): { readonly code: string; readonly message: string } {
+export function unknownReference(
+  text: string,
+  kind: string,
+  names: Iterable<string>,
+): { readonly code: string; readonly message: string } {
   const near = nearestAll(text, names, 3);
-  const hint = near.length === 0 ? `there is no ${kind} of that name` : `did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+  const hint =
+    near.length === 0
+      ? `there is no ${kind} of that name`
+      : `did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
   return { code: 'reference_unknown', message: `unknown ${kind} \`${text}\`; ${hint}` };
 }

@@ -12,7 +12,12 @@ export interface ChangesSince {
  * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells.
  * `undefined` when a document left: who still uses its objects is a question about all documents.
  */
-export function changesSince(snapshot: Snapshot, source: string, before: readonly Document[], now: readonly Document[]): ChangesSince | undefined {
+export function changesSince(
+  snapshot: Snapshot,
+  source: string,
+  before: readonly Document[],
+  now: readonly Document[],
+): ChangesSince | undefined {
   const known = new Set(before);
   const present = new Set(now);
   const documents = now.filter((document) => !known.has(document));
@@ -30,6 +35,8 @@ function nameOf(document: Document): string {
 function statedBy(snapshot: Snapshot, source: string, document: Document): readonly StoredObject[] {
   const object = snapshot.findByKey(document.kind, document.metadata.name);
   if (object === undefined) return [];
-  const children = snapshot.registry.childrenOf(document.kind).flatMap((kind) => snapshot.childrenOf(object.id, kind.name));
+  const children = snapshot.registry
+    .childrenOf(document.kind)
+    .flatMap((kind) => snapshot.childrenOf(object.id, kind.name));
   return [object, ...children].filter(({ declared }) => declared.some((declaration) => declaration.source === source));
 }

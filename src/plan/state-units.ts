@@ -28,7 +28,8 @@ export interface Stated {
 export function stateUnits(fields: Fields, object: StoredObject, source: string, stated: JsonObject): Stated {
   const others = object.declared.filter((declaration) => declaration.source !== source);
   const before = object.declared.find((declaration) => declaration.source === source)?.stated ?? {};
-  if (others.length === 0 && equalJson(before, stated) && holds(fields, object.spec, stated)) return { spec: object.spec, resets: [], conflicts: [] };
+  if (others.length === 0 && equalJson(before, stated) && holds(fields, object.spec, stated))
+    return { spec: object.spec, resets: [], conflicts: [] };
   const now = unitsOf(fields, stated);
   const current = unitsOf(fields, object.spec);
   const elsewhere = others.map((declaration) => ({ declaration, units: unitsOf(fields, declaration.stated) }));
@@ -45,7 +46,13 @@ export function stateUnits(fields: Fields, object: StoredObject, source: string,
   for (const [path, value] of now) {
     const target = withOrigin(fields, path, value, current.get(path));
     const other = elsewhere.find(({ units }) => units.has(path) && !equalJson(units.get(path), value));
-    if (other !== undefined) conflicts.push({ path, source: other.declaration.source, file: other.declaration.file, line: other.declaration.line });
+    if (other !== undefined)
+      conflicts.push({
+        path,
+        source: other.declaration.source,
+        file: other.declaration.file,
+        line: other.declaration.line,
+      });
     changes.push({ path, after: target });
   }
   return { spec: applyUnits(fields, object.spec, changes), resets, conflicts };
@@ -87,8 +94,12 @@ function holds(fields: Fields, spec: JsonObject, stated: JsonObject): boolean {
     const field = fields[name];
     const current = spec[name];
     if (field?.type === 'object') return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);
-    if (field?.type === 'members') return (value as readonly string[]).every((id) => ((current as Record<string, readonly string[]>)[id] ?? []).includes(sourceOrigin));
-    if (field?.type === 'refs' || (field?.type === 'list' && field.set)) return (value as readonly Json[]).every((item) => (current as readonly Json[]).includes(item));
+    if (field?.type === 'members')
+      return (value as readonly string[]).every((id) =>
+        ((current as Record<string, readonly string[]>)[id] ?? []).includes(sourceOrigin),
+      );
+    if (field?.type === 'refs' || (field?.type === 'list' && field.set))
+      return (value as readonly Json[]).every((item) => (current as readonly Json[]).includes(item));
     return equalJson(current, value);
   });
 }

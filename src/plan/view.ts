@@ -79,7 +79,11 @@ function viewChange(change: Change, label: Label): ChangeView {
 }
 
 /** Renders units with names for ids. */
-export function viewUnits(units: readonly UnitChange[], label: Label, resets: ReadonlySet<string> = new Set()): readonly UnitView[] {
+export function viewUnits(
+  units: readonly UnitChange[],
+  label: Label,
+  resets: ReadonlySet<string> = new Set(),
+): readonly UnitView[] {
   return units.map((unit) => ({
     path: labelPath(unit.path, label),
     ...(unit.before === undefined ? {} : { before: labelValue(unit.before, label) }),
@@ -122,5 +126,7 @@ function labelValue(value: Json, label: Label): Json {
   if (typeof value === 'string') return label(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => labelValue(item, label));
-  return Object.fromEntries(Object.entries(value as JsonObject).map(([name, item]) => [label(name) ?? name, labelValue(item, label)]));
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, item]) => [label(name) ?? name, labelValue(item, label)]),
+  );
 }

@@ -47,14 +47,22 @@ export function runDirectoryLoop(options: DirectoryLoopOptions): () => Promise<v
   let status: Status | undefined;
   const memory: Memory = {};
   const deliver = async (snapshot: DirectorySnapshot): Promise<void> => {
-    const next = snapshot.ok ? await reconcile(options, snapshot, memory, status) : unavailable(options, snapshot.reason, status);
+    const next = snapshot.ok
+      ? await reconcile(options, snapshot, memory, status)
+      : unavailable(options, snapshot.reason, status);
     await store(options, next);
     status = next;
   };
   const onError = (error: unknown): void => {
-    options.tell({ level: 'error', message: `source ${options.name}: ${error instanceof Error ? error.message : String(error)}; it is tried again` });
+    options.tell({
+      level: 'error',
+      message: `source ${options.name}: ${error instanceof Error ? error.message : String(error)}; it is tried again`,
+    });
   };
-  return createDirectorySource({ path, onError, ...(settleMs === undefined ? {} : { settleMs }), ...(pollMs === undefined ? {} : { pollMs }) }, deliver);
+  return createDirectorySource(
+    { path, onError, ...(settleMs === undefined ? {} : { settleMs }), ...(pollMs === undefined ? {} : { pollMs }) },
+    deliver,
+  );
 }
 
 /** A directory that cannot be read is not an empty one: nothing is applied, nothing is deleted. */
@@ -69,27 +77,53 @@ interface Memory {
   since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
 }
 
-async function reconcile(options: DirectoryLoopOptions, snapshot: DirectorySnapshot & { readonly ok: true }, memory: Memory, last: Status | undefined): Promise<Status> {
+async function reconcile(
+  options: DirectoryLoopOptions,
+  snapshot: DirectorySnapshot & { readonly ok: true },
+  memory: Memory,
+  last: Status | undefined,
+): Promise<Status> {
   const { engine, reader, account, name, tell } = options;
   for (const warning of snapshot.warnings) tell({ level: 'warn', message: `source ${name}: ${warning}` });
   const input = await readInput(reader, snapshot.files);
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: 0 };
   const { documents, problems, place } = input;
   const since = memory.since === undefined ? {} : { since: memory.since };
-  const result = await applyDesire(engine, call, { source: name, documents, problems, place, prune: true, allowEmpty: false, ...since });
+  const result = await applyDesire(engine, call, {
+    source: name,
+    documents,
+    problems,
+    place,
+    prune: true,
+    allowEmpty: false,
+    ...since,
+  });
   memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
   return report(options, result, snapshot.digest, documents.length, last);
 }
 
-function report({ engine, name, path, tell }: DirectoryLoopOptions, result: Reconciled, digest: string, documents: number, last: Status | undefined): Status {
+function report(
+  { engine, name, path, tell }: DirectoryLoopOptions,
+  result: Reconciled,
+  digest: string,
+  documents: number,
+  last: Status | undefined,
+): Status {
   switch (result.state) {
     case 'applied': {
-      for (const warning of result.plan.warnings) tell({ level: 'warn', message: `source ${name}: ${warning.message}` });
+      for (const warning of result.plan.warnings)
+        tell({ level: 'warn', message: `source ${name}: ${warning.message}` });
       const { create, update, delete: deleted, claims } = result.plan.counts;
-      const summary = result.revision === undefined ? 'nothing to do' : `revision ${result.revision}: ${create} created, ${update} changed, ${deleted} deleted${claims > 0 ? `, ${claims} claimed or released` : ''}`;
+      const summary =
+        result.revision === undefined
+          ? 'nothing to do'
+          : `revision ${result.revision}: ${create} created, ${update} changed, ${deleted} deleted${claims > 0 ? `, ${claims} claimed or released` : ''}`;
       const message = `source ${name}: ${documents} documents, ${summary}`;
       tell({ level: 'info', message });
-      const applied = result.revision === undefined ? lastApplied(last) : { lastAppliedRevision: result.revision, lastAppliedAt: engine.now() };
+      const applied =
+        result.revision === undefined
+          ? lastApplied(last)
+          : { lastAppliedRevision: result.revision, lastAppliedAt: engine.now() };
       return { ...applied, state: 'applied', message, digest };
     }
     case 'needs_approval': {
@@ -118,5 +152,10 @@ function lastApplied(status: Status | undefined): Partial<Status> {
 
 async function store({ engine, account, name, path }: DirectoryLoopOptions, status: Status): Promise<void> {
   // A status is plain data.
-  await putSource(engine.database, account, { id: name, type: 'directory', spec: { path }, status: status as unknown as JsonObject }, engine.now());
+  await putSource(
+    engine.database,
+    account,
+    { id: name, type: 'directory', spec: { path }, status: status as unknown as JsonObject },
+    engine.now(),
+  );
 }

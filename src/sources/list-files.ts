@@ -62,8 +62,18 @@ async function collect(
   }
 }
 
-function listed(relative: string, path: string, { dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): ListedFile {
-  return { relative, path, size: Number(size), stamp: [dev, ino, size, mtimeNs, ctimeNs].join(' '), changedAt: Number(ctimeMs) };
+function listed(
+  relative: string,
+  path: string,
+  { dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats,
+): ListedFile {
+  return {
+    relative,
+    path,
+    size: Number(size),
+    stamp: [dev, ino, size, mtimeNs, ctimeNs].join(' '),
+    changedAt: Number(ctimeMs),
+  };
 }
 
 function add({ files }: Listing, file: ListedFile, regular: boolean): void {

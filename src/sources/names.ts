@@ -13,7 +13,10 @@ export function nameSources(texts: readonly string[]): readonly NamedSource[] {
   const seen = new Map<string, string>();
   for (const { name, path } of named) {
     const other = seen.get(name);
-    if (other !== undefined) throw new InvalidInput(`the sources ${other} and ${path} would both be called ${name}; name one of them with --source NAME=${path}`);
+    if (other !== undefined)
+      throw new InvalidInput(
+        `the sources ${other} and ${path} would both be called ${name}; name one of them with --source NAME=${path}`,
+      );
     seen.set(name, path);
   }
   return named;
@@ -22,6 +25,8 @@ export function nameSources(texts: readonly string[]): readonly NamedSource[] {
 function nameSource(text: string): NamedSource {
   const given = /^([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)$/.exec(text);
   if (given?.[1] !== undefined && given[2] !== undefined) return { name: given[1], path: given[2] };
-  const last = basename(resolve(text)).replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
+  const last = basename(resolve(text))
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '');
   return { name: last === '' ? 'source' : last, path: text };
 }

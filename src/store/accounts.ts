@@ -2,8 +2,12 @@ import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** The account of a server that has one, or `undefined` before the first start. */
-export async function findAccount(database: Database): Promise<{ readonly account: string; readonly revision: number } | undefined> {
-  const [row] = await database.lookUp(build.selectFrom('accounts').select(['account_id', 'revision']).orderBy('created_at').limit(1).compile());
+export async function findAccount(
+  database: Database,
+): Promise<{ readonly account: string; readonly revision: number } | undefined> {
+  const [row] = await database.lookUp(
+    build.selectFrom('accounts').select(['account_id', 'revision']).orderBy('created_at').limit(1).compile(),
+  );
   return row === undefined ? undefined : { account: row.account_id, revision: row.revision };
 }
 
@@ -22,6 +26,8 @@ export async function createFirstAccount(database: Database, id: string, at: str
 
 /** The revision of an account, without anything else. */
 export async function readRevisionNumber(database: Database, account: string): Promise<number | undefined> {
-  const [row] = await database.lookUp(statement<{ readonly revision: number }>('select revision from accounts where account_id = $1', [account]));
+  const [row] = await database.lookUp(
+    statement<{ readonly revision: number }>('select revision from accounts where account_id = $1', [account]),
+  );
   return row?.revision;
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { subjectIds } from './touched.ts';
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
 import { countRows, rowChanges } from './rows.ts';
+import { subjectIds } from './touched.ts';
 
 /** One or several plans of one account, each computed on what its predecessor leaves. */
 export interface CommitInput {
@@ -40,7 +40,11 @@ export async function commit(database: Database, input: CommitInput): Promise<bo
     history,
     events,
   ].map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
-  const [written] = await database.inAccount(base.account, [statement<{ readonly last_event: number }>(text, parameters)], { write: true });
+  const [written] = await database.inAccount(
+    base.account,
+    [statement<{ readonly last_event: number }>(text, parameters)],
+    { write: true },
+  );
   if (written.length === 0) return false;
   database.wrote(countRows(rows) + history.length + events.length);
   return true;

@@ -58,7 +58,9 @@ function imageOf(change: Change | Claim): Image {
   const { before, after } = change;
   if (before === undefined || after === undefined) return { object: subject(change) };
   const changed = envelope.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]));
-  const set = Object.fromEntries(changed.filter((member) => after[member] !== undefined).map((member) => [member, after[member]]));
+  const set = Object.fromEntries(
+    changed.filter((member) => after[member] !== undefined).map((member) => [member, after[member]]),
+  );
   const unset = changed.filter((member) => after[member] === undefined);
   const put = after.declared.filter((declaration) => !before.declared.includes(declaration));
   const kept = new Set(after.declared.map((declaration) => declaration.source));
@@ -97,15 +99,23 @@ function replayRow(snapshot: Snapshot, row: ChangeRow, before: StoredObject | un
   // Written by `imageOf` alone.
   const image = (row.image ?? {}) as unknown as Image;
   if (image.object !== undefined) return image.object;
-  if (before === undefined) throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
+  if (before === undefined)
+    throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
   const units = row.units as unknown as readonly UnitChange[];
-  const changed = Object.fromEntries(Object.entries(before).filter(([member]) => image.unset?.includes(member) !== true)) as unknown as StoredObject;
-  const dropped = new Set([...(image.declared?.drop ?? []), ...(image.declared?.put ?? []).map((declaration) => declaration.source)]);
+  const changed = Object.fromEntries(
+    Object.entries(before).filter(([member]) => image.unset?.includes(member) !== true),
+  ) as unknown as StoredObject;
+  const dropped = new Set([
+    ...(image.declared?.drop ?? []),
+    ...(image.declared?.put ?? []).map((declaration) => declaration.source),
+  ]);
   return {
     ...changed,
     ...image.set,
     spec: units.length === 0 ? before.spec : applyUnits(snapshot.registry.get(before.kind).spec, before.spec, units),
-    declared: [...before.declared.filter(({ source }) => !dropped.has(source)), ...(image.declared?.put ?? [])].sort((a, b) => (a.source < b.source ? -1 : 1)),
+    declared: [...before.declared.filter(({ source }) => !dropped.has(source)), ...(image.declared?.put ?? [])].sort(
+      (a, b) => (a.source < b.source ? -1 : 1),
+    ),
     updatedRevision: row.revision,
     updatedAt: units.length === 0 && row.action !== 'update' ? before.updatedAt : row.created_at.toISOString(),
   };

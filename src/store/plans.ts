@@ -22,7 +22,11 @@ export interface SavedPlan {
 /** Saves a plan and forgets those that expired. */
 export async function savePlan(database: Database, account: string, plan: SavedPlan): Promise<void> {
   await database.inAccount(account, [
-    build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', new Date(plan.createdAt)).compile(),
+    build
+      .deleteFrom('plans')
+      .where('account_id', '=', account)
+      .where('expires_at', '<', new Date(plan.createdAt))
+      .compile(),
     build
       .insertInto('plans')
       .values({
@@ -45,7 +49,9 @@ export async function savePlan(database: Database, account: string, plan: SavedP
 
 /** The saved plan of an id, or `undefined`. */
 export async function readPlan(database: Database, account: string, id: string): Promise<SavedPlan | undefined> {
-  const [rows] = await database.inAccount(account, [build.selectFrom('plans').selectAll().where('account_id', '=', account).where('id', '=', id).compile()]);
+  const [rows] = await database.inAccount(account, [
+    build.selectFrom('plans').selectAll().where('account_id', '=', account).where('id', '=', id).compile(),
+  ]);
   const [row] = rows;
   if (row === undefined) return undefined;
   return {
@@ -67,13 +73,23 @@ export async function readPlan(database: Database, account: string, id: string):
 /** Marks a plan as used, once: answers whether this call was the one. */
 export async function claimPlan(database: Database, account: string, id: string): Promise<boolean> {
   const [rows] = await database.inAccount(account, [
-    statement<{ readonly id: string }>(`update plans set state = 'applied' where account_id = $1 and id = $2 and state <> 'applied' returning id`, [account, id]),
+    statement<{ readonly id: string }>(
+      `update plans set state = 'applied' where account_id = $1 and id = $2 and state <> 'applied' returning id`,
+      [account, id],
+    ),
   ]);
   return rows.length === 1;
 }
 
 /** Writes which revision a used plan made, or gives it back when applying it failed. */
-export async function settlePlan(database: Database, account: string, id: string, outcome: { readonly revision: number | null } | { readonly state: SavedPlan['state'] }): Promise<void> {
+export async function settlePlan(
+  database: Database,
+  account: string,
+  id: string,
+  outcome: { readonly revision: number | null } | { readonly state: SavedPlan['state'] },
+): Promise<void> {
   const change = 'state' in outcome ? { state: outcome.state } : { applied_revision: outcome.revision };
-  await database.inAccount(account, [build.updateTable('plans').set(change).where('account_id', '=', account).where('id', '=', id).compile()]);
+  await database.inAccount(account, [
+    build.updateTable('plans').set(change).where('account_id', '=', account).where('id', '=', id).compile(),
+  ]);
 }

@@ -7,7 +7,12 @@ export async function hasRevision(database: Database, account: string, requestId
     account,
     [
       statement('select revision from accounts where account_id = $1 for no key update', [account]),
-      build.selectFrom('revisions').select('revision').where('account_id', '=', account).where('request_id', '=', requestId).compile(),
+      build
+        .selectFrom('revisions')
+        .select('revision')
+        .where('account_id', '=', account)
+        .where('request_id', '=', requestId)
+        .compile(),
     ],
     { write: true },
   );
@@ -15,14 +20,20 @@ export async function hasRevision(database: Database, account: string, requestId
 }
 
 /** The newest revisions, newest first; `before` pages back. */
-export async function listRevisions(database: Database, account: string, options: { readonly before?: number; readonly limit: number }) {
+export async function listRevisions(
+  database: Database,
+  account: string,
+  options: { readonly before?: number; readonly limit: number },
+) {
   const query = build
     .selectFrom('revisions')
     .select(['revision', 'created_at', 'actor', 'source_id', 'commit_ref', 'plan_id', 'plan_digest', 'summary'])
     .where('account_id', '=', account)
     .orderBy('revision', 'desc')
     .limit(options.limit);
-  const [rows] = await database.inAccount(account, [(options.before === undefined ? query : query.where('revision', '<', options.before)).compile()]);
+  const [rows] = await database.inAccount(account, [
+    (options.before === undefined ? query : query.where('revision', '<', options.before)).compile(),
+  ]);
   return rows;
 }
 

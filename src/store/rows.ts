@@ -36,7 +36,10 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     const after = next.get(id);
     if (before === after) continue;
     if (after === undefined) rows.deleteObjects.push({ id });
-    else (before === undefined ? rows.insertObjects : rows.updateObjects).push(objectRow(next.registry.get(after.kind), after));
+    else
+      (before === undefined ? rows.insertObjects : rows.updateObjects).push(
+        objectRow(next.registry.get(after.kind), after),
+      );
     difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
     difference(referenceRows(base, before), referenceRows(next, after), rows.deleteReferences, rows.insertReferences);
     declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
@@ -70,7 +73,9 @@ function objectRow(kind: Kind, object: StoredObject): JsonObject {
 /** Membership is rows of `object_refs` only. */
 export function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
   const fields = membershipFields(kind);
-  return fields.length === 0 ? spec : Object.fromEntries(Object.entries(spec).filter(([name]) => !fields.includes(name)));
+  return fields.length === 0
+    ? spec
+    : Object.fromEntries(Object.entries(spec).filter(([name]) => !fields.includes(name)));
 }
 
 /** The names of a kind's membership fields. */
@@ -83,7 +88,10 @@ type Row = readonly [identity: string, row: JsonObject];
 function keyRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
   if (object === undefined) return [];
   const { kind, id } = object;
-  return facetsOf(snapshot.registry, object).keys.map(({ rule, value }) => [`${rule}\n${value}`, { kind, rule, value, object_id: id }]);
+  return facetsOf(snapshot.registry, object).keys.map(({ rule, value }) => [
+    `${rule}\n${value}`,
+    { kind, rule, value, object_id: id },
+  ]);
 }
 
 function referenceRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
@@ -102,7 +110,12 @@ function difference(before: readonly Row[], after: readonly Row[], dropped: Json
   dropped.push(...old.values());
 }
 
-function declaredRows(before: StoredObject | undefined, after: StoredObject | undefined, put: JsonObject[], drop: JsonObject[]): void {
+function declaredRows(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+  put: JsonObject[],
+  drop: JsonObject[],
+): void {
   const old = new Map((before?.declared ?? []).map((declaration) => [declaration.source, declaration]));
   for (const declaration of after?.declared ?? []) {
     const known = old.get(declaration.source);

@@ -8,7 +8,11 @@ import { type ChangeRow, replay } from './history.ts';
 import { membershipFields } from './rows.ts';
 
 /** Reads all objects of an account as they are at one moment; `undefined` when there is no such account. */
-export async function loadSnapshot(database: Database, registry: Registry, account: string): Promise<Snapshot | undefined> {
+export async function loadSnapshot(
+  database: Database,
+  registry: Registry,
+  account: string,
+): Promise<Snapshot | undefined> {
   const fields = [...new Set(registry.kinds.flatMap(membershipFields))];
   const [heads, objects, members, declared] = await database.inAccount(
     account,
@@ -16,7 +20,21 @@ export async function loadSnapshot(database: Database, registry: Registry, accou
       build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
       build
         .selectFrom('objects')
-        .select(['id', 'kind', 'parent_id', 'key', 'name', 'spec', 'derived', 'owner', 'protected', 'created_revision', 'updated_revision', 'created_at', 'updated_at'])
+        .select([
+          'id',
+          'kind',
+          'parent_id',
+          'key',
+          'name',
+          'spec',
+          'derived',
+          'owner',
+          'protected',
+          'created_revision',
+          'updated_revision',
+          'created_at',
+          'updated_at',
+        ])
         .where('account_id', '=', account)
         .compile(),
       build
@@ -26,7 +44,11 @@ export async function loadSnapshot(database: Database, registry: Registry, accou
         .where('origin', '!=', '')
         .where('field', 'in', fields.length === 0 ? [''] : fields)
         .compile(),
-      build.selectFrom('declared').select(['object_id', 'source_id', 'stated', 'file', 'line']).where('account_id', '=', account).compile(),
+      build
+        .selectFrom('declared')
+        .select(['object_id', 'source_id', 'stated', 'file', 'line'])
+        .where('account_id', '=', account)
+        .compile(),
     ],
     { snapshot: true },
   );
@@ -65,8 +87,19 @@ export async function catchUp(database: Database, snapshot: Snapshot): Promise<S
       build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
       build
         .selectFrom('changes')
-        .innerJoin('revisions', (join) => join.onRef('revisions.account_id', '=', 'changes.account_id').onRef('revisions.revision', '=', 'changes.revision'))
-        .select(['changes.revision', 'changes.action', 'changes.object_id', 'changes.units', 'changes.image', 'revisions.created_at'])
+        .innerJoin('revisions', (join) =>
+          join
+            .onRef('revisions.account_id', '=', 'changes.account_id')
+            .onRef('revisions.revision', '=', 'changes.revision'),
+        )
+        .select([
+          'changes.revision',
+          'changes.action',
+          'changes.object_id',
+          'changes.units',
+          'changes.image',
+          'revisions.created_at',
+        ])
         .where('changes.account_id', '=', account)
         .where('changes.revision', '>', revision)
         .orderBy('changes.revision')
@@ -82,7 +115,14 @@ export async function catchUp(database: Database, snapshot: Snapshot): Promise<S
 
 type Members = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
-function gatherMembers(rows: readonly { readonly from_id: string; readonly field: string; readonly to_id: string; readonly origin: string }[]): ReadonlyMap<string, Members> {
+function gatherMembers(
+  rows: readonly {
+    readonly from_id: string;
+    readonly field: string;
+    readonly to_id: string;
+    readonly origin: string;
+  }[],
+): ReadonlyMap<string, Members> {
   const byObject = new Map<string, Record<string, Record<string, string[]>>>();
   for (const { from_id: from, field, to_id: to, origin } of rows) {
     const fields = byObject.get(from) ?? {};
@@ -95,7 +135,13 @@ function gatherMembers(rows: readonly { readonly from_id: string; readonly field
 }
 
 function gatherDeclarations(
-  rows: readonly { readonly object_id: string; readonly source_id: string; readonly stated: Json; readonly file: string | null; readonly line: number | null }[],
+  rows: readonly {
+    readonly object_id: string;
+    readonly source_id: string;
+    readonly stated: Json;
+    readonly file: string | null;
+    readonly line: number | null;
+  }[],
 ): ReadonlyMap<string, readonly Declaration[]> {
   const byObject = new Map<string, Declaration[]>();
   for (const row of rows) {
@@ -112,6 +158,7 @@ function withMembers(registry: Registry, kindName: string, spec: JsonObject, mem
   if (kind === undefined) return spec;
   const fields = membershipFields(kind);
   if (fields.length === 0) return spec;
-  const sorted = (elements: Readonly<Record<string, readonly string[]>>) => Object.fromEntries(Object.entries(elements).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = (elements: Readonly<Record<string, readonly string[]>>) =>
+    Object.fromEntries(Object.entries(elements).sort(([a], [b]) => (a < b ? -1 : 1)));
   return { ...spec, ...Object.fromEntries(fields.map((field) => [field, sorted(members?.[field] ?? {})])) };
 }

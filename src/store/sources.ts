@@ -12,14 +12,23 @@ export interface SourceRecord {
 
 /** All sources of an account, by id. */
 export async function listSources(database: Database, account: string): Promise<readonly SourceRecord[]> {
-  const [rows] = await database.inAccount(account, [build.selectFrom('sources').select(['id', 'type', 'spec', 'status']).where('account_id', '=', account).orderBy('id').compile()]);
+  const [rows] = await database.inAccount(account, [
+    build
+      .selectFrom('sources')
+      .select(['id', 'type', 'spec', 'status'])
+      .where('account_id', '=', account)
+      .orderBy('id')
+      .compile(),
+  ]);
   return rows;
 }
 
 /** Writes what a source is and how it fares; equal values write nothing. */
 export async function putSource(database: Database, account: string, source: SourceRecord, at: string): Promise<void> {
   const { id, type, spec, status } = source;
-  await database.inAccount(account, [statement(putText, [account, id, type, JSON.stringify(spec), JSON.stringify(status), at])]);
+  await database.inAccount(account, [
+    statement(putText, [account, id, type, JSON.stringify(spec), JSON.stringify(status), at]),
+  ]);
 }
 
 const putText = `insert into sources (account_id, id, type, spec, status, created_at) values ($1, $2, $3, $4::jsonb, $5::jsonb, $6)

@@ -52,6 +52,8 @@ export async function insertToken(database: Database, token: TokenRecord): Promi
 
 /** How many tokens an account has; the bootstrap makes the first one. */
 export async function countTokens(database: Database, account: string): Promise<number> {
-  const [row] = await database.lookUp(statement<{ readonly count: number }>('select count(*) as count from tokens where account_id = $1', [account]));
+  const [row] = await database.lookUp(
+    statement<{ readonly count: number }>('select count(*) as count from tokens where account_id = $1', [account]),
+  );
   return row?.count ?? 0;
 }

@@ -12,7 +12,13 @@ export function lowerToResponse(registry: Registry, object: StoredObject, state:
   const lowering = { registry, object, state };
   const children = registry
     .childrenOf(kind.name)
-    .map((child) => [child.parent?.inline ?? '', state.childrenOf(object.id, child.name).map((item) => lowerToResponse(registry, item, state))] as const);
+    .map(
+      (child) =>
+        [
+          child.parent?.inline ?? '',
+          state.childrenOf(object.id, child.name).map((item) => lowerToResponse(registry, item, state)),
+        ] as const,
+    );
   const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
   const body: JsonObject = {
     id: object.id,
@@ -52,7 +58,8 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
   for (const [name, field] of entriesOf(fields)) {
     const value = spec[name];
     if (field.omitEmpty === true && isEmpty(value)) continue;
-    const lowered = value === undefined ? absent(field) : lowerValue(lowering, field, value, path === '' ? name : `${path}.${name}`);
+    const lowered =
+      value === undefined ? absent(field) : lowerValue(lowering, field, value, path === '' ? name : `${path}.${name}`);
     if (lowered !== undefined) result[name] = lowered;
   }
   return result;
@@ -67,7 +74,9 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
   const { registry, state } = lowering;
   switch (field.type) {
     case 'refs':
-      return field.answer === 'ids' ? value : (value as readonly string[]).flatMap((id) => summaryOf(registry, state, id));
+      return field.answer === 'ids'
+        ? value
+        : (value as readonly string[]).flatMap((id) => summaryOf(registry, state, id));
     case 'members':
       return Object.keys(value as JsonObject).flatMap((id) => {
         const element = state.get(id);
@@ -78,7 +87,11 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
     case 'object':
       return lowerFields(lowering, field.fields, value as JsonObject, path);
     case 'list':
-      return field.of.type === 'object' ? (value as readonly JsonObject[]).map((item) => lowerFields(lowering, (field.of as { readonly fields: Fields }).fields, item, path)) : value;
+      return field.of.type === 'object'
+        ? (value as readonly JsonObject[]).map((item) =>
+            lowerFields(lowering, (field.of as { readonly fields: Fields }).fields, item, path),
+          )
+        : value;
     default:
       return value;
   }
@@ -89,7 +102,12 @@ function summaryOf(registry: Registry, state: State, id: string): readonly JsonO
   return object === undefined ? [] : [lowerToSummary(registry, object, state)];
 }
 
-function lowerEntries(lowering: Lowering, field: Extract<AnyField, { readonly type: 'keyed' }>, entries: readonly JsonObject[], path: string): Json {
+function lowerEntries(
+  lowering: Lowering,
+  field: Extract<AnyField, { readonly type: 'keyed' }>,
+  entries: readonly JsonObject[],
+  path: string,
+): Json {
   const ids = entryIdsOf(lowering.object)[path] ?? {};
   return keyedEntries(field.key, entries).map(([key, entry]) => ({
     ...(field.ids ? { id: ids[key] ?? '' } : {}),

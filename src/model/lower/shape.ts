@@ -9,7 +9,10 @@ export type Surface = 'document' | 'request';
 /** JSON Schema of a kind's `spec` in documents (`allOf` free, no coercion, unknown members refused). */
 export function specSchema(registry: Registry, kind: Kind, surface: Surface): JsonObject {
   const fields = fieldsOn(kind, surface);
-  const schema = objectSchema(fields, surface) as { readonly properties: JsonObject; readonly required?: readonly string[] };
+  const schema = objectSchema(fields, surface) as {
+    readonly properties: JsonObject;
+    readonly required?: readonly string[];
+  };
   if (surface === 'request') return { ...schema };
   const children = registry.childrenOf(kind.name);
   if (children.length === 0) return { ...schema };
@@ -21,7 +24,10 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
 export function fieldsOn(kind: Kind, surface: Surface): Fields {
   const parent = kind.parent?.field;
   return Object.fromEntries(
-    entriesOf(kind.spec).filter(([name, field]) => !(surface === 'request' && name === parent) && !(surface === 'document' && field.access === 'updateOnly')),
+    entriesOf(kind.spec).filter(
+      ([name, field]) =>
+        !(surface === 'request' && name === parent) && !(surface === 'document' && field.access === 'updateOnly'),
+    ),
   );
 }
 
@@ -32,7 +38,11 @@ function inlineSchema(child: Kind): JsonObject {
 }
 
 /** Schema of an object with these fields. In documents `name` may be left out, because `metadata.name` stands for it. */
-export function objectSchema(fields: Fields, surface: Surface, options: { readonly nameFromKey: boolean } = { nameFromKey: true }): JsonObject {
+export function objectSchema(
+  fields: Fields,
+  surface: Surface,
+  options: { readonly nameFromKey: boolean } = { nameFromKey: true },
+): JsonObject {
   const required = entriesOf(fields)
     .filter(([name, field]) => field.required === true && !mayBeLeftOut(name, field, surface, options.nameFromKey))
     .map(([name]) => name);
@@ -72,7 +82,10 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'ref':
       return { type: 'string', 'x-ref': field.kind };
     case 'refs':
-      return bounded({ type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' }, { minItems: field.minItems });
+      return bounded(
+        { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' },
+        { minItems: field.minItems },
+      );
     case 'members':
       return { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' };
     case 'typedRef':
@@ -96,8 +109,16 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
 function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surface: Surface): JsonObject {
   const entry = objectSchema(field.fields, surface, { nameFromKey: false }) as { readonly properties: JsonObject };
   const withId = field.ids && surface === 'request';
-  const properties = withId ? { id: { type: 'string', description: 'Keeps the entry of this id, also when it is renamed.' }, ...entry.properties } : entry.properties;
-  return bounded({ type: 'array', items: { ...entry, properties }, 'x-merge': `map(${field.key})` }, { minItems: field.minItems });
+  const properties = withId
+    ? {
+        id: { type: 'string', description: 'Keeps the entry of this id, also when it is renamed.' },
+        ...entry.properties,
+      }
+    : entry.properties;
+  return bounded(
+    { type: 'array', items: { ...entry, properties }, 'x-merge': `map(${field.key})` },
+    { minItems: field.minItems },
+  );
 }
 
 function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {
