@@ -123,8 +123,24 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
 }
 
 function sendWritten(engine: Engine, written: Written, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (written.ignored.length > 0) void reply.header('heddle-ignored', written.ignored.map(encodeURI).join(', '));
+  if (written.ignored.length > 0) void reply.header('heddle-ignored', ignoredHeader(written.ignored));
   return sendObject(engine, written.object, written.state, request, reply);
+}
+
+/** What clients accept in one header, with room for the others. */
+const headerLength = 4000;
+
+/** The JSON pointers of unknown members, percent-encoded; `...` says that there are more. */
+function ignoredHeader(pointers: readonly string[]): string {
+  const shown: string[] = [];
+  let room = headerLength;
+  for (const pointer of pointers) {
+    const text = encodeURI(pointer).replaceAll(',', '%2C');
+    room -= text.length + 2;
+    if (room < 0) return [...shown, '...'].join(', ');
+    shown.push(text);
+  }
+  return shown.join(', ');
 }
 
 function sendObject(

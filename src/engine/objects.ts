@@ -146,6 +146,8 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   managed_field: 'managed_field',
   unit_conflict: 'managed_field',
   object_linked: 'linked',
+  // Only groups refuse to go for what they are.
+  delete_refused: 'linked',
   object_in_use: 'in_use',
   object_required: 'precondition',
 };

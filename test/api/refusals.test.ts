@@ -38,14 +38,13 @@ describe('what no route takes', () => {
 
   it('answers a broken request on the socket in the shape of errors', async () => {
     await using api = await testApi();
-    await api.app.listen({ host: '127.0.0.1', port: 0 });
-    const port = api.app.addresses()[0]?.port ?? 0;
+    const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
     expect(await exchange(port, 'NONSENSE\r\n\r\n')).toMatch(
-      /^HTTP\/1\.1 400 [^]*\r\n\r\n\{"message":".+","code":400\}$/,
+      /^HTTP\/1\.1 400 .*\r\n\r\n\{"message":".+","code":400\}$/s,
     );
     const large = `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`;
-    expect(await exchange(port, large)).toMatch(/^HTTP\/1\.1 431 [^]*"code":431\}$/);
-    expect(await exchange(port, 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [^]*"code":400\}$/);
+    expect(await exchange(port, large)).toMatch(/^HTTP\/1\.1 431 .*"code":431\}$/s);
+    expect(await exchange(port, 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*"code":400\}$/s);
     const known = 'PROPFIND /api/groups HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
     expect(await exchange(port, known)).toMatch(/"code":404\}$/);
   });
