@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import { exportDocuments } from '../engine/export.ts';
 import { listHistory, showRevision } from '../engine/history.ts';
 import { refusalOf } from '../engine/objects.ts';
-import { applyNow, applyPlan, createPlan, showPlan } from '../engine/saved-plans.ts';
+import { applyNow, applyPlan, createPlan, patchPlan, showPlan } from '../engine/saved-plans.ts';
 import { accountStatus, sourceStatuses } from '../engine/status.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import type { SourceFile } from '../model/document.ts';
@@ -48,6 +48,9 @@ function addPlanRoutes(app: FastifyInstance, { engine, reader }: ConfigRoutesOpt
     return reply.code(201).send(await createPlan(engine, callOf(request), desire));
   });
   app.get('/api/config/plans/:id', async (request) => showPlan(engine, callOf(request), parameter(request, 'id')));
+  app.get('/api/config/plans/:id/patch', async (request) =>
+    patchPlan(engine, callOf(request), parameter(request, 'id')),
+  );
   app.post('/api/config/plans/:id/apply', async (request) => {
     const body = request.body === undefined ? {} : objectBody(request.body);
     return applyPlan(engine, callOf(request), parameter(request, 'id'), textOf(body, 'approve'));

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import { Conflict, InvalidInput, NotFound, UnsafePlan } from '../model/errors.ts';
+import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
 import { type PlanView, viewPlan } from '../plan/view.ts';
 import { claimPlan, readPlan, type SavedPlan, savePlan, settlePlan } from '../store/plans.ts';
 import { applyDesire, type Desire, planDesire, type Reconciled } from './documents.ts';
@@ -12,6 +13,8 @@ export interface Applied {
   readonly plan: PlanView;
   readonly revision: number | null;
 }
+
+const moved = 'the account moved since the plan was made, and applying it now would do something else; make a new plan';
 
 /** Plans expire after a day. */
 const lifetime = 24 * 60 * 60 * 1000;
@@ -48,6 +51,14 @@ export async function showPlan(engine: Engine, call: Call, id: string): Promise<
   return { ...(saved.view as unknown as PlanView), state: saved.state };
 }
 
+/** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
+export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
+  const saved = await requirePlan(engine, call, id);
+  const { outcome } = await planDesire(engine, call, desireOf(saved, undefined));
+  if (!outcome.ok || outcome.plan.digest !== saved.digest) throw new Conflict('stale', moved);
+  return patchesOf(engine.registry, outcome.plan);
+}
+
 /**
  * Applies a saved plan: it is computed again on the account as it is now, and refused when it would do anything else than
  * what was shown. Throws `Conflict` (`stale`), `UnsafePlan` without the approval it needs, `NotFound`.
@@ -77,10 +88,7 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
     case 'needs_approval':
       throw unsafe(viewOf(result));
     case 'stale':
-      throw new Conflict(
-        'stale',
-        `the account moved since the plan was made, and applying it now would do something else; make a new plan`,
-      );
+      throw new Conflict('stale', moved);
     case 'applied':
       return { plan: viewOf(result), revision: result.revision ?? null };
   }

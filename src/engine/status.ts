@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
-import { listSources } from '../store/sources.ts';
+import { listSources, putSource, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
@@ -28,4 +28,9 @@ export async function accountStatus(engine: Engine, call: Call, version: string)
     objects: Object.fromEntries(counts),
     sources: await sourceStatuses(engine, call),
   };
+}
+
+/** Records what a source is and how it fares; what is there already is not written again. */
+export async function recordSource(engine: Engine, account: string, source: SourceRecord): Promise<void> {
+  await putSource(engine.database, account, source, engine.now());
 }

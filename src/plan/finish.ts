@@ -97,9 +97,9 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
     changes.push({ action: 'delete', before, units: [], resets: [], risks: [], ...place });
   } else if (before !== undefined && stamped !== undefined) {
     const units = diffUnits(fields, before.spec, stamped.spec);
-    const moved = before.parent !== stamped.parent || before.key !== stamped.key;
-    const adopted = before.key === undefined && stamped.key !== undefined;
-    if (units.length > 0 || (moved && !adopted))
+    const renamed = before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
+    const moved = before.parent !== stamped.parent || renamed;
+    if (units.length > 0 || moved)
       changes.push({ action: 'update', before, after: stamped, units, resets: edit.resets ?? [], risks: [], ...place });
     else claims.push({ action: claimAction(before, stamped), before, after: stamped, ...place });
   }

@@ -99,7 +99,8 @@ function usersOf(
 function release(snapshot: Snapshot, object: StoredObject, source: string, now: string): Edit {
   const others = othersOf(object, source);
   const declared = object.declared.filter((declaration) => declaration.source !== source);
-  const fields = snapshot.registry.get(object.kind).spec;
+  const kind = snapshot.registry.get(object.kind);
+  const fields = kind.spec;
   // What nobody else manages keeps its values; between sources, units that only this one stated fall back to their default.
   const { spec, resets } =
     others.length > 0 ? stateUnits(fields, object, source, {}) : { spec: object.spec, resets: [] };
@@ -108,7 +109,7 @@ function release(snapshot: Snapshot, object: StoredObject, source: string, now: 
   const after: StoredObject = {
     ...rest,
     ...(next === undefined ? {} : { owner: next }),
-    ...(declared.length === 0 && next === undefined ? {} : { key }),
+    ...(declared.length === 0 && next === undefined && kind.singleton === undefined ? {} : { key }),
     spec,
     declared,
     updatedAt: spec === object.spec ? object.updatedAt : now,

@@ -2,10 +2,10 @@ import { readInput } from '../documents/input.ts';
 import type { Reader } from '../documents/reader.ts';
 import { applyDesire, type Reconciled } from '../engine/documents.ts';
 import type { Engine } from '../engine/engine.ts';
+import { recordSource } from '../engine/status.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
-import { putSource } from '../store/sources.ts';
 import { createDirectorySource } from './directory.ts';
 import type { DirectorySnapshot } from './snapshot.ts';
 
@@ -152,10 +152,6 @@ function lastApplied(status: Status | undefined): Partial<Status> {
 
 async function store({ engine, account, name, path }: DirectoryLoopOptions, status: Status): Promise<void> {
   // A status is plain data.
-  await putSource(
-    engine.database,
-    account,
-    { id: name, type: 'directory', spec: { path }, status: status as unknown as JsonObject },
-    engine.now(),
-  );
+  const record = { id: name, type: 'directory', spec: { path }, status: status as unknown as JsonObject };
+  await recordSource(engine, account, record);
 }

@@ -34,6 +34,7 @@ const table: Readonly<Record<string, Row>> = {
   sources: { modules: ['engine', 'documents', 'model', 'lib'], packages: ['chokidar', '@kubernetes/client-node'] },
   api: { modules: belowTheApi, packages: ['fastify', '@fastify/*', 'prom-client'] },
   config: { modules: ['model', 'lib'] },
+  log: { modules: [] },
   cli: { modules: ['*'] },
   gen: { modules: ['*'] },
   app: { modules: ['*'] },

@@ -95,7 +95,6 @@ export const policy = defineKind({
     name: 'Developers to databases',
     description: 'Developers reach the databases, and log in on the build server.',
     enabled: true,
-    source_posture_checks: ['current-client'],
     rules: [
       {
         name: 'postgres',

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { applyPatch } from 'fast-json-patch';
+import { describe, expect, it } from 'vitest';
+import { integer, keyed, list, members, object, optionalString, refs, setOf, string } from '../../src/model/field.ts';
+import { defineKind } from '../../src/model/kind.ts';
+import { normalize } from '../../src/model/normalize.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { patchesOf } from '../../src/plan/patch.ts';
+
+const thing = defineKind({
+  name: 'Thing',
+  doc: 'A thing with a field of every shape that has parts.',
+  module: 'things',
+  document: { allowed: true },
+  spec: {
+    name: string({ doc: 'Its name.' }),
+    note: optionalString({ doc: 'A note.' }),
+    tags: setOf(string({ doc: 'A tag.' }), { doc: 'Its tags.' }),
+    steps: list(integer({ doc: 'A step.' }), { doc: 'Its steps, in order.' }),
+    friends: refs('Thing', { doc: 'Its friends.' }),
+    crowd: members('Thing', { doc: 'Its crowd.' }),
+    parts: keyed(
+      { name: string({ doc: 'Name.' }), size: integer({ doc: 'Size.', default: 0 }) },
+      { doc: 'Its parts.', key: 'name' },
+    ),
+    more: object({ colour: string({ doc: 'Colour.', default: 'red' }) }, { doc: 'More.', default: {} }),
+  },
+  example: { name: 'thing' },
+});
+const registry = createRegistry([thing]);
+
+const word = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+const specs = fc
+  .record(
+    {
+      name: word,
+      note: word,
+      tags: fc.array(word),
+      steps: fc.array(fc.integer({ min: 0, max: 5 })),
+      friends: fc.array(word),
+      crowd: fc.uniqueArray(word).map((ids) => Object.fromEntries(ids.map((id) => [id, ['api']]))),
+      parts: fc.uniqueArray(fc.record({ name: word, size: fc.integer({ min: 0, max: 3 }) }), {
+        selector: ({ name }) => name,
+      }),
+      more: fc.record({ colour: word }),
+    },
+    { requiredKeys: ['name'] },
+  )
+  .map((spec) => normalize(thing.spec, spec).spec);
+
+function stored(spec: StoredObject['spec']): StoredObject {
+  const times = { createdRevision: 1, updatedRevision: 1, createdAt: '', updatedAt: '' };
+  return { id: 'x', kind: 'Thing', name: 'x', spec, derived: {}, protected: false, declared: [], ...times };
+}
+
+describe('the RFC 6902 view of a plan', () => {
+  it('turns the stored spec into the planned one', () => {
+    fc.assert(
+      fc.property(specs, specs, (before, after) => {
+        const change = {
+          action: 'update' as const,
+          before: stored(before),
+          after: stored(after),
+          units: [],
+          resets: [],
+          risks: [],
+        };
+        const [only] = patchesOf(registry, { changes: [change] } as never);
+        const asLists = (spec: StoredObject['spec']) => ({ ...spec, crowd: Object.keys(spec['crowd'] as object) });
+        expect(applyPatch(structuredClone(asLists(before)), [...(only?.patch ?? [])], true).newDocument).toEqual(
+          asLists(after),
+        );
+      }),
+    );
+  });
+});
