@@ -32,7 +32,8 @@ export function changeRows(input: RevisionInput): readonly JsonObject[] {
       object_id: id,
       key: key ?? null,
       name,
-      units: 'units' in change && change.action === 'update' ? (change.units as unknown as Json) : [],
+      // A whole object is in the image already.
+      units: change.action === 'create' ? [] : (change.units as unknown as Json),
       image: imageOf(change) as unknown as Json,
     };
   });
@@ -47,12 +48,14 @@ function subject(change: Change | Claim): StoredObject {
 /** What a change row keeps beside units: the whole object when it comes or goes, else the envelope members that changed. */
 export interface Image {
   readonly object?: StoredObject;
-  readonly set?: Partial<Pick<StoredObject, 'key' | 'name' | 'owner' | 'parent' | 'protected' | 'derived'>>;
+  readonly set?: Partial<
+    Pick<StoredObject, 'key' | 'name' | 'owner' | 'parent' | 'protected' | 'derived' | 'updatedAt'>
+  >;
   readonly unset?: readonly string[];
   readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
 }
 
-const envelope = ['key', 'name', 'owner', 'parent', 'protected', 'derived'] as const;
+const envelope = ['key', 'name', 'owner', 'parent', 'protected', 'derived', 'updatedAt'] as const;
 
 function imageOf(change: Change | Claim): Image {
   const { before, after } = change;
@@ -79,7 +82,6 @@ export interface ChangeRow {
   readonly object_id: string;
   readonly units: Json;
   readonly image: Json | null;
-  readonly created_at: Date;
 }
 
 /** The snapshot after the changes that it has missed, in order. */
@@ -117,6 +119,5 @@ function replayRow(snapshot: Snapshot, row: ChangeRow, before: StoredObject | un
       (a, b) => (a.source < b.source ? -1 : 1),
     ),
     updatedRevision: row.revision,
-    updatedAt: units.length === 0 && row.action !== 'update' ? before.updatedAt : row.created_at.toISOString(),
   };
 }

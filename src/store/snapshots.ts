@@ -87,23 +87,11 @@ export async function catchUp(database: Database, snapshot: Snapshot): Promise<S
       build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
       build
         .selectFrom('changes')
-        .innerJoin('revisions', (join) =>
-          join
-            .onRef('revisions.account_id', '=', 'changes.account_id')
-            .onRef('revisions.revision', '=', 'changes.revision'),
-        )
-        .select([
-          'changes.revision',
-          'changes.action',
-          'changes.object_id',
-          'changes.units',
-          'changes.image',
-          'revisions.created_at',
-        ])
-        .where('changes.account_id', '=', account)
-        .where('changes.revision', '>', revision)
-        .orderBy('changes.revision')
-        .orderBy('changes.seq')
+        .select(['revision', 'action', 'object_id', 'units', 'image'])
+        .where('account_id', '=', account)
+        .where('revision', '>', revision)
+        .orderBy('revision')
+        .orderBy('seq')
         .compile(),
     ],
     { snapshot: true },
