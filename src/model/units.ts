@@ -96,6 +96,11 @@ function change(path: string, before: Json | undefined, after: Json | undefined)
   return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
+/** Whether a membership element stays and only the hands that put it there differ. */
+export function isHandover(fields: Fields, { path, before, after }: UnitChange): boolean {
+  return fields[splitPath(path).name]?.type === 'members' && before !== undefined && after !== undefined;
+}
+
 /** The spec after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */
 export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
   const result: Record<string, Json> = { ...spec };

@@ -46,22 +46,19 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
   const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, scope.gone);
   yield undefined;
   const targets = withIds(matched, input.newId);
-  const kept = new Set(targets.map((target) => target.id));
+  const kept = new Map(targets.map((target) => [target.id, undefined]));
   // Without prune, or with broken documents, nothing leaves.
   const enabled = input.prune && expanded.problems.length === 0;
-  const pruned = pruneObjects({
-    snapshot,
-    source: input.source,
-    gone: enabled ? scope.gone.filter(({ id }) => !kept.has(id)) : [],
-    stated: kept,
-    now: input.now,
-  });
-  const names = namesOf(snapshot, targets, expanded.broken, pruned.leaving);
+  const gone = enabled ? scope.gone.filter(({ id }) => !kept.has(id)) : [];
+  const prune = { snapshot, source: input.source, gone, now: input.now };
+  const leaving = pruneObjects({ ...prune, stated: kept }).leaving;
+  const names = namesOf(snapshot, targets, expanded.broken, leaving);
   const problems: Problem[] = [...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
   const found = yield* editTargets(input, targets, names);
   problems.push(...found.problems);
   if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
   yield undefined;
+  const pruned = pruneObjects({ ...prune, stated: afterwards(targets, found.edits) });
   return finishPlan({
     snapshot,
     edits: [...pruned.edits, ...found.edits],
@@ -80,6 +77,13 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
         allowEmpty: input.allowEmpty || !input.prune,
       }),
   });
+}
+
+/** What the source states, by id, as it will be. */
+function afterwards(targets: readonly Target[], edits: readonly Edit[]): ReadonlyMap<string, StoredObject | undefined> {
+  const stated = new Map(targets.map(({ id, existing }) => [id, existing]));
+  for (const { after } of edits) if (after !== undefined) stated.set(after.id, after);
+  return stated;
 }
 
 interface FoundEdits {

@@ -4,7 +4,7 @@ import type { Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { diffUnits } from '../model/units.ts';
+import { diffUnits, isHandover } from '../model/units.ts';
 import { digestOf } from './digest.ts';
 import { orderChanges } from './order.ts';
 import type { Change, Claim, Counts, Move, Outcome, TrippedGuard } from './plan.ts';
@@ -99,9 +99,9 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
     const units = diffUnits(fields, before.spec, stamped.spec);
     const renamed = before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
     const moved = before.parent !== stamped.parent || renamed;
-    if (units.length > 0 || moved)
+    if (moved || units.some((unit) => !isHandover(fields, unit)))
       changes.push({ action: 'update', before, after: stamped, units, resets: edit.resets ?? [], risks: [], ...place });
-    else claims.push({ action: claimAction(before, stamped), before, after: stamped, ...place });
+    else claims.push({ action: claimAction(before, stamped), before, after: stamped, units, ...place });
   }
 }
 

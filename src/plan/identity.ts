@@ -61,7 +61,9 @@ function leftoversBySlot(
   const slots = new Map<string, StoredObject[]>();
   for (const object of before) {
     const kind = snapshot.registry.get(object.kind);
-    if (taken.has(object.id) || kind.pairing === undefined || object.key === undefined) continue;
+    // What others state too stays theirs; this source then states another child beside it.
+    if (taken.has(object.id) || object.declared.length > 1) continue;
+    if (kind.pairing === undefined || object.key === undefined) continue;
     // A stored spec is canonical, so it has the shape that the fields give it.
     const slot = slotOf(
       object.kind,
@@ -98,7 +100,7 @@ function findUnmanaged(
 ): Matched | undefined {
   const { kind } = item;
   const adopt = item.annotations[adoptAnnotation];
-  if (adopt !== undefined) return adoptById(snapshot, item, adopt, problems);
+  if (adopt !== undefined) return adoptById(snapshot, item, adopt, taken, problems);
   const free = (object: StoredObject) =>
     isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
   if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
@@ -147,7 +149,13 @@ function onlyNamed(snapshot: Snapshot, kind: string, name: string): StoredObject
   return named.length === 1 ? named[0] : undefined;
 }
 
-function adoptById(snapshot: Snapshot, item: Desired, adopt: string, problems: Problem[]): Matched | undefined {
+function adoptById(
+  snapshot: Snapshot,
+  item: Desired,
+  adopt: string,
+  taken: ReadonlySet<string>,
+  problems: Problem[],
+): Matched | undefined {
   const id = adopt.replace(/^id:/, '');
   const object = snapshot.get(id);
   const fault =
@@ -157,7 +165,9 @@ function adoptById(snapshot: Snapshot, item: Desired, adopt: string, problems: P
         ? `${item.kind.name} ${object.key ?? object.name} is managed already, by ${managersOf(object).join(', ')}`
         : item.kind.isSystem?.(object) === true
           ? `${item.kind.name} ${object.name} belongs to the system`
-          : undefined;
+          : taken.has(object.id)
+            ? `${item.kind.name} ${object.name} is adopted by another document already`
+            : undefined;
   if (fault === undefined) return adoptAs(item, object, 'by_id');
   const message = `${fault}; correct or remove the annotation ${adoptAnnotation}`;
   problems.push(

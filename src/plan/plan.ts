@@ -25,6 +25,8 @@ export interface Claim {
   readonly action: 'claim' | 'release' | 'restate';
   readonly before: StoredObject;
   readonly after: StoredObject;
+  /** Membership elements that stay and only come from other hands. */
+  readonly units: readonly UnitChange[];
   readonly place?: Place;
 }
 

@@ -1,4 +1,4 @@
-import { parentField } from '../model/facets.ts';
+import { facetsOf, parentField } from '../model/facets.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -15,13 +15,15 @@ export interface Pruned {
   readonly warnings: readonly Problem[];
 }
 
+type Stated = ReadonlyMap<string, StoredObject | undefined>;
+
 /** What a source stated until now and does not state any more. */
 export interface PruneInput {
   readonly snapshot: Snapshot;
   readonly source: string;
   readonly gone: readonly StoredObject[];
-  /** Ids of what it states now. */
-  readonly stated: ReadonlySet<string>;
+  /** What it states now, by id: as it will be, or `undefined` while that is not known. */
+  readonly stated: Stated;
   /** ISO 8601. */
   readonly now: string;
 }
@@ -57,7 +59,7 @@ function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
 function settle(
   snapshot: Snapshot,
   candidates: readonly StoredObject[],
-  stated: ReadonlySet<string>,
+  stated: Stated,
 ): { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Problem[] } {
   const leaving = new Set(candidates.map((object) => object.id));
   const blocked: Problem[] = [];
@@ -78,21 +80,23 @@ function settle(
 }
 
 /**
- * Who keeps a candidate. Objects that the source states are left out: if they still refer to it, that is a problem of
- * the document (`reference_deleted`), and if they stop referring, it may go.
+ * Who keeps a candidate. Of the objects that the source states only those that will still refer to it, because somebody
+ * else put the reference there: if a document does, that is a problem of the document (`reference_deleted`).
  */
 function usersOf(
   snapshot: Snapshot,
   object: StoredObject,
   leaving: ReadonlySet<string>,
-  stated: ReadonlySet<string>,
+  stated: Stated,
 ): readonly string[] {
+  const letsGo = (id: string, field: string) => {
+    if (!stated.has(id) || field === parentField) return false;
+    const after = stated.get(id);
+    return after === undefined || !facetsOf(snapshot.registry, after).references.some(({ to }) => to === object.id);
+  };
   const users = snapshot
     .referrersOf(object.id)
-    .filter(
-      ({ from, field }) =>
-        !leaving.has(from.id) && from.id !== object.id && !(stated.has(from.id) && field !== parentField),
-    );
+    .filter(({ from, field }) => !leaving.has(from.id) && from.id !== object.id && !letsGo(from.id, field));
   return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
 }
 

@@ -5,6 +5,7 @@ import type { Fault } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { diffUnits, isHandover } from '../model/units.ts';
 import type { Validator } from '../model/validate.ts';
 import { type Desired, problemAt } from './desired.ts';
 import type { Edit } from './finish.ts';
@@ -147,14 +148,16 @@ function updateObject(
     const stays = before?.file === desired.place.file && before.line === desired.place.line;
     return { problems: [], ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
   }
-  if (target.adopted === 'by_name' && !same) return { problems: [differs(desired, existing)] };
+  const units = same ? [] : diffUnits(desired.kind.spec, existing.spec, result.spec);
+  const equal = units.every((unit) => isHandover(desired.kind.spec, unit));
+  if (target.adopted === 'by_name' && !equal) return { problems: [differs(desired, existing)] };
   const after: StoredObject = {
     ...existing,
     key: desired.key,
     name: String(result.spec[desired.kind.nameField] ?? desired.key),
     spec: result.spec,
     protected: protection,
-    updatedAt: same ? existing.updatedAt : input.now,
+    updatedAt: equal ? existing.updatedAt : input.now,
     declared: [
       ...existing.declared.filter((declaration) => declaration.source !== input.source),
       { source: input.source, stated, file: desired.place.file, line: desired.place.line },

@@ -94,7 +94,7 @@ export function viewUnits(
 
 function viewObject(change: Change | Claim): ObjectView {
   const { kind, key, name, id } = subjectOf(change);
-  const isNew = 'units' in change && change.action === 'create';
+  const isNew = change.action === 'create';
   return {
     kind,
     ...(key === undefined ? {} : { key }),

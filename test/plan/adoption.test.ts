@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { exportDocuments } from '../../src/engine/export.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { group, stored } from '../kinds/objects.ts';
+import {
+  allow,
+  applyOn,
+  createOn,
+  deleteOn,
+  document,
+  guardsOf,
+  linesOf,
+  objectOf,
+  office,
+  planned,
+  planOn,
+  problemsOf,
+  refusals,
+} from './steps.ts';
+
+const adopt = (id: string) => ({ annotations: { 'heddle.dev/adopt': id } });
+const withGroup = office.with({ put: [group('g1', ['p1', 'p2'])], remove: [] });
+
+/** What an export of the account says, as documents. */
+function exported(state: Snapshot): readonly Document[] {
+  return exportDocuments(state).map(({ kind, metadata, spec }, line) => ({
+    kind,
+    metadata,
+    spec,
+    place: { file: 'export.yaml', line, index: line, pointer: '' },
+  }));
+}
+
+describe('adoption', () => {
+  it('E76 takes an identical object by its name, without changing a unit', () => {
+    const outcome = planOn(withGroup, 'a', [document('Group', 'g1')]);
+    expect(linesOf(outcome, withGroup)).toEqual(['claim Group/g1']);
+    expect(planned(outcome).next.get('g1')).toMatchObject({
+      key: 'g1',
+      spec: withGroup.get('g1')?.spec,
+      declared: [{ source: 'a', stated: { name: 'g1' } }],
+    });
+  });
+
+  it('E76 takes an identical group with its members', () => {
+    const outcome = planOn(withGroup, 'a', [document('Group', 'devs', { name: 'g1', peers: ['p2', 'p1'] })]);
+    expect(linesOf(outcome, withGroup)).toEqual(['claim Group/devs']);
+    expect(planned(outcome).next.get('g1')?.spec['peers']).toEqual({ p1: ['api', 'source'], p2: ['api', 'source'] });
+  });
+
+  it('E77 refuses an object that differs, and takes it with the annotation', () => {
+    const stated = { name: 'g1', peers: ['p3'] };
+    const refused = planOn(withGroup, 'a', [document('Group', 'g1', stated)]);
+    expect(refusals(refused)).toEqual(['object_exists Group/g1 /spec']);
+    expect(problemsOf(refused)[0]?.message).toContain('heddle.dev/adopt: "id:g1"');
+    const taken = planOn(withGroup, 'a', [document('Group', 'g1', stated, adopt('id:g1'))]);
+    expect(linesOf(taken, withGroup)).toEqual(['update Group/g1: peers[p3]']);
+    expect(planned(taken).next.get('g1')?.owner).toBeUndefined();
+  });
+
+  it('E78 refuses two groups of one name and says how to choose', () => {
+    const issued = (id: string) =>
+      group(id, [], { name: 'devs', spec: { name: 'devs', peers: {} }, derived: { issued: 'jwt' } });
+    const state = office.with({ put: [issued('g8'), issued('g9')], remove: [] });
+    const outcome = planOn(state, 'a', [document('Group', 'devs')]);
+    expect(refusals(outcome)).toEqual(['adopt_ambiguous Group/devs /metadata']);
+    expect(problemsOf(outcome)[0]?.message).toContain('id:g8, id:g9');
+    expect(linesOf(planOn(state, 'a', [document('Group', 'devs', {}, adopt('id:g9'))]), state)).toEqual([
+      'claim Group/devs',
+    ]);
+  });
+
+  it.each([
+    ['an id that is not there', 'id:nothing', 'there is no Group'],
+    ['an object of another kind', 'id:p1', 'there is no Group'],
+    ['the group of all peers', 'id:All', 'belongs to the system'],
+    ['what another source manages', 'id:new-0-0001', 'managed already, by b'],
+  ])('E79 refuses to adopt %s', (_, annotation, message) => {
+    const state = applyOn(withGroup, 'b', [document('Group', 'theirs')]);
+    const outcome = planOn(state, 'a', [document('Group', 'mine', {}, adopt(annotation))]);
+    expect(refusals(outcome)).toEqual(['adopt_impossible Group/mine /metadata/annotations']);
+    expect(problemsOf(outcome)[0]?.message).toContain(message);
+  });
+
+  it('E79 refuses two documents that adopt one object', () => {
+    const outcome = planOn(withGroup, 'a', [
+      document('Group', 'one', { name: 'g1' }, adopt('id:g1')),
+      document('Group', 'two', { name: 'g1' }, adopt('id:g1')),
+    ]);
+    expect(refusals(outcome)).toEqual(['adopt_impossible Group/two /metadata/annotations']);
+  });
+
+  it('ignores the annotation once the link exists', () => {
+    const stated = [document('Group', 'devs', { name: 'g1' }, adopt('id:g1'))];
+    const state = applyOn(withGroup, 'a', stated);
+    expect(linesOf(planOn(state, 'a', stated), state)).toEqual([]);
+  });
+
+  it('E60 a name that the API took first is adopted or refused, never doubled', () => {
+    const state = planned(createOn(office, 'Group', { name: 'devs', peers: ['p1'] })).next;
+    expect(linesOf(planOn(state, 'a', [document('Group', 'devs', { peers: ['p1'] })]), state)).toEqual([
+      'claim Group/devs',
+    ]);
+    expect(refusals(planOn(state, 'a', [document('Group', 'devs', { peers: ['p2'] })]))).toEqual([
+      'object_exists Group/devs /spec',
+    ]);
+  });
+
+  it('E80 planning the export of an account changes nothing, whoever applies it, and renaming the file neither', () => {
+    const first = applyOn(withGroup, 'b', [
+      document('Group', 'theirs', { peers: ['p1'] }),
+      allow('rule', ['theirs', 'g1'], ['All']),
+    ]);
+    const state = planned(
+      createOn(first, 'Policy', {
+        name: 'By hand',
+        enabled: true,
+        rules: [
+          {
+            name: 'r',
+            enabled: true,
+            action: 'accept',
+            bidirectional: true,
+            protocol: 'all',
+            sources: ['g1'],
+            destinations: ['All'],
+          },
+        ],
+      }),
+    ).next;
+    const outcome = planOn(state, 'c', exported(state));
+    expect(planned(outcome).plan.changes).toEqual([]);
+    const claimed = planned(outcome).next;
+    const renamed = exported(claimed).map((item) => ({ ...item, place: { ...item.place, file: 'renamed.yaml' } }));
+    expect(linesOf(planOn(claimed, 'c', renamed), claimed)).toEqual([]);
+  });
+
+  it('E81 releases an adopted object whose document goes, with its values', () => {
+    const state = applyOn(withGroup, 'a', [
+      document('Group', 'devs', { name: 'g1', peers: ['p1'] }),
+      document('Group', 'mine'),
+    ]);
+    const outcome = planOn(state, 'a', [document('Group', 'mine')]);
+    expect(linesOf(outcome, state)).toEqual(['release Group/g1']);
+    expect(Object.keys(planned(outcome).next.get('g1')?.spec['peers'] ?? {})).toEqual(['p1', 'p2']);
+    expect(refusals(deleteOn(planned(outcome).next, 'g1'))).toEqual([]);
+  });
+
+  it('never adopts or prunes the group of all peers', () => {
+    expect(refusals(planOn(office, 'a', [document('Group', 'all', { name: 'All' })]))).toEqual([
+      'value_taken Group/all /spec/name',
+    ]);
+  });
+
+  it('takes the settings of the account and gives them back', () => {
+    const state = applyOn(office, 'a', [document('Account', 'account', { settings: { peer_login_expiration: 7200 } })]);
+    expect(state.get('acc')?.key).toBe('account');
+    const outcome = planOn(state, 'a', []);
+    expect(linesOf(outcome, state)).toEqual(['release Account/account']);
+    expect(guardsOf(outcome)).toEqual([]);
+  });
+
+  it('adopts records that the API made in a zone of the source', () => {
+    const zone = { domain: 'lan.example.com', distribution_groups: ['All'] };
+    const first = applyOn(office, 'a', [document('DNSZone', 'lan', zone)]);
+    const { id } = objectOf(first, 'DNSZone', 'lan');
+    const record = { name: 'www.lan.example.com', type: 'A', content: '10.0.0.1', ttl: 60 };
+    const state = planned(createOn(first, 'DNSRecord', record, id)).next;
+    const outcome = planOn(state, 'a', [document('DNSZone', 'lan', { ...zone, records: [record] })]);
+    expect(linesOf(outcome, state)).toEqual(['claim DNSRecord/lan/www.lan.example.com/A/10.0.0.1']);
+    expect(planned(outcome).next.childrenOf(id, 'DNSRecord')).toHaveLength(1);
+  });
+
+  it('takes nothing that merely has a name like another one in another kind', () => {
+    const state = office.with({ put: [stored('Policy', 'pol', { name: 'devs', rules: [] })], remove: [] });
+    expect(linesOf(planOn(state, 'a', [document('Group', 'devs')]), state)).toEqual(['create Group/devs']);
+  });
+});

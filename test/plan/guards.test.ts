@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { Document } from '../../src/model/document.ts';
+import {
+  allow,
+  applyOn,
+  createOn,
+  document,
+  guardsOf,
+  linesOf,
+  objectOf,
+  office,
+  planned,
+  planOn,
+  refusals,
+  replaceOn,
+  warningsOf,
+} from './steps.ts';
+
+const groups = (count: number, more = {}): readonly Document[] =>
+  Array.from({ length: count }, (_, at) => document('Group', `g${String(at).padStart(3, '0')}`, more));
+const policies = (count: number, more = {}): readonly Document[] =>
+  Array.from({ length: count }, (_, at) => allow(`p${String(at).padStart(3, '0')}`, ['All'], ['All'], more));
+const keep = (documents: readonly Document[], number: number) => documents.slice(0, number);
+
+/** The guards that trip when a source goes from one desired state to another. */
+function from(first: readonly Document[], second: readonly Document[], manner = {}): readonly string[] {
+  return guardsOf(planOn(applyOn(office, 'a', first), 'a', second, manner));
+}
+
+describe('guards', () => {
+  it('E62 want an approval when a source states nothing any more', () => {
+    expect(from(groups(1), [])).toEqual(['empty']);
+    expect(from(groups(1), [], { allowEmpty: true })).toEqual([]);
+    expect(guardsOf(planOn(office, 'a', []))).toEqual([]);
+    expect(guardsOf(planOn(applyOn(office, 'b', groups(3)), 'a', []))).toEqual([]);
+  });
+
+  it('E63 catch all of a kind where the floor lets five pass, but not one of one', () => {
+    expect(from([...groups(4), ...policies(6)], policies(6))).toEqual(['kind']);
+    expect(from([...groups(1), ...policies(6)], policies(6))).toEqual([]);
+  });
+
+  it('E63, E64 let half of a kind pass, and not one more', () => {
+    expect(from(groups(6), keep(groups(6), 3))).toEqual([]);
+    expect(from(groups(7), keep(groups(7), 3))).toEqual(['kind']);
+    expect(from(groups(3), keep(groups(3), 1))).toEqual([]);
+  });
+
+  it('E64 let five deletions pass in a small account, and not six', () => {
+    expect(from(groups(12), keep(groups(12), 7))).toEqual([]);
+    expect(from(groups(12), keep(groups(12), 6))).toEqual(['deletes']);
+  });
+
+  it('E64 let a fifth of what is owned pass, and not one more', () => {
+    expect(from(groups(50), keep(groups(50), 40))).toEqual([]);
+    expect(from(groups(50), keep(groups(50), 39))).toEqual(['deletes']);
+    expect(from(groups(54), keep(groups(54), 44))).toEqual([]);
+    expect(from(groups(54), keep(groups(54), 43))).toEqual(['deletes']);
+  });
+
+  it('E64 let two fifths of updates pass from ten owned objects on, and not one more', () => {
+    const change = (count: number, total: number) => [
+      ...policies(total).slice(count),
+      ...keep(policies(total, { enabled: false }), count),
+    ];
+    expect(from(policies(10), change(4, 10))).toEqual([]);
+    expect(from(policies(10), change(5, 10))).toEqual(['updates']);
+    expect(from(policies(9), change(9, 9))).toEqual([]);
+    expect(from(policies(12), change(4, 12))).toEqual([]);
+    expect(from(policies(12), change(5, 12))).toEqual(['updates']);
+  });
+
+  it('count what the source owns and not what others do', () => {
+    const state = applyOn(applyOn(office, 'b', policies(90)), 'a', groups(12));
+    expect(guardsOf(planOn(state, 'a', keep(groups(12), 6)))).toEqual(['deletes']);
+  });
+
+  it('trip together', () => {
+    expect(from(groups(8), [])).toEqual(['empty', 'deletes', 'kind']);
+  });
+
+  it('bind sources, not the API', () => {
+    const state = applyOn(office, 'a', groups(1));
+    const outcome = createOn(state, 'Group', { name: 'by hand' });
+    expect(planned(outcome).plan.guards).toEqual([]);
+  });
+});
+
+describe('protection', () => {
+  const guarded = document('Group', 'vault', {}, { annotations: { 'heddle.dev/prevent-delete': 'true' } });
+  const others = groups(3);
+
+  it('E67 outlives the document that asked for it', () => {
+    const state = applyOn(office, 'a', [guarded, ...others]);
+    expect(objectOf(state, 'Group', 'vault').protected).toBe(true);
+    expect(guardsOf(planOn(state, 'a', others))).toEqual(['protected']);
+  });
+
+  it('E68 is cleared in a revision of its own before the object may go', () => {
+    const state = applyOn(office, 'a', [guarded, ...others]);
+    const cleared = planOn(state, 'a', [document('Group', 'vault'), ...others]);
+    expect([linesOf(cleared, state), guardsOf(cleared)]).toEqual([['restate Group/vault'], []]);
+    expect(guardsOf(planOn(planned(cleared).next, 'a', others))).toEqual([]);
+  });
+
+  it('gives plans that differ only in protection different digests', () => {
+    const digest = (documents: readonly Document[]) => planned(planOn(office, 'a', documents)).plan.digest;
+    expect(digest([guarded])).not.toBe(digest([document('Group', 'vault')]));
+  });
+
+  it('of an object that another source owns is that source’s affair', () => {
+    const state = applyOn(office, 'a', [guarded]);
+    expect(objectOf(applyOn(state, 'b', [document('Group', 'vault')]), 'Group', 'vault').protected).toBe(true);
+  });
+});
+
+describe('prune', () => {
+  it('E65 is off when it is not asked for', () => {
+    const state = applyOn(office, 'a', groups(9));
+    const outcome = planOn(state, 'a', [], { prune: false });
+    expect([linesOf(outcome, state), guardsOf(outcome)]).toEqual([[], []]);
+  });
+
+  it('E66 does not happen beside a broken document', () => {
+    const state = applyOn(office, 'a', groups(2));
+    expect(refusals(planOn(state, 'a', [document('Group', 'new', { nmae: 'x' })]))).toEqual([
+      'field_unknown Group/new /spec/nmae',
+    ]);
+  });
+
+  it('E69 hands an object over when the other source states it first', () => {
+    const state = applyOn(applyOn(office, 'a', groups(2)), 'b', keep(groups(2), 1));
+    const outcome = planOn(state, 'a', groups(2).slice(1));
+    expect(linesOf(outcome, state)).toEqual(['release Group/g000']);
+    expect(objectOf(planned(outcome).next, 'Group', 'g000')).toMatchObject({
+      id: objectOf(state, 'Group', 'g000').id,
+      owner: 'b',
+    });
+  });
+
+  it('E69 moves between two sources that are reconciled the other way round', () => {
+    const both = applyOn(applyOn(office, 'b', groups(1)), 'a', groups(1));
+    const left = applyOn(both, 'a', []);
+    expect(objectOf(left, 'Group', 'g000')).toMatchObject({
+      id: objectOf(both, 'Group', 'g000').id,
+      owner: 'b',
+      declared: [{ source: 'b' }],
+    });
+  });
+
+  it('E70 keeps what an object of the API uses, says so, and goes on trying', () => {
+    const first = applyOn(office, 'a', groups(2));
+    const { id } = objectOf(first, 'Group', 'g000');
+    const rule = {
+      name: 'r',
+      enabled: true,
+      action: 'accept',
+      bidirectional: true,
+      protocol: 'all',
+      destinations: ['All'],
+    };
+    const body = { name: 'By hand', enabled: true, rules: [{ ...rule, sources: [id] }] };
+    const created = createOn(first, 'Policy', body);
+    const state = planned(created).next;
+    const outcome = planOn(state, 'a', groups(2).slice(1));
+    expect([linesOf(outcome, state), warningsOf(outcome)]).toEqual([[], ['in_use g000']]);
+    const freed = planned(replaceOn(state, 'Policy', created.id, { rules: [{ ...rule, sources: ['All'] }] })).next;
+    expect(linesOf(planOn(freed, 'a', groups(2).slice(1)), freed)).toEqual(['delete Group/g000']);
+  });
+
+  it('E70 keeps what a kept object uses in turn', () => {
+    const zone = (records: readonly object[]) =>
+      document('DNSZone', 'lan', {
+        domain: 'lan.example.com',
+        distribution_groups: ['devs'],
+        records: records as never,
+      });
+    const first = applyOn(office, 'a', [document('Group', 'devs'), zone([]), document('Group', 'rest')]);
+    const record = { name: 'www.lan.example.com', type: 'A', content: '10.0.0.1', ttl: 60 };
+    const state = planned(createOn(first, 'DNSRecord', record, objectOf(first, 'DNSZone', 'lan').id)).next;
+    const outcome = planOn(state, 'a', [document('Group', 'rest')]);
+    expect([linesOf(outcome, state), warningsOf(outcome)]).toEqual([[], ['in_use lan', 'in_use devs']]);
+  });
+
+  it('E70 keeps what the API put into an object that the source still states', () => {
+    const route = document('Route', 'r', { network_id: 'r', network: '10.0.0.0/8', peer: 'p1', groups: ['g001'] });
+    const first = applyOn(office, 'a', [...groups(2), route]);
+    const [gone, stays] = [objectOf(first, 'Group', 'g000').id, objectOf(first, 'Group', 'g001').id];
+    const state = planned(replaceOn(first, 'Route', objectOf(first, 'Route', 'r').id, { groups: [gone, stays] })).next;
+    const outcome = planOn(state, 'a', [...groups(2).slice(1), route]);
+    expect([linesOf(outcome, state), warningsOf(outcome)]).toEqual([[], ['in_use g000']]);
+  });
+
+  it('deletes what a stated object stops using in the same plan', () => {
+    const state = applyOn(office, 'a', [...groups(2), allow('p', ['g000'], ['g001'])]);
+    expect(linesOf(planOn(state, 'a', [...groups(2).slice(1), allow('p', ['All'], ['g001'])]), state)).toEqual([
+      'update Policy/p: rules[main]',
+      'delete Group/g000',
+    ]);
+  });
+
+  it('never touches what others made', () => {
+    const state = planned(createOn(applyOn(office, 'b', groups(3)), 'Group', { name: 'by hand' })).next;
+    expect(linesOf(planOn(state, 'a', policies(1)), state)).toEqual(['create Policy/p000']);
+  });
+});

@@ -1,0 +1,199 @@
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { Problem } from '../../src/model/problem.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { createValidator } from '../../src/model/validate.ts';
+import { planDocuments } from '../../src/plan/documents.ts';
+import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
+import {
+  planCreate,
+  planDelete,
+  planReplace,
+  type RequestContext,
+  type RequestOutcome,
+} from '../../src/plan/requests.ts';
+import { viewPlan } from '../../src/plan/view.ts';
+import { account, all, peer, registry, stateOf } from '../kinds/objects.ts';
+
+export const validator = createValidator(registry);
+
+export const now = '2026-03-01T10:00:00.000Z';
+
+/** An account as it is born, with three peers: `p1`, `p2`, `p3`. */
+export const office = stateOf(
+  all,
+  { ...account(), key: 'account' },
+  peer('p1', '100.72.0.1'),
+  peer('p2', '100.72.0.2'),
+  peer('p3', '100.72.0.3'),
+);
+
+/** How documents are planned when it is not the default. */
+export interface Manner {
+  readonly prune?: boolean;
+  readonly allowEmpty?: boolean;
+  /** What new ids begin with. */
+  readonly ids?: string;
+}
+
+export function document(
+  kind: string,
+  name: string,
+  spec: JsonObject = {},
+  more: {
+    readonly file?: string;
+    readonly line?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+  } = {},
+): Document {
+  const { file = `${kind.toLowerCase()}.yaml`, line = 1, annotations } = more;
+  return {
+    kind,
+    metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
+    spec,
+    place: { file, line, index: 0, pointer: '' },
+  };
+}
+
+/** A policy document with one rule, from one list of groups to another. */
+export function allow(
+  name: string,
+  sources: readonly string[],
+  destinations: readonly string[],
+  more: JsonObject = {},
+): Document {
+  return document('Policy', name, {
+    rules: [{ name: 'main', action: 'accept', protocol: 'all', sources, destinations }],
+    ...more,
+  });
+}
+
+/** Plans what a source states on a state. */
+export function planOn(state: Snapshot, source: string, documents: readonly Document[], manner: Manner = {}): Outcome {
+  const { prune = true, allowEmpty = false, ids } = manner;
+  return run(
+    planDocuments({
+      snapshot: state,
+      validator: validatorOf(state),
+      source,
+      documents,
+      prune,
+      allowEmpty,
+      now,
+      newId: idsOn(state, ids),
+    }),
+  );
+}
+
+function validatorOf({ registry: used }: Snapshot) {
+  return used === registry ? validator : createValidator(used);
+}
+
+/** The state after what a source states, whatever the guards say. Problems throw. */
+export function applyOn(
+  state: Snapshot,
+  source: string,
+  documents: readonly Document[],
+  manner: Manner = {},
+): Snapshot {
+  return planned(planOn(state, source, documents, manner)).next;
+}
+
+/** A plan that came about. */
+export function planned(outcome: Outcome): { readonly plan: Plan; readonly next: Snapshot } {
+  if (outcome.ok) return outcome;
+  throw new Error(
+    `refused: ${outcome.problems.map(({ code, key, message }) => `${code} ${key}: ${message}`).join('; ')}`,
+  );
+}
+
+/** `code Kind/key path` of every problem; none of an outcome that came about. */
+export function refusals(outcome: Outcome): readonly string[] {
+  return outcome.ok
+    ? []
+    : outcome.problems.map(({ code, kind, key, path }) => `${code} ${kind}/${key} ${path ?? ''}`.trim());
+}
+
+export function problemsOf(outcome: Outcome): readonly Problem[] {
+  return outcome.ok ? [] : outcome.problems;
+}
+
+/** `action Kind/key: unit unit`, changes first, then claims, in the order of the plan. */
+export function linesOf(outcome: Outcome, before: Snapshot): readonly string[] {
+  const { plan, next } = planned(outcome);
+  const view = viewPlan(plan, before, next);
+  return [
+    ...view.changes.map(
+      ({ action, kind, key, name, units }) =>
+        `${action} ${kind}/${key ?? name}${action === 'update' ? `: ${units.map(({ path }) => path).join(' ')}` : ''}`,
+    ),
+    ...plan.claims.map(
+      (claim) => `${claim.action} ${subjectOf(claim).kind}/${subjectOf(claim).key ?? subjectOf(claim).name}`,
+    ),
+  ];
+}
+
+export function guardsOf(outcome: Outcome): readonly string[] {
+  return planned(outcome).plan.guards.map(({ guard }) => guard);
+}
+
+export function warningsOf(outcome: Outcome): readonly string[] {
+  return planned(outcome).plan.warnings.map(({ code, key }) => `${code} ${key}`);
+}
+
+/** The object of a kind and key; it must be there. */
+export function objectOf(state: Snapshot, kind: string, key: string) {
+  const object = state.findByKey(kind, key) ?? state.lookUp(kind, 'name', key)[0];
+  if (object === undefined) throw new Error(`there is no ${kind} ${key}`);
+  return object;
+}
+
+/** Plans the creation of an object through the API. */
+export function createOn(state: Snapshot, kind: string, body: JsonObject, parent?: string): RequestOutcome {
+  return planCreate(contextOf(state), registry.get(kind), body, parent);
+}
+
+/** Plans the replacement of an object through the API: the body is what it has, with `change` on top. */
+export function replaceOn(state: Snapshot, kind: string, id: string, change: JsonObject): RequestOutcome {
+  const before = state.get(id);
+  if (before === undefined) throw new Error(`there is no ${id}`);
+  return planReplace(contextOf(state), registry.get(kind), before, { ...bodyOf(before.spec), ...change });
+}
+
+export function deleteOn(state: Snapshot, id: string): RequestOutcome {
+  const before = state.get(id);
+  if (before === undefined) throw new Error(`there is no ${id}`);
+  return planDelete(contextOf(state), registry.get(before.kind), before);
+}
+
+/** The stored spec as a request says it: membership is a list. */
+export function bodyOf(spec: JsonObject): JsonObject {
+  const isMembers = (name: string, value: Json) =>
+    name === 'peers' && typeof value === 'object' && !Array.isArray(value);
+  return Object.fromEntries(
+    Object.entries(spec).map(([name, value]) => [
+      name,
+      isMembers(name, value) ? Object.keys(value as JsonObject) : value,
+    ]),
+  );
+}
+
+function contextOf(snapshot: Snapshot): RequestContext {
+  return { snapshot, validator, strict: false, now, newId: idsOn(snapshot) };
+}
+
+/** Ids that no other revision of the account hands out. */
+function idsOn(state: Snapshot, prefix = 'new'): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${prefix}-${state.revision}-${String(count).padStart(4, '0')}`;
+  };
+}
+
+function run<Result>(work: Generator<undefined, Result>): Result {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}

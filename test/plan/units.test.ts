@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { boolean, string } from '../../src/model/field.ts';
+import { defineKind } from '../../src/model/kind.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { emptySnapshot } from '../../src/model/snapshot.ts';
+import { group } from '../kinds/objects.ts';
+import {
+  allow,
+  applyOn,
+  document,
+  linesOf,
+  objectOf,
+  office,
+  planned,
+  planOn,
+  problemsOf,
+  refusals,
+  replaceOn,
+} from './steps.ts';
+
+const route = (spec: JsonObject) => document('Route', 'r', { network_id: 'r', peer: 'p1', groups: ['All'], ...spec });
+const rule = (name: string, more: JsonObject = {}) => ({
+  name,
+  action: 'accept',
+  protocol: 'all',
+  sources: ['All'],
+  destinations: ['All'],
+  ...more,
+});
+const policy = (spec: JsonObject) => document('Policy', 'p', { rules: [rule('main')], ...spec });
+
+/** What planning the second form says after the first was applied. */
+function afterwards(first: ReturnType<typeof document>, second: ReturnType<typeof document>): readonly string[] {
+  const state = applyOn(office, 'a', [first]);
+  return linesOf(planOn(state, 'a', [second]), state);
+}
+
+describe('no perpetual differences', () => {
+  it.each([
+    ['Group', document('Group', 'devs')],
+    ['Policy', policy({})],
+    ['Route to a network', route({ network: '10.0.0.0/8' })],
+    ['Route to domains', route({ domains: ['example.com'] })],
+    ['DNSZone', document('DNSZone', 'lan', { domain: 'lan.example.com', distribution_groups: ['All'] })],
+    [
+      'DNSRecord',
+      document('DNSZone', 'lan', {
+        domain: 'lan.example.com',
+        distribution_groups: ['All'],
+        records: [{ name: 'lan.example.com', type: 'A', content: '10.0.0.1' }],
+      }),
+    ],
+    ['Account', document('Account', 'account')],
+  ])('E28 plans nothing after applying a %s without its optional fields', (_, stated) => {
+    expect(afterwards(stated, stated)).toEqual([]);
+  });
+
+  it('E30 plans nothing when a set is reordered', () => {
+    const groups = [document('Group', 'a1'), document('Group', 'a2')];
+    const state = applyOn(office, 'a', [...groups, route({ network: '10.0.0.0/8', groups: ['a1', 'a2'] })]);
+    expect(
+      linesOf(planOn(state, 'a', [route({ network: '10.0.0.0/8', groups: ['a2', 'a1'] }), ...groups]), state),
+    ).toEqual([]);
+    expect(
+      afterwards(
+        route({ domains: ['b.example', 'a.example'] }),
+        route({ domains: ['a.example', 'b.example', 'a.example'] }),
+      ),
+    ).toEqual([]);
+  });
+
+  it('E31 takes an empty list for an absent one, and refuses null', () => {
+    expect(afterwards(policy({ source_posture_checks: [] }), policy({}))).toEqual(['restate Policy/p']);
+    expect(refusals(planOn(office, 'a', [policy({ source_posture_checks: null })]))).toEqual([
+      'type_wrong Policy/p /spec/source_posture_checks',
+    ]);
+  });
+
+  it('E34 writes IPv6 in one way', () => {
+    expect(afterwards(route({ network: '2001:DB8:0:0::/32' }), route({ network: '2001:db8::/32' }))).toEqual([]);
+  });
+
+  it('E35 writes domains in one way', () => {
+    expect(afterwards(route({ domains: ['Example.COM.'] }), route({ domains: ['example.com'] }))).toEqual([]);
+  });
+
+  it('E39 changes nothing of what is stored when a newer program has one more default', () => {
+    const declare = (more: object) =>
+      createRegistry([
+        defineKind({
+          name: 'Thing',
+          doc: 'A thing.',
+          module: 'm',
+          document: { allowed: true },
+          spec: { name: string({ doc: 'Name.', required: true }), ...more },
+          example: {},
+        }),
+      ]);
+    const old = applyOn(emptySnapshot(declare({}), 'acc'), 'a', [document('Thing', 't')]);
+    const upgraded = emptySnapshot(
+      declare({ loud: boolean({ doc: 'Loud.', default: true }) }),
+      'acc',
+      old.revision,
+    ).with({ put: [...old.objects()], remove: [] });
+    expect(linesOf(planOn(upgraded, 'a', [document('Thing', 't')]), upgraded)).toEqual([]);
+    expect(linesOf(planOn(upgraded, 'a', [document('Thing', 't', { loud: false })]), upgraded)).toEqual([
+      'update Thing/t: loud',
+    ]);
+  });
+
+  it('E41 owns a value that is stated, also when it is the default, and leaves one alone that is not', () => {
+    const silent = applyOn(office, 'a', [policy({})]);
+    const said = applyOn(office, 'a', [policy({ enabled: true })]);
+    const change = { enabled: false };
+    expect(refusals(replaceOn(silent, 'Policy', objectOf(silent, 'Policy', 'p').id, change))).toEqual([]);
+    expect(refusals(replaceOn(said, 'Policy', objectOf(said, 'Policy', 'p').id, change))).toEqual([
+      'managed_field Policy/p /enabled',
+    ]);
+  });
+
+  it('E42 takes 1.0 for 1', () => {
+    expect(
+      afterwards(
+        route({ network: '10.0.0.0/8', metric: JSON.parse('1.0') }),
+        route({ network: '10.0.0.0/8', metric: 1 }),
+      ),
+    ).toEqual([]);
+  });
+
+  it('E48 knows rules by their name: a renamed rule goes and comes, and their order means nothing', () => {
+    expect(
+      afterwards(policy({ rules: [rule('web'), rule('db')] }), policy({ rules: [rule('db'), rule('web')] })),
+    ).toEqual([]);
+    expect(
+      afterwards(policy({ rules: [rule('web'), rule('db')] }), policy({ rules: [rule('www'), rule('db')] })),
+    ).toEqual(['update Policy/p: rules[web] rules[www]']);
+  });
+});
+
+describe('what is not stated any more', () => {
+  it('E43 returns to its default, marked as reset, with a line about the risk', () => {
+    const state = applyOn(office, 'a', [policy({ enabled: false })]);
+    const { plan, next } = planned(planOn(state, 'a', [policy({})]));
+    expect(plan.changes.map(({ units, resets, risks }) => ({ units, resets, risks }))).toEqual([
+      {
+        units: [{ path: 'enabled', before: false, after: true }],
+        resets: ['enabled'],
+        risks: ['the policy p was disabled and becomes enabled'],
+      },
+    ]);
+    expect(objectOf(next, 'Policy', 'p').spec['enabled']).toBe(true);
+  });
+
+  it('E43 lets go of elements of sets that it stated, and of no others', () => {
+    const state = applyOn(office, 'a', [document('Group', 'devs', { peers: ['p1', 'p2'] })]);
+    const { id } = objectOf(state, 'Group', 'devs');
+    const joined = planned(replaceOn(state, 'Group', id, { peers: ['p1', 'p2', 'p3'] })).next;
+    const next = applyOn(joined, 'a', [document('Group', 'devs', { peers: ['p2'] })]);
+    expect(next.get(id)?.spec['peers']).toEqual({ p2: ['source'], p3: ['api'] });
+  });
+
+  it('E43 keeps a required value that has no default', () => {
+    const state = applyOn(office, 'a', [document('Group', 'devs', { name: 'Developers' })]);
+    expect(linesOf(planOn(state, 'a', [document('Group', 'devs')]), state)).toEqual(['update Group/devs: name']);
+  });
+
+  it('E44 stays when another source states the same, and goes with the last', () => {
+    const both = applyOn(applyOn(office, 'a', [policy({ enabled: false })]), 'b', [policy({ enabled: false })]);
+    const one = planOn(both, 'a', [policy({})]);
+    expect(linesOf(one, both)).toEqual(['restate Policy/p']);
+    const state = planned(one).next;
+    expect(linesOf(planOn(state, 'b', [policy({})]), state)).toEqual(['update Policy/p: enabled']);
+  });
+
+  it('E44 hands an object over when its owner leaves', () => {
+    const both = applyOn(applyOn(office, 'a', [policy({ description: 'mine' })]), 'b', [policy({ enabled: false })]);
+    const left = planOn(both, 'a', []);
+    expect(linesOf(left, both)).toEqual(['update Policy/p: description']);
+    const { owner, spec, declared } = objectOf(planned(left).next, 'Policy', 'p');
+    expect({
+      owner,
+      enabled: spec['enabled'],
+      description: spec['description'],
+      by: declared.map(({ source }) => source),
+    }).toEqual({ owner: 'b', enabled: false, description: '', by: ['b'] });
+  });
+});
+
+describe('two sources', () => {
+  it('E45 do not apply what contradicts: the plan names the other place', () => {
+    const state = applyOn(office, 'a', [
+      document('Policy', 'p', { rules: [rule('main')], enabled: false }, { file: 'a.yaml', line: 12 }),
+    ]);
+    const outcome = planOn(state, 'b', [policy({ enabled: true })]);
+    expect(refusals(outcome)).toEqual(['unit_conflict Policy/p /spec/enabled']);
+    expect(problemsOf(outcome)[0]?.message).toContain('source a at a.yaml:12');
+    expect(linesOf(planOn(state, 'a', [policy({ enabled: false })]), state)).toEqual([]);
+  });
+
+  it('E45 do not conflict over different elements, rules or fields', () => {
+    const state = applyOn(office, 'a', [policy({ enabled: false }), document('Group', 'devs', { peers: ['p1'] })]);
+    const outcome = planOn(state, 'b', [
+      policy({ rules: [rule('more')], description: 'both' }),
+      document('Group', 'devs', { peers: ['p2'] }),
+    ]);
+    expect(linesOf(outcome, state)).toEqual([
+      'update Group/devs: peers[p2]',
+      'update Policy/p: description rules[more]',
+    ]);
+    const { next } = planned(outcome);
+    expect(objectOf(next, 'Group', 'devs').spec['peers']).toEqual({ p1: ['source'], p2: ['source'] });
+    const alone = applyOn(next, 'b', []);
+    expect(objectOf(alone, 'Group', 'devs').spec['peers']).toEqual({ p1: ['source'] });
+    expect((objectOf(alone, 'Policy', 'p').spec['rules'] as readonly JsonObject[]).map(({ name }) => name)).toEqual([
+      'main',
+    ]);
+  });
+
+  it('E49 claim what the API set, as an update or, when equal, as a claim', () => {
+    const first = applyOn(office, 'a', [policy({})]);
+    const { id } = objectOf(first, 'Policy', 'p');
+    const state = planned(replaceOn(first, 'Policy', id, { description: 'by hand' })).next;
+    expect(linesOf(planOn(state, 'a', [policy({})]), state)).toEqual([]);
+    expect(linesOf(planOn(state, 'a', [policy({ description: 'by hand' })]), state)).toEqual(['restate Policy/p']);
+    expect(linesOf(planOn(state, 'a', [policy({ description: 'by file' })]), state)).toEqual([
+      'update Policy/p: description',
+    ]);
+  });
+
+  it('E51 release what they adopted and did not make', () => {
+    const state = office.with({ put: [group('g1', ['p1'])], remove: [] });
+    const adopted = applyOn(state, 'a', [document('Group', 'devs', { name: 'g1' })]);
+    expect(adopted.get('g1')).toMatchObject({ key: 'devs', declared: [{ source: 'a' }] });
+    const outcome = planOn(adopted, 'a', []);
+    expect(linesOf(outcome, adopted)).toEqual(['release Group/g1']);
+    const left = planned(outcome).next.get('g1');
+    expect([left?.key, left?.owner, left?.declared, left?.spec]).toEqual([
+      undefined,
+      undefined,
+      [],
+      state.get('g1')?.spec,
+    ]);
+  });
+
+  it('do not fight over a record that only one of them changes', () => {
+    const zone = document('DNSZone', 'lan', { domain: 'lan.example.com', distribution_groups: ['All'] });
+    const record = (content: string) =>
+      document('DNSRecord', 'www', { zone: 'lan', name: 'www.lan.example.com', type: 'A', content });
+    const state = applyOn(applyOn(office, 'a', [zone, record('10.0.0.1')]), 'b', [record('10.0.0.1')]);
+    expect(linesOf(planOn(state, 'a', [zone, record('10.0.0.2')]), state)).toEqual([
+      'create DNSRecord/lan/www.lan.example.com/A/10.0.0.2',
+      'release DNSRecord/lan/www.lan.example.com/A/10.0.0.1',
+    ]);
+  });
+});
+
+describe('records', () => {
+  const zone = (...contents: readonly string[]) =>
+    document('DNSZone', 'lan', {
+      domain: 'lan.example.com',
+      distribution_groups: ['All'],
+      records: contents.map((content) => ({ name: 'www.lan.example.com', type: 'A', content })),
+    });
+
+  it('keep their id when their address changes', () => {
+    const state = applyOn(office, 'a', [zone('10.0.0.1', '10.0.0.2')]);
+    const outcome = planOn(state, 'a', [zone('10.0.0.2', '10.0.0.9')]);
+    expect(linesOf(outcome, state)).toEqual(['update DNSRecord/lan/www.lan.example.com/A/10.0.0.9: content']);
+    expect(objectOf(planned(outcome).next, 'DNSRecord', 'lan/www.lan.example.com/A/10.0.0.9').id).toBe(
+      objectOf(state, 'DNSRecord', 'lan/www.lan.example.com/A/10.0.0.1').id,
+    );
+  });
+
+  it('are left alone when a source does not state them', () => {
+    const state = applyOn(office, 'a', [zone()]);
+    const { id } = objectOf(state, 'DNSZone', 'lan');
+    const byHand = applyOn(state, 'b', [
+      document('DNSRecord', 'x', { zone: 'lan', name: 'x.lan.example.com', type: 'A', content: '10.0.0.3' }),
+    ]);
+    expect(linesOf(planOn(byHand, 'a', [zone()]), byHand)).toEqual([]);
+    expect(byHand.childrenOf(id, 'DNSRecord')).toHaveLength(1);
+  });
+
+  it('may be stated inline one day and standalone the next', () => {
+    const state = applyOn(office, 'a', [zone('10.0.0.1')]);
+    const standalone = document('DNSRecord', 'www', {
+      zone: 'lan',
+      name: 'WWW.lan.example.com.',
+      type: 'A',
+      content: '10.0.0.1',
+    });
+    expect(linesOf(planOn(state, 'a', [zone(), standalone]), state)).toEqual([]);
+  });
+});
+
+describe('rules of a policy', () => {
+  it('keep their ids over changes, and the first has the id of the policy', () => {
+    const first = applyOn(office, 'a', [policy({ rules: [rule('web'), rule('db')] })]);
+    const before = objectOf(first, 'Policy', 'p');
+    const next = applyOn(first, 'a', [policy({ rules: [rule('web', { protocol: 'tcp' }), rule('db'), rule('ssh')] })]);
+    const ids = (objectOf(next, 'Policy', 'p').derived['entry_ids'] as { rules: Record<string, string> }).rules;
+    expect(ids).toMatchObject((before.derived['entry_ids'] as { rules: Record<string, string> }).rules);
+    expect([Object.values(ids).filter((id) => id === before.id).length, new Set(Object.values(ids)).size]).toEqual([
+      1, 3,
+    ]);
+  });
+
+  it('of a policy that all are of one source are written with two rules of one name', () => {
+    const stated = [
+      policy({ rules: [rule('web', { protocol: 'tcp', ports: ['80'] }), rule('web', { protocol: 'udp' })] }),
+    ];
+    const state = applyOn(office, 'a', stated);
+    expect(linesOf(planOn(state, 'a', stated), state)).toEqual([]);
+  });
+
+  it('name the rule of the input that contradicts itself, not the sorted one', () => {
+    const outcome = planOn(office, 'a', [policy({ rules: [rule('z', { ports: ['80'] }), rule('a')] })]);
+    expect(refusals(outcome)).toEqual(['policy_ports_unused Policy/p /spec/rules/0/ports']);
+  });
+
+  it('do not depend on whether allow() is used', () => {
+    expect(afterwards(allow('p', ['All'], ['All']), policy({}))).toEqual([]);
+  });
+});
