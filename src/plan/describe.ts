@@ -1,4 +1,4 @@
-import type { Json } from '../lib/json.ts';
+import { equalJson, isObject, type Json } from '../lib/json.ts';
 import type { ChangeView, UnitView } from './view.ts';
 
 /** One line about a change, for logs: action, object, fields, and where it is declared. */
@@ -11,14 +11,34 @@ export function describeChange(change: ChangeView): string {
 const verbs = { create: 'created', update: 'changed', delete: 'deleted' } as const;
 
 function describeUnits(units: readonly UnitView[]): string {
-  const shown = units.slice(0, 5).map(describeUnit);
-  return [...shown, ...(units.length > 5 ? [`${units.length - 5} more`] : [])].join(', ');
+  const parts = units.flatMap(innerUnits);
+  const shown = parts.slice(0, 5).map(describeUnit);
+  return [...shown, ...(parts.length > 5 ? [`${parts.length - 5} more`] : [])].join(', ');
 }
 
 function describeUnit({ path, before, after, reset }: UnitView): string {
   if (before === undefined) return `+${path}${detail(after)}`;
   if (after === undefined) return `-${path}`;
   return `${path} ${brief(before)} → ${brief(after)}${reset === true ? ' (back to its default)' : ''}`;
+}
+
+/** Of an entry of a keyed list that changes, the members in which it does. */
+function innerUnits(unit: UnitView): readonly UnitView[] {
+  const { path, before, after } = unit;
+  if (!isObject(before) || !isObject(after)) return [unit];
+  const names = Object.keys({ ...before, ...after }).sort();
+  return names.flatMap((name) => {
+    // Members of JSON objects are JSON.
+    const [old, now] = [before[name] as Json | undefined, after[name] as Json | undefined];
+    if (equalJson(old, now)) return [];
+    return [
+      {
+        path: `${path}.${name}`,
+        ...(old === undefined ? {} : { before: old }),
+        ...(now === undefined ? {} : { after: now }),
+      },
+    ];
+  });
 }
 
 /** The value of a set's element is in its path already. */

@@ -67,7 +67,7 @@ export function runDirectoryLoop(options: DirectoryLoopOptions): () => Promise<v
 
 /** A directory that cannot be read is not an empty one: nothing is applied, nothing is deleted. */
 function unavailable({ name, tell }: DirectoryLoopOptions, reason: string, last: Status | undefined): Status {
-  const message = `source ${name} is unavailable: ${reason}; nothing is changed until it returns`;
+  const message = `source ${name} is unavailable: ${reason.replace(/\.$/, '')}; nothing is changed until it returns`;
   tell({ level: 'warn', message });
   return { ...lastApplied(last), state: 'unavailable', message };
 }

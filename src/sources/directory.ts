@@ -26,11 +26,13 @@ export function createDirectorySource(options: DirectorySourceOptions, deliver: 
   let stopped = options.signal?.aborted === true;
   let delivered: string | undefined;
   let wasMount = false;
+  let available = true;
   const memory = createFileMemory();
   const look = async () => {
     const found = await readDirectory(options.path, { memory, ...options.read });
     wasMount ||= found.ok && found.isMount;
     const snapshot = found.ok && wasMount && !found.isMount ? unmounted(options.path) : found;
+    available = snapshot.ok;
     const state = snapshot.ok ? snapshot.digest : snapshot.reason;
     if (stopped || state === delivered) return;
     delivered = undefined;
@@ -38,7 +40,7 @@ export function createDirectorySource(options: DirectorySourceOptions, deliver: 
     delivered = state;
   };
   const looks = oneAtATime(look, options.onError);
-  const stopWatching = watchDirectory({ ...options, onChange: looks.request });
+  const stopWatching = watchDirectory({ ...options, onChange: looks.request, urgent: () => !available });
   const forbid = () => {
     stopped = true;
   };

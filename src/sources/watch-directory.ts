@@ -9,6 +9,8 @@ export interface WatchOptions {
   /** How long it must be quiet after an event. */
   readonly settleMs?: number;
   readonly pollMs?: number;
+  /** While it answers true, the polls come every second. */
+  readonly urgent?: () => boolean;
   /** Something may have changed: a hint, to be checked by reading. */
   readonly onChange: () => void;
   /** Watching failed; the polls go on. */
@@ -18,6 +20,7 @@ export interface WatchOptions {
 
 const defaultSettleMs = 250;
 const defaultPollMs = 15_000;
+const urgentMs = 1000;
 
 /** Tells of possible changes below a path, whether it exists yet or not. Returns a function that stops it. */
 export function watchDirectory(options: WatchOptions): () => Promise<void> {
@@ -38,11 +41,11 @@ export function watchDirectory(options: WatchOptions): () => Promise<void> {
         if (!stopped) onChange();
       });
   };
-  const poll = setInterval(check, pollMs);
+  const endPolls = poller(check, pollMs, options.urgent);
   const stop = async () => {
     stopped = true;
     clearTimeout(settling);
-    clearInterval(poll);
+    endPolls();
     signal?.removeEventListener('abort', stopNow);
     await watcher.close();
   };
@@ -53,6 +56,19 @@ export function watchDirectory(options: WatchOptions): () => Promise<void> {
     check();
   }
   return stop;
+}
+
+/** While it is urgent, looks every second. Returns a function that ends it. */
+function poller(check: () => void, pollMs: number, urgent: (() => boolean) | undefined): () => void {
+  const tick = Math.min(pollMs, urgentMs);
+  let waited = 0;
+  const timer = setInterval(() => {
+    waited += tick;
+    if (waited < pollMs && urgent?.() !== true) return;
+    waited = 0;
+    check();
+  }, tick);
+  return () => clearInterval(timer);
 }
 
 interface Watcher {
