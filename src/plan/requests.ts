@@ -1,6 +1,5 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
-import { type EntryIds, entryIdsOf } from '../model/entry-ids.ts';
 import { entriesOf, type Fields, isEmpty } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
@@ -10,6 +9,7 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
+import { matchEntries } from './entries.ts';
 import { finishPlan } from './finish.ts';
 import { managedProblems } from './managed.ts';
 import type { Outcome } from './plan.ts';
@@ -175,41 +175,6 @@ function mergeMembers(fields: Fields, before: JsonObject, spec: JsonObject): Jso
     result[name] = Object.fromEntries([...wanted].sort().map((id) => [id, stored[id] ?? [apiOrigin]]));
   }
   return result;
-}
-
-/** Entries that come with their id keep it, also when renamed; an id that the object does not have is a fault. */
-function matchEntries(
-  kind: Kind,
-  before: StoredObject,
-  body: JsonObject,
-): { readonly ids?: EntryIds; readonly faults: readonly Fault[] } {
-  const lists = entriesOf(kind.spec).filter(([, field]) => field.type === 'keyed' && field.ids);
-  if (lists.length === 0) return { faults: [] };
-  const known = entryIdsOf(before);
-  const faults: Fault[] = [];
-  const ids: Record<string, Record<string, string>> = {};
-  for (const [name, field] of lists) {
-    if (field.type !== 'keyed') continue;
-    const stored = known[name] ?? {};
-    const own = new Set(Object.values(stored));
-    const entries = (Array.isArray(body[name]) ? body[name] : []) as readonly JsonObject[];
-    const given = new Map<string, string>();
-    for (const [at, entry] of entries.entries()) {
-      const id = entry['id'];
-      if (typeof id !== 'string' || id === '') continue;
-      if (own.has(id)) given.set(String(entry[field.key]), id);
-      else
-        faults.push({
-          code: 'entry_unknown',
-          path: `/${name}/${at}/id`,
-          message: `there is no entry with the id \`${id}\`; leave the id out to add one`,
-        });
-    }
-    const used = new Set(given.values());
-    const byName = Object.entries(stored).filter(([key, id]) => !given.has(key) && !used.has(id));
-    ids[name] = { ...Object.fromEntries(byName), ...Object.fromEntries(given) };
-  }
-  return { ids, faults };
 }
 
 function withChildren(snapshot: Snapshot, object: StoredObject): readonly StoredObject[] {
