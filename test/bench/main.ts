@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util';
+import { apply } from './apply.ts';
+import { type Benchmark, isWithin, type Row } from './result.ts';
+import { openStand } from './stand.ts';
+import { renderJson, renderTable } from './table.ts';
+
+/** Every benchmark, in the order of the table of budgets (`architecture.md`). */
+const benchmarks: readonly Benchmark[] = [apply];
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    /** Fails when a budget is missed. */
+    strict: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+  },
+});
+
+const unknown = values.only.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));
+if (unknown.length > 0) {
+  console.error(`no benchmark ${unknown.join(', ')}; there are ${benchmarks.map(({ name }) => name).join(', ')}`);
+  process.exit(1);
+}
+
+const rows = await measure(benchmarks.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
+process.stdout.write(values.json ? renderJson(rows) : renderTable(rows));
+if (values.strict && !rows.every(isWithin)) process.exitCode = 1;
+
+async function measure(chosen: readonly Benchmark[]): Promise<readonly Row[]> {
+  await using stand = await openStand();
+  const measured: Row[] = [];
+  for (const benchmark of chosen) {
+    process.stderr.write(`measuring ${benchmark.name} …\n`);
+    measured.push(...(await benchmark.run(stand)));
+  }
+  return measured;
+}

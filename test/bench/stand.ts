@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEngine } from '../../src/app.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type PostgresServer, startPostgres } from '../setup/server.ts';
+import { onServer } from '../setup/sql.ts';
+
+/** What benchmarks share: a Postgres that writes as safely as in production, and room for files. */
+export interface Stand extends AsyncDisposable {
+  /** A migrated database of its own, by URL. */
+  postgres(): Promise<string>;
+  /** A migrated embedded database of its own, by data directory. */
+  embedded(): Promise<string>;
+  directory(): Promise<string>;
+}
+
+/** Starts the Postgres and makes a template per engine. */
+export async function openStand(): Promise<Stand> {
+  const root = await mkdtemp(join(tmpdir(), 'heddle-bench-'));
+  const server = await startPostgres({ fsync: true, tcp: true });
+  await onServer(server.url(), 'create database template');
+  await migrated({ url: server.url('template') });
+  await migrated({ dataDir: join(root, 'template') });
+  const directory = () => mkdtemp(join(root, 'd-'));
+  return {
+    postgres: () => clone(server),
+    async embedded() {
+      const copy = await directory();
+      cpSync(join(root, 'template', 'postgres'), join(copy, 'postgres'), { recursive: true });
+      return copy;
+    },
+    directory,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await rm(root, { recursive: true });
+    },
+  };
+}
+
+async function clone(server: PostgresServer): Promise<string> {
+  const name = `b_${randomBytes(6).toString('hex')}`;
+  await onServer(server.url(), `create database ${name} template template`);
+  return server.url(name);
+}
+
+async function migrated(options: DatabaseOptions): Promise<void> {
+  const database = await openDatabase(options);
+  await migrate(database);
+  await database.close();
+}
+
+/** An engine with an empty account. */
+export interface Workplace extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly account: string;
+}
+
+/** Opens an engine on a migrated database, with one connection, and makes an account. */
+export async function openWorkplace(
+  where: DatabaseOptions,
+  wrap: (database: Database) => Database = (database) => database,
+): Promise<Workplace> {
+  const database = wrap(await openDatabase({ poolSize: 1, ...where }));
+  const engine = createEngine(database, () => {});
+  const account = await addAccount(database, engine.newId());
+  return {
+    engine,
+    account,
+    async [Symbol.asyncDispose]() {
+      await engine.committer.settle();
+      await database.close();
+    },
+  };
+}
+
+/** Makes the head row of an account. */
+export async function addAccount(database: Database, account: string): Promise<string> {
+  await database.asOwner(async (run) => {
+    await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);
+  });
+  return account;
+}
