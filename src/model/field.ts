@@ -32,8 +32,8 @@ export interface FieldOptions {
   readonly omitEmpty?: boolean;
   /** Unknown members inside are refused even over HTTP, because a typo there opens access. */
   readonly closed?: boolean;
-  /** Members that responses show inside and requests may send back: they are ignored without a word. */
-  readonly readOnly?: readonly string[];
+  /** Members that responses show inside, by JSON Schema. Requests may send them back: they are ignored without a word. */
+  readonly readOnly?: Readonly<Record<string, JsonObject>>;
   /** Names by which other systems know the field; a request that uses one is refused with the right name. */
   readonly formerly?: readonly string[];
 }

@@ -78,7 +78,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): 
         ? prepareFields(field.fields, value as JsonObject, run, {
             pointer,
             closed: field.closed ?? false,
-            readOnly: new Set(field.readOnly),
+            readOnly: new Set(Object.keys(field.readOnly ?? {})),
           })
         : value;
     case 'keyed':

@@ -33,7 +33,16 @@ export const account = defineKind({
       doc: 'Settings that hold for the whole account.',
       required: true,
       documentDefault: {},
-      readOnly: ['embedded_idp_enabled', 'local_auth_disabled'],
+      readOnly: {
+        embedded_idp_enabled: {
+          type: 'boolean',
+          description: 'Whether the embedded identity provider is active.',
+        },
+        local_auth_disabled: {
+          type: 'boolean',
+          description: 'Whether only external identity providers authenticate.',
+        },
+      },
     }),
     onboarding: object(onboarding, { doc: 'Which steps of the first start are still open.', default: {}, keep: true }),
   },

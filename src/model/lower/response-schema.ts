@@ -116,10 +116,15 @@ function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
     case 'keyed':
       return { type: 'array', items: entrySchema(field, names) };
     case 'object':
-      return { type: 'object', ...fieldsSchema(field.fields, names) };
+      return sectionSchema(field, names);
     default:
       return unreachable(field);
   }
+}
+
+function sectionSchema(field: Extract<AnyField, { readonly type: 'object' }>, names: SchemaNames): JsonObject {
+  const { required, properties } = fieldsSchema(field.fields, names);
+  return object(required, { ...properties, ...field.readOnly });
 }
 
 function entrySchema(field: Extract<AnyField, { readonly type: 'keyed' }>, names: SchemaNames): JsonObject {
