@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi } from './setup.ts';
 
@@ -14,9 +14,10 @@ beforeAll(async () => {
   gates = await api().group('gates', [gate]);
 });
 
+type Members = Readonly<Record<string, Json | undefined>>;
 let network = 0;
 /** A valid route to a network of its own; a member that is `undefined` is left out. */
-const body = (more: JsonObject | Record<string, undefined> = {}): JsonObject => {
+const body = (more: Members = {}): JsonObject => {
   network += 1;
   const full = {
     description: '',
@@ -128,7 +129,7 @@ it.each([
   [{ peer: null, peer_groups: [] }, ['route_router_exclusive ']],
   [{ peer_groups: 'GATES' }, ['type_wrong /peer_groups']],
   [{ peer_groups: ['GATES'] }, ['route_router_exclusive /peer_groups']],
-] as [JsonObject, string[]][])('refuses %j', async (more, problems) => {
+] as [Members, string[]][])('refuses %j', async (more, problems) => {
   const before = await api().revision();
   const filled = JSON.parse(JSON.stringify(body(more)).replaceAll('GATES', gates));
   const answer = await post(filled);
@@ -154,12 +155,12 @@ describe('limits', () => {
     [{ network: undefined, domains: domains(32) }],
     [{ network: '0.0.0.0/0', skip_auto_apply: true }],
     [{ network: 'fd12:3456::/32' }],
-  ])('%j is inside', async (more) => {
-    expect((await post(body(more as JsonObject))).status).toBe(200);
+  ] as [Members][])('%j is inside', async (more) => {
+    expect((await post(body(more as Members))).status).toBe(200);
   });
 
   it('33 domains are too many', async () => {
-    const answer = await post(body({ network: undefined, domains: domains(33) } as never));
+    const answer = await post(body({ network: undefined, domains: domains(33) }));
     expect([answer.status, problemsOf(answer)]).toEqual([422, ['list_too_long /domains']]);
   });
 
@@ -182,7 +183,7 @@ it.each([
   [{ network: null, domains: ['null.example'] }],
   [{ description: '', access_control_groups: null, skip_auto_apply: null }],
 ])('an empty half of a pair is absent: %j', async (more) => {
-  const answer = await post(JSON.parse(JSON.stringify(body(more as JsonObject)).replaceAll('GATES', gates)));
+  const answer = await post(JSON.parse(JSON.stringify(body(more as Members)).replaceAll('GATES', gates)));
   expect(answer.status).toBe(200);
 });
 
@@ -191,7 +192,7 @@ it('writes nothing when it is given back what it answered', async () => {
     { access_control_groups: [users], skip_auto_apply: true },
     { peer: undefined, peer_groups: [gates], network: undefined, domains: ['*.back.example', 'back.example'] },
   ]) {
-    const { body: made, headers } = await post(body(more as JsonObject));
+    const { body: made, headers } = await post(body(more as Members));
     const before = await api().revision();
     const same = await put(made.id, made);
     expect([same.status, same.body, same.headers['etag']]).toEqual([200, made, headers['etag']]);
@@ -203,7 +204,7 @@ it('writes nothing when it is given back what it answered', async () => {
 it('refuses a second way by one peer to one network, and names the first', async () => {
   const first = await post(body({ network_id: 'first way', network: '172.16.0.0/12' }));
   for (const more of [{}, { peer: undefined, peer_groups: [gates] }]) {
-    const answer = await post(body({ network: '172.16.0.0/12', ...more } as JsonObject));
+    const answer = await post(body({ network: '172.16.0.0/12', ...more } as Members));
     expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('already exists')]);
     expect(answer.body.message).toContain('first way');
   }

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { problemsOf } from './problems.ts';
+import { sharedApi, testApi } from './setup.ts';
+
+const api = sharedApi();
+const read = async (of = api()) => (await of.call('GET', '/api/accounts')).body[0];
+const put = (settings: JsonObject, more: JsonObject = {}) =>
+  api().call('PUT', `/api/accounts/${api().account}`, { settings, ...more });
+const required: JsonObject = {
+  peer_login_expiration_enabled: true,
+  peer_login_expiration: 86400,
+  peer_inactivity_expiration_enabled: false,
+  peer_inactivity_expiration: 600,
+  regular_users_view_blocked: true,
+  peer_expose_enabled: false,
+  peer_expose_groups: [],
+};
+const extra: JsonObject = {
+  peer_approval_enabled: false,
+  user_approval_required: true,
+  network_traffic_logs_enabled: false,
+  network_traffic_logs_groups: [],
+  network_traffic_packet_counter_enabled: false,
+};
+const without = (value: JsonObject, name: string): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([member]) => member !== name));
+
+it('is one, with all its settings', async () => {
+  await using own = await testApi();
+  const { status, body } = await own.call('GET', '/api/accounts');
+  expect([status, body.length]).toEqual([200, 1]);
+  expect(body[0]).toMatchObject({
+    id: own.account,
+    domain: '',
+    domain_category: '',
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    created_by: expect.stringMatching(/^[0-9a-v]{20}$/),
+    onboarding: { signup_form_pending: true, onboarding_flow_pending: true },
+    settings: {
+      ...required,
+      extra,
+      groups_propagation_enabled: true,
+      jwt_groups_enabled: false,
+      jwt_groups_claim_name: '',
+      jwt_allow_groups: [],
+      routing_peer_dns_resolution_enabled: true,
+      dns_domain: '',
+      network_range: expect.stringMatching(/^100\.\d+\.0\.0\/16$/),
+      lazy_connection_enabled: true,
+      auto_update_version: 'disabled',
+    },
+  });
+});
+
+it('writes nothing when it is given back what it answered', async () => {
+  const account = await read();
+  const before = await api().revision();
+  const same = await api().call('PUT', `/api/accounts/${account.id}`, account);
+  expect([same.status, same.body]).toEqual([200, account]);
+  expect(same.headers['heddle-ignored']).toBeUndefined();
+  expect(await api().revision()).toBe(before);
+});
+
+it('replaces, but keeps `extra`, `network_range` and `onboarding` when they are left out', async () => {
+  const group = await api().group('logged');
+  const more = { ...extra, user_approval_required: false, network_traffic_logs_groups: [group] };
+  const changed = await put(
+    {
+      ...required,
+      extra: more,
+      network_range: '100.80.0.0/16',
+      lazy_connection_enabled: false,
+      dns_domain: 'Mesh.Example',
+    },
+    { onboarding: { signup_form_pending: false, onboarding_flow_pending: true } },
+  );
+  expect(changed.body.settings).toMatchObject({
+    extra: more,
+    network_range: '100.80.0.0/16',
+    dns_domain: 'mesh.example',
+  });
+  const kept = (await put(required)).body;
+  expect(kept.settings).toMatchObject({ extra: more, network_range: '100.80.0.0/16' });
+  expect(kept.settings).toMatchObject({ lazy_connection_enabled: true, dns_domain: '' });
+  expect(kept.onboarding).toEqual({ signup_form_pending: false, onboarding_flow_pending: true });
+  for (const absent of [null, ''])
+    expect((await put({ ...required, network_range: absent })).body.settings.network_range).toBe('100.80.0.0/16');
+  expect((await put({ ...required, extra: null }, { onboarding: null })).body).toEqual(kept);
+});
+
+describe('required members', () => {
+  it('settings', async () => {
+    const answer = await api().call('PUT', `/api/accounts/${api().account}`, {});
+    expect([answer.status, answer.body.message]).toEqual([422, '`settings` is required; add it']);
+  });
+
+  it.each(Object.keys(required))('%s', async (name) => {
+    const answer = await put(without(required, name));
+    const listed = ['peer_expose_groups'].includes(name);
+    expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
+    expect((await put({ ...required, [name]: null })).status).toBe(listed ? 200 : 422);
+  });
+
+  it.each(Object.keys(extra))('%s inside extra', async (name) => {
+    const answer = await put({ ...required, extra: without(extra, name) });
+    expect([answer.status, problemsOf(answer)]).toEqual([422, ['field_required /settings/extra']]);
+  });
+});
+
+it.each([
+  [{ peer_login_expiration: 3599 }, ['value_out_of_range /settings/peer_login_expiration']],
+  [{ peer_login_expiration: 15552001 }, ['value_out_of_range /settings/peer_login_expiration']],
+  [{ peer_login_expiration: '86400' }, ['type_wrong /settings/peer_login_expiration']],
+  [{ peer_login_expiration_enabled: 'true' }, ['type_wrong /settings/peer_login_expiration_enabled']],
+  [{ peer_inactivity_expiration: -1 }, ['value_out_of_range /settings/peer_inactivity_expiration']],
+  [{ peer_expose_groups: ['nobody'] }, ['reference_unknown /settings/peer_expose_groups/0']],
+  [{ jwt_allow_groups: 'x' }, ['type_wrong /settings/jwt_allow_groups']],
+  [{ dns_domain: 'not a domain' }, ['domain_invalid /settings/dns_domain']],
+  [{ network_range: '100.80.0.1/16' }, ['cidr_invalid /settings/network_range']],
+  [{ network_range: 'fd00::/64' }, ['network_range_invalid /settings/network_range']],
+  [{ network_range: '100.80.0.0/29' }, ['network_range_invalid /settings/network_range']],
+  [{ network_range: '127.0.0.0/8' }, ['network_range_invalid /settings/network_range']],
+  [{ auto_update_version: 'newest' }, ['version_invalid /settings/auto_update_version']],
+  [{ extra: 'x' }, ['type_wrong /settings/extra']],
+] as [JsonObject, string[]][])('refuses %j', async (more, problems) => {
+  const before = await api().revision();
+  const answer = await put({ ...required, ...more });
+  expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
+  expect(await api().revision()).toBe(before);
+});
+
+it.each([
+  { peer_login_expiration: 3600 },
+  { peer_login_expiration: 15552000 },
+  { peer_inactivity_expiration: 0 },
+  { network_range: '100.90.0.0/28' },
+  { network_range: '10.0.0.0/8' },
+  { auto_update_version: 'latest' },
+  { auto_update_version: '1.2.3-rc.1' },
+  { peer_expose_enabled: true, peer_expose_groups: [] },
+])('takes %j', async (more) => {
+  expect((await put({ ...required, ...more } as JsonObject)).status).toBe(200);
+});
+
+it('does not take the domain of a zone for its peers', async () => {
+  const group = await api().group('zoned');
+  const zone = { name: 'Z', domain: 'zoned.example', enable_search_domain: false, distribution_groups: [group] };
+  expect((await api().call('POST', '/api/dns/zones', zone)).status).toBe(200);
+  const answer = await put({ ...required, dns_domain: 'zoned.example' });
+  expect([answer.status, problemsOf(answer)]).toEqual([422, ['account_dns_domain_taken /settings/dns_domain']]);
+});
+
+it('is one: others are not found, none is made or read alone', async () => {
+  expect((await api().call('PUT', '/api/accounts/other', { settings: required })).status).toBe(404);
+  expect((await api().call('POST', '/api/accounts', { settings: required })).status).toBe(405);
+  expect((await api().call('GET', `/api/accounts/${api().account}`)).status).toBe(405);
+});
+
+it('ignores its read-only members', async () => {
+  const answer = await put(required, { domain: 'x.example', domain_category: 'private', created_by: 'me', colour: 1 });
+  expect(answer.body).toMatchObject({ domain: '', domain_category: '' });
+  expect(answer.headers['heddle-ignored']).toBe('/colour');
+});
