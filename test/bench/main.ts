@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { apply } from './apply.ts';
+import { http } from './http.ts';
 import { type Benchmark, isWithin, type Row } from './result.ts';
 import { openStand } from './stand.ts';
 import { renderJson, renderTable } from './table.ts';
 
 /** Every benchmark, in the order of the table of budgets (`architecture.md`). */
-const benchmarks: readonly Benchmark[] = [apply];
+const benchmarks: readonly Benchmark[] = [apply, http];
 
 const { values } = parseArgs({
   options: {

@@ -1,0 +1,36 @@
+import { makeToken } from '../../src/lib/token.ts';
+import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
+
+/** The owner's token of every server that is measured. */
+export const token = makeToken('nbp_', new Uint8Array(32).fill(9));
+
+/** Starts a server on a Postgres (or, without a URL, on the embedded database of the data directory). */
+export function serve(options: {
+  readonly url?: string;
+  readonly dataDir: string;
+  readonly source?: string;
+}): Promise<ServedHeddle> {
+  const { url, dataDir, source } = options;
+  const flags = [
+    ...(url === undefined ? [] : ['--database-url', url]),
+    ...(source === undefined ? [] : ['--source', source]),
+  ];
+  return serveHeddle(['--data-dir', dataDir, ...flags], { env: { HEDDLE_BOOTSTRAP_TOKEN: token } });
+}
+
+/** Sends one request and answers the body; throws unless it is a success. */
+export async function request(
+  server: { readonly url: string },
+  method: string,
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Token ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
+  return text === '' ? undefined : JSON.parse(text);
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
+
+/** What one run of the program came to. */
+export interface Run {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Settings of a child: its own variables beside those of this process, none of Heddle's among them. */
+export interface ChildOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+}
+
+/** Runs the program to its end, without a terminal. */
+export async function runHeddle(args: readonly string[], options: ChildOptions = {}): Promise<Run> {
+  const child = start(args, options);
+  let [out, err] = ['', ''];
+  child.stdout?.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdin?.end(options.input ?? '');
+  const [code] = await once(child, 'close');
+  return { code, out, err };
+}
+
+/** A server in a process of its own. */
+export interface ServedHeddle extends AsyncDisposable {
+  readonly url: string;
+  readonly pid: number;
+  /** All log lines until now. */
+  readonly lines: readonly string[];
+  /** Resolves with the first line, from the beginning or from a line number on, that matches. */
+  line(pattern: RegExp, from?: number): Promise<string>;
+  /** Sends a signal and waits for the end; answers the exit code, or the signal that ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+}
+
+/** Starts `heddle serve` on a free port and waits until it serves. Throws with its output when it ends before. */
+export async function serveHeddle(args: readonly string[], options: ChildOptions = {}): Promise<ServedHeddle> {
+  const child = start(['serve', '--listen', '127.0.0.1:0', ...args], options);
+  child.stdin?.end();
+  const lines = collectLines(child);
+  const ended = once(child, 'exit');
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+    return child.exitCode ?? child.signalCode ?? 'SIGKILL';
+  };
+  const ready = await lines.find(/ serves (http\S+)/, 0);
+  if (ready === undefined) throw new Error(`the server ended: ${lines.all.join('\n')}`);
+  return {
+    url: / serves (http\S+)/.exec(ready)?.[1] ?? '',
+    pid: child.pid ?? 0,
+    lines: lines.all,
+    async line(pattern, from = 0) {
+      const found = await lines.find(pattern, from);
+      if (found === undefined) throw new Error(`no line matches ${pattern}:\n${lines.all.join('\n')}`);
+      return found;
+    },
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop('SIGKILL');
+    },
+  };
+}
+
+function start(args: readonly string[], { env = {}, cwd = root }: ChildOptions): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HEDDLE_'));
+  return spawn(process.execPath, [launcher, ...args], { cwd, env: { ...Object.fromEntries(inherited), ...env } });
+}
+
+/** What the child writes on both outputs, line by line; a search ends without a find when the child does. */
+function collectLines(child: ChildProcess) {
+  const all: string[] = [];
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const look of [...waiting]) look();
+  };
+  let open = 2;
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) throw new Error('the child was started without pipes');
+    const reader = createInterface(stream);
+    reader.on('line', (line) => {
+      all.push(line);
+      wake();
+    });
+    reader.on('close', () => {
+      open -= 1;
+      wake();
+    });
+  }
+  const find = (pattern: RegExp, from: number) =>
+    new Promise<string | undefined>((resolve) => {
+      const look = () => {
+        const found = all.slice(from).find((line) => pattern.test(line));
+        if (found === undefined && open > 0) return;
+        waiting.delete(look);
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { all, find };
+}
