@@ -10,7 +10,7 @@ export interface ChangesSince {
 
 /**
  * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells.
- * `undefined` when a document left: who still uses its objects is a question about all documents.
+ * `undefined` when a document left, or when others may state the same children: these are questions about all documents.
  */
 export function changesSince(
   snapshot: Snapshot,
@@ -24,7 +24,15 @@ export function changesSince(
   const names = new Set(documents.map(nameOf));
   const former = before.filter((document) => !present.has(document));
   if (!former.every((document) => names.has(nameOf(document)))) return undefined;
+  if (mayShareChildren(snapshot, [...documents, ...former], now)) return undefined;
   return { documents, gone: former.flatMap((document) => statedBy(snapshot, source, document)) };
+}
+
+/** Children can stand inside their parent's document or alone: whose they are takes all documents to tell. */
+function mayShareChildren({ registry }: Snapshot, changed: readonly Document[], now: readonly Document[]): boolean {
+  const isChild = ({ kind }: Document) => registry.find(kind)?.parent !== undefined;
+  const isParent = ({ kind }: Document) => registry.childrenOf(kind).length > 0;
+  return changed.some(isChild) || (changed.some(isParent) && now.some(isChild));
 }
 
 function nameOf(document: Document): string {
