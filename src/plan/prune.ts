@@ -36,13 +36,15 @@ export function pruneObjects({ snapshot, source, gone, stated, now }: PruneInput
   const candidates = gone.filter(
     (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
   );
-  const { leaving, blocked } = settle(snapshot, candidates, stated);
-  const edits: Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
   const deletable = new Set(candidates);
-  for (const object of gone) {
-    if (!deletable.has(object)) edits.push(release(snapshot, object, source, now));
-  }
-  return { edits, leaving, warnings: blocked };
+  const released = gone
+    .filter((object) => !deletable.has(object))
+    .map((object) => release(snapshot, object, source, now));
+  const known =
+    released.length === 0 ? stated : new Map([...stated, ...released.map(({ after }) => [after.id, after] as const)]);
+  const { leaving, blocked } = settle(snapshot, candidates, known);
+  const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
+  return { edits: [...deleted, ...released], leaving, warnings: blocked };
 }
 
 function othersOf(object: StoredObject, source: string): readonly string[] {
@@ -80,7 +82,7 @@ function settle(
 }
 
 /**
- * Who keeps a candidate. Of the objects that the source states only those that will still refer to it, because somebody
+ * Who keeps a candidate. Of the objects that the source states or releases only those that will still refer to it, because somebody
  * else put the reference there: if a document does, that is a problem of the document (`reference_deleted`).
  */
 function usersOf(
@@ -100,7 +102,12 @@ function usersOf(
   return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
 }
 
-function release(snapshot: Snapshot, object: StoredObject, source: string, now: string): Edit {
+function release(
+  snapshot: Snapshot,
+  object: StoredObject,
+  source: string,
+  now: string,
+): Edit & { readonly after: StoredObject } {
   const others = othersOf(object, source);
   const declared = object.declared.filter((declaration) => declaration.source !== source);
   const kind = snapshot.registry.get(object.kind);

@@ -191,6 +191,16 @@ describe('prune', () => {
     expect([linesOf(outcome, state), warningsOf(outcome)]).toEqual([[], ['in_use g000']]);
   });
 
+  it('deletes what an object that goes back to its owner stops using in the same plan', () => {
+    const zone = (...names: readonly string[]) =>
+      document('DNSZone', 'lan', { domain: 'lan.example.com', distribution_groups: names });
+    const both = applyOn(applyOn(office, 'b', [zone('All')]), 'a', [...groups(2), zone('g000')]);
+    expect(linesOf(planOn(both, 'a', groups(2).slice(1)), both)).toEqual([
+      'update DNSZone/lan: distribution_groups[g000]',
+      'delete Group/g000',
+    ]);
+  });
+
   it('deletes what a stated object stops using in the same plan', () => {
     const state = applyOn(office, 'a', [...groups(2), allow('p', ['g000'], ['g001'])]);
     expect(linesOf(planOn(state, 'a', [...groups(2).slice(1), allow('p', ['All'], ['g001'])]), state)).toEqual([
