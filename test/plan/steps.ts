@@ -34,6 +34,8 @@ export interface Manner {
   readonly allowEmpty?: boolean;
   /** What new ids begin with. */
   readonly ids?: string;
+  /** What was applied last, on the very state that is planned on. */
+  readonly since?: readonly Document[];
 }
 
 export function document(
@@ -70,9 +72,10 @@ export function allow(
 
 /** Plans what a source states on a state. */
 export function planOn(state: Snapshot, source: string, documents: readonly Document[], manner: Manner = {}): Outcome {
-  const { prune = true, allowEmpty = false, ids } = manner;
+  const { prune = true, allowEmpty = false, ids, since } = manner;
   return run(
     planDocuments({
+      ...(since === undefined ? {} : { since }),
       snapshot: state,
       validator: validatorOf(state),
       source,

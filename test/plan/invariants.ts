@@ -1,0 +1,109 @@
+import { expect } from 'vitest';
+import { equalJson, type Json } from '../../src/lib/json.ts';
+import { facetsOf } from '../../src/model/facets.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { applyUnits, unitsOf } from '../../src/model/units.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { type ChangeRow, changeRows, replay } from '../../src/store/history.ts';
+import { now } from './steps.ts';
+
+/** Everything that holds in every state of an account. */
+export function checkState(state: Snapshot): void {
+  const held = new Set<string>();
+  for (const object of state.objects()) {
+    const { references, keys } = facetsOf(state.registry, object);
+    for (const { field, to } of references)
+      expect(state.get(to), `${object.kind} ${object.name} ${field} → ${to}`).toBeDefined();
+    for (const { rule, value } of keys) {
+      expect(held.has(`${object.kind}/${rule}/${value}`), `${object.kind} ${rule} ${value} is held twice`).toBe(false);
+      held.add(`${object.kind}/${rule}/${value}`);
+    }
+    checkDeclared(state, object);
+    checkOrigins(object);
+  }
+  checkIndexes(state);
+}
+
+/** What sources state is so. */
+function checkDeclared(state: Snapshot, object: StoredObject): void {
+  const fields = state.registry.get(object.kind).spec;
+  const units = unitsOf(fields, object.spec);
+  for (const { source, stated } of object.declared) {
+    for (const [path, value] of unitsOf(fields, stated)) {
+      const effective = units.get(path);
+      const holds =
+        Array.isArray(effective) && value === true ? effective.includes('source') : equalJson(effective, value);
+      expect(
+        holds,
+        `${object.kind} ${object.key} ${path}: ${source} states ${JSON.stringify(value)}, it is ${JSON.stringify(effective)}`,
+      ).toBe(true);
+    }
+  }
+  if (object.owner !== undefined) expect(object.declared.map(({ source }) => source)).toContain(object.owner);
+}
+
+/** A member is there because somebody put it there. */
+function checkOrigins(object: StoredObject): void {
+  const peers = object.kind === 'Group' ? object.spec['peers'] : {};
+  for (const origins of Object.values(peers as Readonly<Record<string, readonly string[]>>)) {
+    expect(origins.length).toBeGreaterThan(0);
+    expect([...new Set(origins)].sort()).toEqual(origins);
+  }
+}
+
+/** The indexes that were kept up to date are those that a new snapshot would have. */
+function checkIndexes(state: Snapshot): void {
+  const rebuilt = emptySnapshot(state.registry, state.account).with({ put: [...state.objects()], remove: [] });
+  expect(indexesOf(state)).toEqual(indexesOf(rebuilt));
+}
+
+function indexesOf(state: Snapshot): unknown {
+  const ids = (objects: readonly StoredObject[]) => objects.map(({ id }) => id);
+  const kinds = state.registry.names.map((name) => [name, state.countOf(name), ids(state.ofKind(name))]);
+  const sources = [...state.sources()].sort().map((source) => [source, ids(state.declaredBy(source))]);
+  const each = [...state.objects()]
+    .map((object) => {
+      const { keys, indexes } = facetsOf(state.registry, object);
+      const referrers = state
+        .referrersOf(object.id)
+        .map(({ from, field }) => `${from.id} ${field} ${state.countReferrers(object.id, from.kind, field)}`);
+      return [
+        object.id,
+        referrers.sort(),
+        keys.map(({ rule, value }) => state.holderOf(object.kind, rule, value)?.id),
+        indexes.map(({ index, value }) => ids(state.lookUp(object.kind, index, value))),
+        ids(state.childrenOf(object.id, 'DNSRecord')),
+      ] as const;
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return { size: state.size, kinds, sources, each };
+}
+
+/** The plan says what happens: its units lead from before to after, and its history rows from one state to the other. */
+export function checkPlan(plan: Plan, before: Snapshot, next: Snapshot): void {
+  for (const change of [...plan.changes, ...plan.claims]) {
+    if (change.before === undefined || change.after === undefined) continue;
+    const fields = before.registry.get(change.after.kind).spec;
+    expect(applyUnits(fields, change.before.spec, change.units)).toEqual(change.after.spec);
+  }
+  const rows = changeRows({
+    revision: next.revision,
+    plan,
+    actor: { type: 'system', id: 'sys', name: 'system' },
+    requestId: 'r',
+    at: now,
+    events: [],
+  });
+  const read = JSON.parse(JSON.stringify(rows)) as readonly ChangeRow[];
+  expect(objectsOf(replay(before, read, next.revision))).toEqual(objectsOf(next));
+}
+
+/** The objects of a state by id, as plain data. */
+export function objectsOf(state: Snapshot): Readonly<Record<string, Json>> {
+  return Object.fromEntries(
+    [...state.objects()]
+      .map((object) => [object.id, JSON.parse(JSON.stringify(object)) as Json])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+  );
+}

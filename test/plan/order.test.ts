@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { Document } from '../../src/model/document.ts';
+import { group, stored } from '../kinds/objects.ts';
+import { allow, applyOn, createOn, document, linesOf, office, planned, planOn } from './steps.ts';
+
+const zone = (name: string, groups: readonly string[], records: readonly string[] = []) =>
+  document('DNSZone', name, {
+    domain: `${name}.example.com`,
+    distribution_groups: groups,
+    records: records.map((host) => ({ name: `${host}.${name}.example.com`, type: 'A', content: '10.0.0.1' })),
+  });
+
+const some: readonly Document[] = [
+  document('Group', 'devs', { peers: ['p1', 'p2'] }),
+  document('Group', 'ops', { name: 'Operations' }),
+  allow('p', ['devs', 'ops'], ['All']),
+  zone('lan', ['ops', 'devs'], ['www', 'db']),
+];
+const digestOf = (documents: readonly Document[], manner = {}) =>
+  planned(planOn(office, 'a', documents, manner)).plan.digest;
+
+/** The same documents with the members of every object in reverse order. */
+function reversed<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(reversed) as Value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, item]) => [name, reversed(item)]),
+  ) as Value;
+}
+
+describe('the order of changes', () => {
+  it('E89 creates the new group, moves the policy over, deletes the old group', () => {
+    const state = applyOn(office, 'a', [document('Group', 'old'), allow('p', ['old'], ['All'])]);
+    const outcome = planOn(state, 'a', [document('Group', 'new'), allow('p', ['new'], ['All'])]);
+    expect(linesOf(outcome, state)).toEqual(['create Group/new', 'update Policy/p: rules[main]', 'delete Group/old']);
+  });
+
+  it('E90 deletes a policy before its group, and records before their zone', () => {
+    const state = applyOn(office, 'a', [...some, document('Group', 'rest')]);
+    expect(linesOf(planOn(state, 'a', [document('Group', 'rest')]), state)).toEqual([
+      'delete DNSRecord/lan/db.lan.example.com/A/10.0.0.1',
+      'delete DNSRecord/lan/www.lan.example.com/A/10.0.0.1',
+      'delete Policy/p',
+      'delete DNSZone/lan',
+      'delete Group/devs',
+      'delete Group/ops',
+    ]);
+  });
+
+  it('E92 is the same for every order of the documents', () => {
+    const lines = linesOf(planOn(office, 'a', some), office);
+    expect(lines).toEqual([
+      'create Group/devs',
+      'create Group/ops',
+      'create DNSZone/lan',
+      'create Policy/p',
+      'create DNSRecord/lan/db.lan.example.com/A/10.0.0.1',
+      'create DNSRecord/lan/www.lan.example.com/A/10.0.0.1',
+    ]);
+    expect(planned(planOn(office, 'a', [...some].reverse())).plan).toEqual(planned(planOn(office, 'a', some)).plan);
+  });
+
+  it('exchanges a unique value between two objects in one plan', () => {
+    const named = (one: string, two: string) => [
+      document('Group', 'one', { name: one }),
+      document('Group', 'two', { name: two }),
+    ];
+    const state = applyOn(office, 'a', named('x', 'y'));
+    expect(linesOf(planOn(state, 'a', named('y', 'x')), state)).toEqual([
+      'update Group/one: name',
+      'update Group/two: name',
+    ]);
+  });
+
+  it('gives the name of a deleted object to a new one in one plan', () => {
+    const state = applyOn(office, 'a', [document('Group', 'one', { name: 'x' })]);
+    expect(linesOf(planOn(state, 'a', [document('Group', 'two', { name: 'x' })]), state)).toEqual([
+      'create Group/two',
+      'delete Group/one',
+    ]);
+  });
+});
+
+describe('what moves without changing', () => {
+  it('E83 moves a document to another file and line without a change', () => {
+    const state = applyOn(office, 'a', [document('Group', 'devs', {}, { file: 'a.yaml', line: 1 })]);
+    const { plan } = planned(planOn(state, 'a', [document('Group', 'devs', {}, { file: 'b/c.yaml', line: 30 })]));
+    expect([plan.changes, plan.claims, plan.moves.map(({ place }) => `${place.file}:${place.line}`)]).toEqual([
+      [],
+      [],
+      ['b/c.yaml:30'],
+    ]);
+  });
+
+  it('E84 ignores former names that stand in a document for ever', () => {
+    const stated: Document = { ...document('Group', 'devs'), metadata: { name: 'devs', previousNames: ['old-devs'] } };
+    const state = applyOn(office, 'a', [stated]);
+    expect(linesOf(planOn(state, 'a', [stated]), state)).toEqual([]);
+  });
+});
+
+describe('the digest', () => {
+  it('E109 does not depend on the order of documents, members, files and lines, nor on new ids', () => {
+    const moved = some.map((item) => ({ ...item, place: { ...item.place, file: 'elsewhere.yaml', line: 99 } }));
+    expect([
+      digestOf([...some].reverse()),
+      digestOf(reversed(some)),
+      digestOf(moved),
+      digestOf(some, { ids: 'aaa' }),
+      digestOf(some, { ids: 'zzz' }),
+    ]).toEqual(Array(5).fill(digestOf(some)));
+  });
+
+  it.each([
+    ['a value', [...some.slice(1), document('Group', 'devs', { peers: ['p1', 'p3'] })]],
+    ['a missing document', some.slice(1, 2)],
+    ['a member of a rule', [...some.filter(({ kind }) => kind !== 'Policy'), allow('p', ['devs'], ['All'])]],
+    ['another key', [...some, document('Group', 'more')]],
+    [
+      'an inline child',
+      [...some.filter(({ kind }) => kind !== 'DNSZone'), zone('lan', ['ops', 'devs'], ['www', 'mail'])],
+    ],
+  ])('E74 differs by %s', (_, other) => {
+    expect(digestOf(other)).not.toBe(digestOf(some));
+  });
+
+  it('differs by account, source and options', () => {
+    const plain = digestOf(some);
+    const other = planned(planOn(office, 'b', some)).plan.digest;
+    expect(new Set([plain, other, digestOf(some, { prune: false }), digestOf(some, { allowEmpty: true })]).size).toBe(
+      4,
+    );
+  });
+
+  it('E103 does not depend on what nobody plans about', () => {
+    const busy = planned(createOn(office, 'Group', { name: 'unrelated', peers: ['p3'] })).next;
+    expect(planned(planOn(busy, 'a', some)).plan.digest).toBe(digestOf(some));
+  });
+
+  it('E104 differs when what is changed was different before', () => {
+    const [one, two] = [true, false].map((enabled) =>
+      office.with({
+        put: [stored('Policy', 'pol', { name: 'p', enabled, description: 'd', rules: [] }, { key: 'p', owner: 'a' })],
+        remove: [],
+      }),
+    );
+    const digests = [one, two].map(
+      (state) => planned(planOn(state ?? office, 'a', [allow('p', ['All'], ['All'], { enabled: true })])).plan.digest,
+    );
+    expect(digests[0]).not.toBe(digests[1]);
+  });
+
+  it('names what a plan refers to by id, so another object of the same name counts', () => {
+    const [one, two] = ['g1', 'g2'].map((id) =>
+      office.with({ put: [{ ...group(id), name: 'devs', spec: { name: 'devs', peers: {} } }], remove: [] }),
+    );
+    const digests = [one, two].map(
+      (state) => planned(planOn(state ?? office, 'a', [allow('p', ['devs'], ['All'])])).plan.digest,
+    );
+    expect(digests[0]).not.toBe(digests[1]);
+  });
+});
