@@ -44,6 +44,19 @@ const planParts: JsonObject = {
     },
     subjectOptional,
   ),
+  ObjectPatch: object(
+    'What a plan does to the spec of one object.',
+    {
+      ...{
+        kind: subject.kind,
+        key: subject.key,
+        id: text('Its id; of an object yet to be made, one that may change.'),
+      },
+      action: words(['create', 'update', 'delete'], 'What is done.'),
+      patch: { type: 'array', items: { type: 'object' }, description: 'Operations of RFC 6902, references as ids.' },
+    },
+    ['key'],
+  ),
   PlanClaim: object(
     'A change of who states what, without a change of value.',
     { action: words(['claim', 'release', 'restate'], 'What is done.'), ...subject },

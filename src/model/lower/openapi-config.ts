@@ -61,6 +61,16 @@ const planItems: Readonly<Record<string, Item>> = {
   '/api/config/plans/{id}': {
     get: { id: 'readPlan', tag, summary: 'Read a stored plan', answer: json(named('Plan')), errors: [...common, 404] },
   },
+  '/api/config/plans/{id}/patch': {
+    get: {
+      id: 'readPlanPatch',
+      tag,
+      summary: 'Read a stored plan as JSON patches',
+      description: 'One patch (RFC 6902) of the spec for each object that the plan changes.',
+      answer: json(listOf('ObjectPatch')),
+      errors: [...common, 404, 412],
+    },
+  },
   '/api/config/plans/{id}/apply': {
     post: {
       id: 'applyPlan',
