@@ -1,31 +1,20 @@
 import { storedObject } from '../../src/engine/bootstrap.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { canonicalSpec } from '../../src/model/canonical.ts';
-import { finishPlan } from '../../src/plan/finish.ts';
+import { putObjects } from './objects.ts';
 
 /** Makes a peer for each label, as one revision, the way enrolment will; answers their ids in the same order. */
 export async function addPeers(engine: Engine, account: string, labels: readonly string[]): Promise<readonly string[]> {
   const kind = engine.registry.get('Peer');
+  const now = engine.now();
   const ids = labels.map(() => engine.newId());
-  const edits = (first: number) =>
-    labels.map((label, at) => {
+  await putObjects(engine, account, (state) => {
+    const first = state.countOf(kind.name);
+    return labels.map((label, at) => {
       const spec = canonicalSpec(kind, peerSpec(label, first + at)).spec;
-      const object = { id: ids[at] ?? '', kind: kind.name, key: label, spec, derived: {} };
-      return { after: storedObject(engine, object, engine.now()) };
+      return storedObject(engine, { id: ids[at] ?? '', kind: kind.name, key: label, spec, derived: {} }, now);
     });
-  const committed = await engine.committer.mutate({
-    account,
-    actor: { type: 'system', id: 'test', name: 'test' },
-    revision: 0,
-    propose: (snapshot) =>
-      finishPlan({
-        snapshot,
-        edits: edits(snapshot.countOf(kind.name)),
-        locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
-        newId: engine.newId,
-      }),
   });
-  if (!committed.ok) throw new Error(committed.problems.map(({ message }) => message).join('; '));
   return ids;
 }
 

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createAuthenticator, hashToken } from '../../src/identity/authenticate.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { build } from '../../src/store/builder.ts';
+import { insertToken } from '../../src/store/tokens.ts';
+import { putObjects } from '../setup/objects.ts';
+import { sharedApi, testApi, token } from './setup.ts';
+
+const api = sharedApi();
+const ask = async (authorization: string | undefined) =>
+  api().app.inject({ url: '/api/groups', headers: authorization === undefined ? {} : { authorization } });
+
+it.each([
+  [undefined, 'no valid authentication provided'],
+  ['', 'no valid authentication provided'],
+  ['Basic dTpw', 'no valid authentication provided'],
+  [token, 'no valid authentication provided'],
+  ['Tokens x', 'no valid authentication provided'],
+  ['Token', 'token invalid'],
+  ['Bearer ', 'token invalid'],
+  ['Token nbp_short', 'token invalid'],
+  [`Token ${token.slice(0, -1)}x`, 'token invalid'],
+  [`Token ${token} ${token}`, 'token invalid'],
+  [`Token ${token.replace('nbp_', 'nbs_')}`, 'token invalid'],
+  [`Token ${makeToken('nbp_', randomBytes(32))}`, 'token invalid'],
+  ['Bearer eyJhbGciOiJub25lIn0.e30.', 'token invalid'],
+])('%s is answered with 401', async (header, message) => {
+  const answer = await ask(header);
+  expect([answer.statusCode, answer.json()]).toEqual([401, { message, code: 401 }]);
+});
+
+it.each(['Token', 'Bearer', 'token', 'BEARER', 'Token  '])('takes a token after %s', async (scheme) => {
+  expect((await ask(`${scheme} ${token}`)).statusCode).toBe(200);
+});
+
+it('looks nothing up for a token with a wrong checksum', async () => {
+  const { engine } = api();
+  const lookUps: unknown[] = [];
+  const database = { ...engine.database, lookUp: async (statement: unknown) => lookUps.push(statement) && [] };
+  const authenticator = createAuthenticator(database as never, engine.snapshots, Date.now);
+  const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
+  await expect(authenticator.authenticate(`Token ${wrong}`)).rejects.toThrow('token invalid');
+  expect(lookUps).toEqual([]);
+  await expect(authenticator.authenticate(`Token ${token}`)).rejects.toThrow('token invalid');
+  expect(lookUps).toHaveLength(1);
+});
+
+it('tells an expired token', async () => {
+  const old = makeToken('nbp_', randomBytes(32));
+  const { engine, account } = api();
+  const [owner] = (await engine.snapshots.current(account)).ofKind('User');
+  await insertToken(engine.database, {
+    ...{ account, id: engine.newId(), user: owner?.id ?? '', name: 'old', hash: hashToken(old), createdBy: '' },
+    createdAt: '2020-01-01T00:00:00Z',
+    expiresAt: '2021-01-01T00:00:00Z',
+  });
+  expect((await ask(`Token ${old}`)).json()).toEqual({ message: 'token expired', code: 401 });
+});
+
+it('keeps a blocked user out', async () => {
+  await using own = await testApi();
+  const [owner] = (await own.engine.snapshots.current(own.account)).ofKind('User');
+  if (owner === undefined) throw new Error('no owner');
+  await putObjects(own.engine, own.account, () => [{ ...owner, spec: { ...owner.spec, is_blocked: true } }]);
+  const answer = await own.call('GET', '/api/groups');
+  expect([answer.status, answer.body.message]).toEqual([403, 'user is blocked']);
+});
+
+it('stores the hash of a token, and the value nowhere', async () => {
+  const { engine, account } = api();
+  const [rows] = await engine.database.inAccount(account, [build.selectFrom('tokens').selectAll().compile()]);
+  expect(JSON.stringify(rows)).toContain(hashToken(token));
+  expect(JSON.stringify(rows)).not.toContain(token.slice(4));
+});
+
+it('every endpoint but /healthz and /readyz wants credentials', async () => {
+  const { app } = api();
+  const description = (await api().call('GET', '/api/openapi.json')).body;
+  const open: string[] = [];
+  for (const [path, item] of Object.entries(description.paths))
+    for (const method of ['get', 'head', 'post', 'put', 'delete', 'patch'])
+      if (Object.hasOwn(item as object, method === 'head' ? 'get' : method)) {
+        const answer = await app.inject({ method: method as 'get', url: path.replace(/\{\w+\}/g, 'x') });
+        if (answer.statusCode !== 401) open.push(`${method} ${path} ${answer.statusCode}`);
+      }
+  expect(open).toEqual(['get /healthz 200', 'head /healthz 200', 'get /readyz 200', 'head /readyz 200']);
+});
+
+it('the OpenAPI document lists every route there is', async () => {
+  const { paths } = (await api().call('GET', '/api/openapi.json')).body;
+  const listed = new Set(Object.keys(paths).map((path) => path.replace(/\{\w+\}/g, ':')));
+  const present = routePaths(api().app.printRoutes({ commonPrefix: false }));
+  expect([...present].filter((path) => !listed.has(path))).toEqual([]);
+  expect(present.size).toBe(listed.size);
+});
+
+/** The paths of Fastify's tree of routes. */
+function routePaths(tree: string): ReadonlySet<string> {
+  const parents: string[] = [];
+  const paths = tree.split('\n').flatMap((line) => {
+    const [, indent = '', text = '', methods] = /^((?:[│ ] {3})*)[├└]── (\S+)(?: \((.+)\))?/.exec(line) ?? [];
+    if (text === '') return [];
+    const depth = indent.length / 4;
+    parents[depth] = `${depth === 0 ? '' : parents[depth - 1]}${text}`;
+    return methods === undefined ? [] : [(parents[depth] ?? '').replace(/:[\w|:]+/g, ':')];
+  });
+  return new Set(paths);
+}

@@ -1,0 +1,143 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { build } from '../../src/store/builder.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+/** Runs the work and answers the audit events it left, in their order, without their numbers and times. */
+async function eventsOf(api: TestApi, work: () => Promise<unknown>): Promise<readonly JsonObject[]> {
+  const before = (await readEvents(api)).length;
+  await work();
+  return (await readEvents(api)).slice(before).map(({ activity_code, target_id, meta }) => ({
+    code: activity_code,
+    target: target_id,
+    meta,
+  }));
+}
+
+async function readEvents({ engine, account }: TestApi) {
+  const query = build.selectFrom('audit_events').selectAll().where('account_id', '=', account).orderBy('id');
+  const [rows] = await engine.database.inAccount(account, [query.compile()]);
+  return rows;
+}
+
+it('the account begins with its events', async () => {
+  await using api = await testApi();
+  const codes = (await readEvents(api)).map((event) => event.activity_code).sort();
+  expect(codes).toEqual(['account.create', 'group.add', 'policy.add', 'user.create']);
+});
+
+it('events say who did it, in which revision, and are numbered from 1', async () => {
+  await using api = await testApi();
+  await api.group('a');
+  const events = await readEvents(api);
+  expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
+  const [owner] = (await api.engine.snapshots.current(api.account)).ofKind('User');
+  expect(events.at(-1)).toMatchObject({ revision: 2, initiator_id: owner?.id, initiator_name: 'machine owner' });
+});
+
+it('groups', async () => {
+  await using api = await testApi();
+  const [peer = '', other = ''] = await api.peers('one', 'two');
+  let id = '';
+  const member = (label: string, group: string) => ({
+    group,
+    group_id: id,
+    peer_ip: label === 'one' ? '100.64.0.1' : '100.64.0.2',
+    peer_fqdn: `${label}.heddle.internal`,
+  });
+  const added = await eventsOf(api, async () => {
+    id = await api.group('g', [peer]);
+  });
+  expect(added).toEqual([
+    { code: 'group.add', target: id, meta: { name: 'g' } },
+    { code: 'peer.group.add', target: peer, meta: member('one', 'g') },
+  ]);
+  const put = (body: JsonObject) => eventsOf(api, () => api.call('PUT', `/api/groups/${id}`, body));
+  expect(await put({ name: 'g', peers: [peer] })).toEqual([]);
+  expect(await put({ name: 'h', peers: [other] })).toEqual([
+    { code: 'group.update', target: id, meta: { old_name: 'g', new_name: 'h' } },
+    { code: 'peer.group.add', target: other, meta: member('two', 'h') },
+    { code: 'peer.group.delete', target: peer, meta: member('one', 'h') },
+  ]);
+  const gone = await eventsOf(api, () => api.call('DELETE', `/api/groups/${id}`));
+  expect(gone).toContainEqual({ code: 'group.delete', target: id, meta: { name: 'h' } });
+});
+
+it('policies, routes, zones and records', async () => {
+  await using api = await testApi();
+  const [peer = ''] = await api.peers('one');
+  const group = await api.group('g');
+  const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
+  const policy = { name: 'P', enabled: true, rules: [{ ...rule, sources: [group], destinations: [group] }] };
+  const route = { description: '', network_id: 'office', enabled: true, peer, network: '10.0.0.0/8', metric: 1 };
+  const zone = { name: 'Z', domain: 'z.example', enable_search_domain: false, distribution_groups: [group] };
+  const record = { name: 'a.z.example', type: 'A', content: '10.0.0.1', ttl: 5 };
+  const flags = { masquerade: true, groups: [group], keep_route: false };
+  expect(await lifeOf(api, '/api/policies', policy, { enabled: false })).toEqual([
+    ['policy.add', { name: 'P' }],
+    ['policy.update', { name: 'P' }],
+    ['policy.delete', { name: 'P' }],
+  ]);
+  const routeMeta = { name: 'office', network_range: '10.0.0.0/8', domains: '', peer_id: peer, peer_groups: '' };
+  expect(await lifeOf(api, '/api/routes', { ...route, ...flags }, { metric: 2 })).toEqual(
+    ['route.add', 'route.update', 'route.delete'].map((code) => [code, routeMeta]),
+  );
+  const zoneMeta = { name: 'Z', domain: 'z.example' };
+  expect(await lifeOf(api, '/api/dns/zones', zone, { enabled: false })).toEqual(
+    ['dns.zone.create', 'dns.zone.update', 'dns.zone.delete'].map((code) => [code, zoneMeta]),
+  );
+  const { id } = (await api.call('POST', '/api/dns/zones', zone)).body;
+  const recordMeta = { name: 'a.z.example', type: 'A', content: '10.0.0.1', zone_id: id, zone_name: 'Z' };
+  expect(await lifeOf(api, `/api/dns/zones/${id}/records`, record, { ttl: 6 })).toEqual([
+    ['dns.zone.record.create', { ...recordMeta, ttl: '5' }],
+    ['dns.zone.record.update', { ...recordMeta, ttl: '6' }],
+    ['dns.zone.record.delete', { ...recordMeta, ttl: '6' }],
+  ]);
+  await api.call('POST', `/api/dns/zones/${id}/records`, record);
+  const gone = await eventsOf(api, () => api.call('DELETE', `/api/dns/zones/${id}`));
+  expect(gone.map(({ code }) => code)).toEqual(['dns.zone.record.delete', 'dns.zone.delete']);
+});
+
+/** Code and meta of the events of an object that is made, changed and deleted. */
+async function lifeOf(api: TestApi, path: string, body: JsonObject, change: JsonObject) {
+  let id = '';
+  const events = await eventsOf(api, async () => {
+    id = (await api.call('POST', path, body)).body.id;
+    await api.call('PUT', `${path}/${id}`, { ...body, ...change });
+    await api.call('PUT', `${path}/${id}`, { ...body, ...change });
+    await api.call('DELETE', `${path}/${id}`);
+  });
+  expect(events.map(({ target }) => target)).toEqual([id, id, id]);
+  return events.map(({ code, meta }) => [code, meta]);
+}
+
+it('settings of the account', async () => {
+  await using api = await testApi();
+  const [account] = (await api.call('GET', '/api/accounts')).body;
+  const put = async (settings: JsonObject) => {
+    const body = { settings: { ...account.settings, ...settings } };
+    const events = await eventsOf(api, () => api.call('PUT', `/api/accounts/${account.id}`, body));
+    expect(new Set(events.map(({ target }) => target))).toEqual(new Set([account.id]));
+    return events.map(({ code }) => code);
+  };
+  expect(await put({ peer_login_expiration_enabled: false, peer_login_expiration: 7200 })).toEqual([
+    'account.setting.peer.login.expiration.disable',
+    'account.setting.peer.login.expiration.update',
+  ]);
+  expect(await put({ peer_inactivity_expiration_enabled: true, dns_domain: 'mesh.example' })).toEqual([
+    'account.setting.peer.login.expiration.enable',
+    'account.peer.inactivity.expiration.enable',
+    'account.setting.peer.login.expiration.update',
+    'account.dns.domain.update',
+  ]);
+});
+
+it('a refused or failed write leaves none', async () => {
+  await using api = await testApi();
+  const work = async () => {
+    await api.call('POST', '/api/groups', { name: 'All' });
+    await api.call('POST', '/api/groups', {});
+    await api.call('DELETE', '/api/groups/nothing');
+  };
+  expect(await eventsOf(api, work)).toEqual([]);
+});

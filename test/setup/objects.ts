@@ -1,0 +1,28 @@
+import type { Engine } from '../../src/engine/engine.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { finishPlan } from '../../src/plan/finish.ts';
+
+/** Writes objects as they are given, as one revision, past every endpoint and its rules of access. */
+export async function putObjects(
+  engine: Engine,
+  account: string,
+  objectsOn: (state: Snapshot) => readonly StoredObject[],
+): Promise<void> {
+  const committed = await engine.committer.mutate({
+    account,
+    actor: { type: 'system', id: 'test', name: 'test' },
+    revision: 0,
+    propose: (snapshot) =>
+      finishPlan({
+        snapshot,
+        edits: objectsOn(snapshot).map((after) => {
+          const before = snapshot.get(after.id);
+          return before === undefined ? { after } : { before, after };
+        }),
+        locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
+        newId: engine.newId,
+      }),
+  });
+  if (!committed.ok) throw new Error(committed.problems.map(({ message }) => message).join('; '));
+}
