@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
 import { apply } from './apply.ts';
 import { http } from './http.ts';
+import { lists } from './lists.ts';
 import { type Benchmark, isWithin, type Row } from './result.ts';
+import { sources } from './sources.ts';
 import { openStand } from './stand.ts';
 import { renderJson, renderTable } from './table.ts';
 
 /** Every benchmark, in the order of the table of budgets (`architecture.md`). */
-const benchmarks: readonly Benchmark[] = [apply, http];
+const benchmarks: readonly Benchmark[] = [apply, sources, http, lists];
 
 const { values } = parseArgs({
   options: {

@@ -1,0 +1,31 @@
+import type { Database } from '../../src/store/database.ts';
+
+/** A database that counts what is asked of it. */
+export interface Counted {
+  readonly database: Database;
+  /** How many transactions there were until now. */
+  transactions(): number;
+}
+
+/** Wraps a database so that its transactions are counted. */
+export function countTransactions(database: Database): Counted {
+  let transactions = 0;
+  const counting = <Args extends unknown[], Result>(method: (...args: Args) => Result) => {
+    return (...args: Args): Result => {
+      transactions += 1;
+      return method.apply(database, args);
+    };
+  };
+  return {
+    database: {
+      engine: database.engine,
+      inAccount: counting(database.inAccount) as Database['inAccount'],
+      lookUp: counting(database.lookUp) as Database['lookUp'],
+      asOwner: counting(database.asOwner),
+      wrote: (rows) => database.wrote(rows),
+      ping: () => database.ping(),
+      close: () => database.close(),
+    },
+    transactions: () => transactions,
+  };
+}

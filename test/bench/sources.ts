@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readInput } from '../../src/documents/input.ts';
+import { createReader } from '../../src/documents/reader.ts';
+import { applyDesire, type Desire } from '../../src/engine/documents.ts';
+import { runDirectoryLoop } from '../../src/sources/directory-loop.ts';
+import { createFileMemory } from '../../src/sources/file-memory.ts';
+import { readDirectory } from '../../src/sources/read-directory.ts';
+import { generateFiles, writeFiles } from '../setup/generate.ts';
+import { countTransactions } from './counting.ts';
+import type { Benchmark, Row } from './result.ts';
+import { openWorkplace, type Stand, type Workplace } from './stand.ts';
+import { inTurns, time } from './timing.ts';
+
+/** Watched directories: nothing changed, and one document of many changed. */
+export const sources: Benchmark = {
+  name: 'sources',
+  run: async (stand) => [await nothingChanged(stand), await oneChanged(stand)],
+};
+
+async function nothingChanged(stand: Stand): Promise<Row> {
+  const directory = await stand.directory();
+  await writeFiles(directory, generateFiles(10_000));
+  await mustWriteNothing(stand, directory);
+  const options = { memory: createFileMemory() };
+  await readDirectory(directory, options);
+  const measured = await inTurns(
+    20,
+    () => time(() => readDirectory(directory, options)),
+    () => time(() => readAndHash(directory)),
+  );
+  const what = 'no-op reconcile of 10,000 documents, nothing written';
+  return { what, ...measured, unit: 'ms', budget: { is: 'at most', value: 1.5 } };
+}
+
+async function readAndHash(directory: string): Promise<string> {
+  const total = createHash('sha256');
+  for (const name of (await readdir(directory)).sort()) {
+    const text = await readFile(join(directory, name));
+    total.update(createHash('sha256').update(text).digest());
+  }
+  return total.digest('hex');
+}
+
+/** Lets the loop look again and again at a directory that stays as it is: the database must not even be asked. */
+async function mustWriteNothing(stand: Stand, directory: string): Promise<void> {
+  let transactions = () => 0;
+  await using workplace = await openWorkplace({ url: await stand.postgres() }, (database) => {
+    const counted = countTransactions(database);
+    transactions = counted.transactions;
+    return counted.database;
+  });
+  const { engine, account } = workplace;
+  const reader = createReader();
+  const applied = Promise.withResolvers<void>();
+  const tell = () => applied.resolve();
+  const loop = { engine, reader, account, name: 'bench', path: directory, settleMs: 0, pollMs: 50, tell };
+  const stop = runDirectoryLoop(loop);
+  await applied.promise;
+  // The status of the source is stored behind the report.
+  await delay(500);
+  const before = transactions();
+  await delay(2000);
+  const asked = transactions() - before;
+  await stop();
+  await reader.close();
+  if (asked > 0) throw new Error(`an unchanged directory led to ${asked} transactions`);
+}
+
+async function oneChanged(stand: Stand): Promise<Row> {
+  await using large = await openWorkplace({ url: await stand.postgres() });
+  await using small = await openWorkplace({ url: await stand.postgres() });
+  const changeLarge = await followDirectory(large, await stand.directory(), 10_000);
+  const changeSmall = await followDirectory(small, await stand.directory(), 100);
+  const measured = await inTurns(40, changeLarge.change, changeSmall.change);
+  await changeLarge.close();
+  await changeSmall.close();
+  const what = 'one changed document of 10,000, against one of 100';
+  return { what, ...measured, unit: 'ms', budget: { is: 'at most', value: 2 } };
+}
+
+/** Applies a generated directory, and then each time that one of its documents changed; what the loop does, without the wait for events. */
+async function followDirectory({ engine, account }: Workplace, directory: string, documents: number) {
+  const files = generateFiles(documents);
+  await writeFiles(directory, files);
+  const reader = createReader();
+  const memory = createFileMemory();
+  let since: Desire['since'];
+  const reconcile = async () => {
+    const found = await readDirectory(directory, { memory });
+    if (!found.ok) throw new Error(found.reason);
+    const input = await readInput(reader, found.files);
+    const call = { account, actor: { type: 'source', id: 'bench', name: 'bench' }, revision: 0 } as const;
+    const desire = { source: 'bench', ...input, prune: true, allowEmpty: false };
+    const result = await applyDesire(engine, call, { ...desire, ...(since === undefined ? {} : { since }) });
+    if (result.state !== 'applied' || result.revision === undefined) throw new Error(`not applied: ${result.state}`);
+    since = { documents: input.documents, revision: result.revision };
+  };
+  await reconcile();
+  // A file that was changed just now is not trusted yet: it is read again until its time stamp is old enough.
+  await delay(2500);
+  await readDirectory(directory, { memory });
+  let changes = 0;
+  return {
+    async change() {
+      changes += 1;
+      const file = files[(changes * 17) % files.length];
+      const text = file?.text.replace(/Generated/, `Generated ${changes}`) ?? '';
+      await writeFile(join(directory, file?.path ?? ''), text);
+      return time(reconcile);
+    },
+    close: () => reader.close(),
+  };
+}
