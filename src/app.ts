@@ -11,6 +11,7 @@ import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
 import { createIdSource } from './lib/ids.ts';
 import type { Log } from './log.ts';
+import type { Means } from './model/means.ts';
 import { createRegistry, type Registry } from './model/registry.ts';
 import { createValidator } from './model/validate.ts';
 import { describeChange } from './plan/describe.ts';
@@ -19,6 +20,7 @@ import { runDirectoryLoop, type SourceReport } from './sources/directory-loop.ts
 import { nameSources } from './sources/names.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { migrate } from './store/migrate.ts';
+import { createVault, keyBytes } from './store/vault.ts';
 
 /** How a server is run. */
 export interface ServeOptions {
@@ -90,7 +92,12 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
 }
 
 /** Wires the engine on a database that is up to date. */
-export function createEngine(database: Database, log: Log, registry: Registry = productRegistry()): Engine {
+export function createEngine(
+  database: Database,
+  log: Log,
+  registry: Registry = productRegistry(),
+  means: Means = ephemeralMeans(),
+): Engine {
   const snapshots = createSnapshots(database, registry);
   const listeners: Engine['listeners'] = new Set([(revision) => logRevision(revision, log)]);
   const now = () => new Date().toISOString();
@@ -109,7 +116,17 @@ export function createEngine(database: Database, log: Log, registry: Registry = 
       }),
   });
   const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
-  return { registry, validator: createValidator(registry), database, snapshots, committer, now, newId, listeners };
+  return {
+    means,
+    registry,
+    validator: createValidator(registry),
+    database,
+    snapshots,
+    committer,
+    now,
+    newId,
+    listeners,
+  };
 }
 
 /** The objects of a new account, in a random range of the shared address space and a random unique local one. */
@@ -126,6 +143,17 @@ export function firstObjects(engine: Engine) {
         .replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
       domain: '',
     });
+}
+
+/** Means with a key that lives as long as the process. */
+function ephemeralMeans(): Means {
+  return {
+    vault: createVault([randomBytes(keyBytes)]),
+    edition: 'self-hosted',
+    random: (bytes) => randomBytes(bytes),
+    valueFrom: () => undefined,
+    literalSecrets: false,
+  };
 }
 
 /** How many lines one revision may write. */

@@ -9,11 +9,13 @@ import {
   type WriteOptions,
   type Written,
 } from '../engine/objects.ts';
+import { NotFound } from '../model/errors.ts';
 import type { Kind, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { answerFrom, sendAnswer, versionsOf } from './answers.ts';
+import { storedId } from '../model/wire-id.ts';
+import { answerFrom, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
 import { callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
 
@@ -36,13 +38,21 @@ export function addKindRoutes(app: FastifyInstance, engine: Engine): void {
     const collection = kind.path.replace(/\{(\w+)\}/g, ':parent');
     for (const verb of kind.verbs) {
       const { method, one, handle } = handlers[verb];
-      app.route({
-        method,
-        url: one ? `${collection}/:id` : collection,
-        handler: (request, reply) => handle(engine, kind, request, reply),
-      });
+      const url = one && kind.single !== true ? `${collection}/:id` : collection;
+      app.route({ method, url, handler: (request, reply) => handle(engine, available(engine, kind), request, reply) });
+    }
+    if (kind.listPath !== undefined) {
+      app.get(kind.listPath, (request, reply) => list(engine, available(engine, kind), request, reply));
     }
   }
+}
+
+/** What the hosted edition alone has is not found elsewhere, and the answer says why. */
+function available(engine: Engine, kind: Kind): Kind {
+  if (kind.edition !== 'hosted' || engine.means.edition === 'hosted') return kind;
+  throw new NotFound(
+    `${kind.name} not found: it exists in the hosted edition only, and this server runs the self-hosted one`,
+  );
 }
 
 interface Params {
@@ -55,6 +65,15 @@ function paramsOf(request: FastifyRequest): Params {
   return request.params as Params;
 }
 
+/** The stored id that a request is about: of a kind with one object, that object's. */
+async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
+  const { id = '' } = paramsOf(request);
+  if (kind.single === true) return (await listObjects(engine, callOf(request), kind)).objects[0]?.id ?? '';
+  const stored = storedId(kind, id);
+  if (stored === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  return stored;
+}
+
 async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { parent } = paramsOf(request);
   const { objects, state } = await listObjects(engine, callOf(request), kind, parent);
@@ -62,16 +81,16 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)}`;
   const answer = answerFrom(state, name, newest(objects), () =>
     objects
-      .filter((object) => filters.every(([field, value]) => String(object.spec[field] ?? '') === value))
-      .map((object) => lowerToResponse(engine.registry, object, state)),
+      .filter((object) => filters.every(([name, value]) => kind.filters?.[name]?.matches(object, value, state)))
+      .map((object) => lowerToResponse(engine.registry, object, state, 'list')),
   );
   return sendAnswer(request, reply, answer);
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {
   const query = request.query as Readonly<Record<string, unknown>>;
-  return (kind.filters ?? []).flatMap((field) =>
-    typeof query[field] === 'string' && query[field] !== '' ? [[field, query[field]] as const] : [],
+  return Object.keys(kind.filters ?? {}).flatMap((name) =>
+    typeof query[name] === 'string' && query[name] !== '' ? [[name, query[name]] as const] : [],
   );
 }
 
@@ -80,7 +99,8 @@ function newest(objects: readonly StoredObject[]): number {
 }
 
 async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { id = '', parent } = paramsOf(request);
+  const { parent } = paramsOf(request);
+  const id = await idOf(engine, kind, request);
   const { object, state } = await readObject(engine, callOf(request), kind, id, parent);
   return sendObject(engine, object, state, request, reply);
 }
@@ -103,7 +123,8 @@ async function replace(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { id = '', parent } = paramsOf(request);
+  const { parent } = paramsOf(request);
+  const id = await idOf(engine, kind, request);
   const written = await replaceObject(
     engine,
     callOf(request),
@@ -117,14 +138,22 @@ async function replace(
 }
 
 async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { id = '', parent } = paramsOf(request);
+  const { parent } = paramsOf(request);
+  const id = await idOf(engine, kind, request);
   await deleteObject(engine, callOf(request), kind, id, writeOptions(request), parent);
-  return reply.send();
+  return kind.deleteReply === 'object' ? reply.send({}) : reply.send();
 }
 
 function sendWritten(engine: Engine, written: Written, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (written.ignored.length > 0) void reply.header('heddle-ignored', ignoredHeader(written.ignored));
-  return sendObject(engine, written.object, written.state, request, reply);
+  if (Object.keys(written.outputs).length === 0)
+    return sendObject(engine, written.object, written.state, request, reply);
+  const body = { ...lowerToResponse(engine.registry, written.object, written.state), ...written.outputs };
+  return sendAnswer(
+    request,
+    reply.header('cache-control', 'no-store'),
+    makeAnswer(written.object.updatedRevision, body),
+  );
 }
 
 /** What clients accept in one header, with room for the others. */

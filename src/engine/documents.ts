@@ -113,6 +113,7 @@ function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsI
     allowEmpty,
     now: engine.now(),
     newId: engine.newId,
+    means: engine.means,
   };
 }
 

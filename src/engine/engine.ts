@@ -1,4 +1,5 @@
 import type { Actor } from '../model/actor.ts';
+import type { Means } from '../model/means.ts';
 import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
@@ -17,6 +18,8 @@ export interface Engine {
   /** ISO 8601, UTC. */
   now(): string;
   newId(): string;
+  /** The key for secrets, the edition, randomness. */
+  readonly means: Means;
   /** Told about every commit of this server, after it happened. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
 }

@@ -17,6 +17,8 @@ export interface Found {
 /** What a write did: the object as it is now (or was, when deleted) and the members of the body that nothing knows. */
 export interface Written extends Found {
   readonly ignored: readonly string[];
+  /** Values that are shown this once. */
+  readonly outputs: Readonly<Record<string, string>>;
 }
 
 /** Conditions and manners of a write. */
@@ -110,11 +112,23 @@ async function write(
   const id = outcome?.id ?? '';
   const object = committed.after.get(id) ?? committed.before.get(id);
   if (object === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
-  return { object, state: committed.after, ignored: outcome?.ignored ?? [] };
+  return {
+    object,
+    state: committed.after,
+    ignored: outcome?.ignored ?? [],
+    outputs: committed.plan.outputs.get(id) ?? {},
+  };
 }
 
 function contextOf(engine: Engine, snapshot: Snapshot, options: WriteOptions): RequestContext {
-  return { snapshot, validator: engine.validator, strict: options.strict, now: engine.now(), newId: engine.newId };
+  return {
+    snapshot,
+    validator: engine.validator,
+    strict: options.strict,
+    now: engine.now(),
+    newId: engine.newId,
+    means: engine.means,
+  };
 }
 
 function requireParent(state: Snapshot, kind: Kind, parent: string): void {
@@ -150,6 +164,7 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   delete_refused: 'linked',
   object_in_use: 'in_use',
   object_required: 'precondition',
+  edition_required: 'precondition',
 };
 
 /** The exception that tells about problems: a conflict when all of them are, else wrong input. */

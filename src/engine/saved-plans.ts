@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import { Conflict, InvalidInput, NotFound, UnsafePlan } from '../model/errors.ts';
 import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
+import { type Plan, subjectOf } from '../plan/plan.ts';
 import { type PlanView, viewPlan } from '../plan/view.ts';
 import { claimPlan, readPlan, type SavedPlan, savePlan, settlePlan } from '../store/plans.ts';
 import { applyDesire, type Desire, planDesire, type Reconciled } from './documents.ts';
@@ -12,6 +13,16 @@ import { refusalOf } from './objects.ts';
 export interface Applied {
   readonly plan: PlanView;
   readonly revision: number | null;
+  /** Values that the server made up for new objects: shown here and never again. */
+  readonly outputs?: readonly Output[];
+}
+
+/** A value that is shown once. */
+export interface Output {
+  readonly kind: string;
+  readonly key: string;
+  readonly field: string;
+  readonly value: string;
 }
 
 const moved = 'the account moved since the plan was made, and applying it now would do something else; make a new plan';
@@ -90,8 +101,21 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
     case 'stale':
       throw new Conflict('stale', moved);
     case 'applied':
-      return { plan: viewOf(result), revision: result.revision ?? null };
+      return { plan: viewOf(result), revision: result.revision ?? null, ...outputsOf(result.plan) };
   }
+}
+
+function outputsOf(plan: Plan): Pick<Applied, 'outputs'> {
+  const outputs = plan.changes.flatMap((change) => {
+    const { id, kind, key, name } = subjectOf(change);
+    return Object.entries(plan.outputs.get(id) ?? {}).map(([field, value]) => ({
+      kind,
+      key: key ?? name,
+      field,
+      value,
+    }));
+  });
+  return outputs.length === 0 ? {} : { outputs };
 }
 
 function viewOf(result: Exclude<Reconciled, { readonly state: 'invalid' }>): PlanView {

@@ -35,6 +35,7 @@ export function facetsOf(registry: Registry, object: StoredObject): Facets {
 function buildFacets(registry: Registry, object: StoredObject): Facets {
   const kind = registry.get(object.kind);
   const keys = object.key === undefined ? [] : [{ rule: 'key', value: object.key }];
+  if (kind.single === true) keys.push({ rule: 'single', value: 'one' });
   for (const [rule, unique] of Object.entries(kind.uniques)) {
     const value = unique.value(object);
     if (value !== undefined) keys.push({ rule, value });

@@ -3,8 +3,9 @@ import type { Json, JsonObject } from '../lib/json.ts';
 /**
  * Who writes a field, and when.
  * `declared`: documents and requests. `createOnly`: at creation, never again. `updateOnly`: over HTTP only in a replace.
+ * `server`: the server alone; requests may send it back, which changes nothing.
  */
-export type Access = 'declared' | 'createOnly' | 'updateOnly';
+export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server';
 
 /** A scalar text form with one canonical spelling, such as a CIDR or a domain. */
 export interface Format {
@@ -28,6 +29,8 @@ export interface FieldOptions {
   readonly keep?: boolean;
   /** The restrictive value, which nobody is refused to set and only a permitted call clears. */
   readonly failsafe?: Json;
+  /** `true` exists in the hosted edition alone. */
+  readonly cloudOnly?: boolean;
   /** Responses leave the member out when it is empty (`""`, `[]`, `{}`). */
   readonly omitEmpty?: boolean;
   /** Unknown members inside are refused even over HTTP, because a typo there opens access. */
@@ -106,7 +109,27 @@ interface RefMapShape {
   readonly of: AnyField;
 }
 
+/**
+ * A text that is kept sealed. `read` says what answers show: nothing at all, a mask, or an empty text.
+ * A request that sends the mask back keeps the stored value.
+ */
+interface SecretShape {
+  readonly type: 'secret';
+  readonly read: 'never' | 'masked' | 'empty';
+  readonly minLength?: number;
+  readonly format?: Format;
+}
+/** An object with names of the user's choice. The values of `secretKeys` are kept sealed and shown masked. */
+interface MapShape {
+  readonly type: 'map';
+  readonly of: AnyField;
+  readonly secretKeys?: readonly string[];
+  readonly maxItems?: number;
+}
+
 export type Shape =
+  | SecretShape
+  | MapShape
   | StringShape
   | IntegerShape
   | BooleanShape
@@ -197,6 +220,20 @@ export function typedRef(
 /** An object from references to values. */
 export function refMap<T>(kind: string, of: Field<T>, options: FieldOptions): Field<Readonly<Record<string, T>>> {
   return { type: 'refMap', kind, of, default: {}, ...options };
+}
+
+/** A text that is kept sealed. */
+export function secret(
+  options: FieldOptions & Omit<SecretShape, 'type' | 'read'> & { readonly read?: SecretShape['read'] },
+): Field<string | undefined> {
+  return { type: 'secret', read: 'never', ...options };
+}
+/** An object with names of the user's choice. */
+export function mapOf<T>(
+  of: Field<T>,
+  options: FieldOptions & { readonly secretKeys?: readonly string[]; readonly maxItems?: number },
+): Field<Readonly<Record<string, T>>> {
+  return { type: 'map', of, default: {}, ...options };
 }
 
 /** The fields of a map with their names, in declared order. */

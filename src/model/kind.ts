@@ -30,6 +30,8 @@ export interface Computed {
   /** JSON Schema of the value, for OpenAPI. */
   readonly schema: JsonObject;
   value(object: StoredObject, state: State): Json | undefined;
+  /** Shown in lists, not in the answer about one object. */
+  readonly listOnly?: boolean;
 }
 
 /** A value that at most one object of the kind may have; `code` and `message` are those of the refusal. */
@@ -47,6 +49,8 @@ export interface Parent {
   readonly field: string;
   /** The parent's document member that carries these children inline. */
   readonly inline: string;
+  /** Whether the parent's answer shows the children themselves (the default) or their ids. */
+  readonly answer?: 'objects' | 'ids';
 }
 
 export interface AuditEvent {
@@ -62,6 +66,46 @@ export interface Activity {
   readonly delete?: string;
 }
 
+/** Which objects a query parameter leaves in. */
+export interface Filter {
+  readonly doc: string;
+  matches(object: StoredObject, value: string, state: State): boolean;
+}
+
+/** What the creation of an object may use. */
+export interface Birth {
+  /** ISO 8601, UTC. */
+  readonly now: string;
+  random(bytes: number): Uint8Array;
+}
+
+/** What the server made up: kept in `derived`, and shown once in the answer to the creation. */
+export interface Born {
+  readonly derived: JsonObject;
+  readonly outputs?: Readonly<Record<string, string>>;
+}
+
+/** One object before and after a step; an absent side means that it comes or goes. */
+export interface Step {
+  readonly before?: StoredObject;
+  readonly after?: StoredObject;
+  newId(): string;
+}
+
+/** A change that follows from another: a new spec of a stored object, its end, or an object that comes with it. */
+export type Consequence =
+  | { readonly change: StoredObject; readonly spec: JsonObject; readonly derived?: JsonObject }
+  | { readonly remove: StoredObject }
+  | {
+      readonly add: {
+        readonly id: string;
+        readonly kind: string;
+        readonly parent?: string;
+        readonly spec: JsonObject;
+        readonly derived: JsonObject;
+      };
+    };
+
 /** A resource type, declared once. Everything the program knows about a kind is read from here. */
 export interface KindDeclaration<F extends Fields = Fields> {
   readonly name: string;
@@ -70,11 +114,25 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly path?: string;
   /** Name of the id parameter in the path, such as `groupId`. */
   readonly idParameter?: string;
+  /** Ids are whole numbers, counted per account and kind; otherwise opaque texts. */
+  readonly ids?: 'integer';
+  /** There is at most one object, addressed by the path itself, without an id. */
+  readonly single?: boolean;
+  /** Where all objects of a child kind are listed, whatever their parent. */
+  readonly listPath?: string;
+  /** A replace leaves alone what the body leaves out. */
+  readonly merge?: boolean;
+  /** A delete answers `{}` instead of nothing. */
+  readonly deleteReply?: 'object';
+  /** The kind exists in the hosted edition alone. */
+  readonly edition?: 'hosted';
   readonly verbs?: readonly Verb[];
   /** Permission module. */
   readonly module: string;
   /** Documents of this kind exist. Says why when they do not. */
-  readonly document: { readonly allowed: true } | { readonly allowed: false; readonly why: string };
+  readonly document:
+    | { readonly allowed: true /** Documents state what is there already; others make it. */; readonly creates?: false }
+    | { readonly allowed: false; readonly why: string };
   /** There is exactly one object, with this key in documents. */
   readonly singleton?: string;
   readonly parent?: Parent;
@@ -88,8 +146,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly summary?: readonly string[];
   /** The field that is the display name; `name` unless said otherwise. */
   readonly nameField?: string;
-  /** Display names over HTTP may be filtered with `?name=` (exact match). */
-  readonly filters?: readonly string[];
+  /** Query parameters of lists: which objects a value leaves in. */
+  readonly filters?: Readonly<Record<string, Filter>>;
   readonly uniques?: Readonly<Record<string, Unique>>;
   /** Values by which rules look objects up. */
   readonly indexes?: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
@@ -99,6 +157,10 @@ export interface KindDeclaration<F extends Fields = Fields> {
   check?(spec: SpecOf<F>): readonly Fault[];
   /** Rules that look at other objects; run when the object changes. */
   checkState?(object: StoredObject, state: State): readonly Fault[];
+  /** What the server makes up when an object is created. */
+  born?(object: StoredObject, means: Birth): Born;
+  /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */
+  consequences?(step: Step, state: State): readonly Consequence[];
   /** Why the object may not be changed or deleted by anyone. */
   refuse?(object: StoredObject, action: 'update' | 'delete'): string | undefined;
   /** Shown in plans beside a change that deserves a second look. */

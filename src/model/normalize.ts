@@ -66,6 +66,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
       run.faults.push({ code: `${field.format.name}_invalid`, path: pointer, message: result.fault });
       return value;
     }
+    case 'secret':
     case 'integer':
     case 'boolean':
     case 'enum':
@@ -79,6 +80,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
       const { id, type } = value as JsonObject;
       return isEmptyText(id) && isEmptyText(type) ? undefined : { id: id ?? '', type: type ?? '' };
     }
+    case 'map':
     case 'refMap': {
       const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
       return Object.fromEntries(

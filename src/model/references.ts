@@ -39,6 +39,8 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
     case 'integer':
     case 'boolean':
     case 'enum':
+    case 'secret':
+    case 'map':
       return value;
     case 'ref':
       return typeof value === 'string' && value !== ''

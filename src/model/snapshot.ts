@@ -3,11 +3,14 @@ import { facetsOf, parentField } from './facets.ts';
 import type { State } from './kind.ts';
 import type { StoredObject } from './object.ts';
 import type { Registry } from './registry.ts';
+import { numberOf } from './wire-id.ts';
 
 /** What a step from one snapshot to the next puts in and takes out. */
 export interface Edits {
   readonly put: readonly StoredObject[];
   readonly remove: readonly string[];
+  /** Last numbers of counted kinds, when others than these objects' are known. */
+  readonly numbers?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -24,6 +27,10 @@ export interface Snapshot extends State {
   objects(): Iterable<StoredObject>;
   /** Objects whose life cycle a source owns or about which it states something. */
   declaredBy(source: string): readonly StoredObject[];
+  /** The last number that the account gave to an object of a counted kind. */
+  lastNumber(kind: string): number;
+  /** All last numbers, by kind. */
+  numbers(): Readonly<Record<string, number>>;
   /** Every source that owns or states anything. */
   sources(): Iterable<string>;
   with(edits: Edits, revision?: number): Snapshot;
@@ -44,10 +51,16 @@ interface Tables {
   /** `id\0kind\0field` to how many. */
   readonly counts: PersistentMap<number>;
   readonly sources: PersistentMap<Ids>;
+  readonly numbers: Readonly<Record<string, number>>;
 }
 
-/** The snapshot of an account without objects. */
-export function emptySnapshot(registry: Registry, account: string, revision = 0): Snapshot {
+/** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
+export function emptySnapshot(
+  registry: Registry,
+  account: string,
+  revision = 0,
+  numbers: Readonly<Record<string, number>> = {},
+): Snapshot {
   const tables: Tables = {
     objects: emptyMap(),
     kinds: emptyMap(),
@@ -56,6 +69,7 @@ export function emptySnapshot(registry: Registry, account: string, revision = 0)
     referrers: emptyMap(),
     counts: emptyMap(),
     sources: emptyMap(),
+    numbers,
   };
   return new AccountSnapshot(registry, account, revision, tables);
 }
@@ -134,6 +148,14 @@ class AccountSnapshot implements Snapshot {
     return this.#all(this.#tables.sources.get(source));
   }
 
+  lastNumber(kind: string): number {
+    return this.#tables.numbers[kind] ?? 0;
+  }
+
+  numbers(): Readonly<Record<string, number>> {
+    return this.#tables.numbers;
+  }
+
   sources(): Iterable<string> {
     return this.#tables.sources.keys();
   }
@@ -192,7 +214,25 @@ function edit(registry: Registry, tables: Tables, edits: Edits): Tables {
     index: index.close(),
     referrers: referrers.close(),
     sources: sources.close(),
+    numbers: countOn(registry, tables.numbers, edits),
   };
+}
+
+/** Numbers only grow: that of a deleted object is never given again. */
+function countOn(
+  registry: Registry,
+  numbers: Readonly<Record<string, number>>,
+  edits: Edits,
+): Readonly<Record<string, number>> {
+  const next: Record<string, number> = {};
+  const reach = (kind: string, number: number) => {
+    if (number > (next[kind] ?? numbers[kind] ?? 0)) next[kind] = number;
+  };
+  for (const [kind, number] of Object.entries(edits.numbers ?? {})) reach(kind, number);
+  for (const { kind, id } of edits.put) {
+    if (registry.get(kind).ids === 'integer') reach(kind, numberOf(id));
+  }
+  return Object.keys(next).length === 0 ? numbers : { ...numbers, ...next };
 }
 
 /** Everything that goes leaves before anything comes, so that unique values can move from one object to another. */

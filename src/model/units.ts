@@ -39,6 +39,7 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
       return (value as readonly string[]).map((id) => [id, true]);
     case 'members':
       return Array.isArray(value) ? value.map((id) => [String(id), true]) : Object.entries(value as JsonObject);
+    case 'map':
     case 'refMap':
       return Object.entries(value as JsonObject);
     case 'list':
@@ -145,7 +146,7 @@ function withElements(field: AnyField, value: Json | undefined, changes: readonl
     else elements.set(path, after);
   }
   const sorted = [...elements].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  if (field.type === 'members' || field.type === 'refMap') return Object.fromEntries(sorted);
+  if (field.type === 'members' || field.type === 'refMap' || field.type === 'map') return Object.fromEntries(sorted);
   if (field.type === 'keyed') return sortKeyed(field.key, sorted);
   const names = sorted.map(([name]) => name);
   const numeric = field.type === 'list' && field.of.type === 'integer';

@@ -14,7 +14,7 @@ export interface Validator {
 
 /** Builds the validator of a registry. Nothing is coerced, no default is filled, unknown members are faults. */
 export function createValidator(registry: Registry): Validator {
-  const ajv = new Ajv({ strict: true, allErrors: true, verbose: true, strictRequired: false });
+  const ajv = new Ajv({ strict: true, allErrors: true, verbose: true, strictRequired: false, allowUnionTypes: true });
   for (const keyword of ['x-ref', 'x-merge']) ajv.addKeyword({ keyword });
   const compiled = new Map<string, ValidateFunction>();
   return {
@@ -66,6 +66,8 @@ const codes: Readonly<Record<string, string>> = {
   maxLength: 'value_too_long',
   minItems: 'list_too_short',
   maxItems: 'list_too_long',
+  minProperties: 'object_too_small',
+  maxProperties: 'object_too_large',
 };
 
 function bound(keyword: string, params: Readonly<Record<string, unknown>>): string {
@@ -83,6 +85,10 @@ function bound(keyword: string, params: Readonly<Record<string, unknown>>): stri
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} entries`;
     case 'maxItems':
       return `must have at most ${limit} entries`;
+    case 'minProperties':
+      return `must have at least ${limit} members`;
+    case 'maxProperties':
+      return `must have at most ${limit} members`;
     default:
       return `is not valid (${keyword})`;
   }

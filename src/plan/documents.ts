@@ -1,8 +1,9 @@
 import type { Document } from '../model/document.ts';
-import type { Fault } from '../model/kind.ts';
+import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { createIdGiver } from '../model/wire-id.ts';
 import { expandDocuments } from './desired.ts';
 import { placeFault } from './fault-place.ts';
 import { type Edit, finishPlan } from './finish.ts';
@@ -45,7 +46,10 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
   const expanded = yield* expandDocuments(snapshot.registry, input.validator, scope.documents);
   const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, scope.gone);
   yield undefined;
-  const targets = withIds(matched, input.newId);
+  const targets = withIds(
+    matched,
+    createIdGiver((kind) => snapshot.lastNumber(kind), input.newId),
+  );
   const kept = new Map(targets.map((target) => [target.id, undefined]));
   // Without prune, or with broken documents, nothing leaves.
   const enabled = input.prune && expanded.problems.length === 0;
@@ -68,6 +72,8 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
     moves: found.moves,
     locate: locateIn(targets),
     newId: input.newId,
+    now: input.now,
+    ...(input.means === undefined ? {} : { means: input.means }),
     guards: (changes) =>
       trippedGuards({
         source: input.source,
@@ -114,7 +120,7 @@ function* editTargets(
 }
 
 /** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. */
-function withIds(matched: readonly Matched[], newId: () => string): readonly Target[] {
+function withIds(matched: readonly Matched[], newId: (kind: Kind) => string): readonly Target[] {
   const sorted = [...matched].sort(
     ({ desired: a }, { desired: b }) =>
       compare(a.kind.name, b.kind.name) ||
@@ -122,7 +128,7 @@ function withIds(matched: readonly Matched[], newId: () => string): readonly Tar
       compare(a.place.file, b.place.file) ||
       a.place.line - b.place.line,
   );
-  return sorted.map((item) => ({ ...item, id: item.existing?.id ?? newId() }));
+  return sorted.map((item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
 }
 
 function namesOf(

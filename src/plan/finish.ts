@@ -1,10 +1,13 @@
+import { equalJson } from '../lib/json.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Birth, Kind } from '../model/kind.ts';
+import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover } from '../model/units.ts';
+import { withConsequences } from './consequences.ts';
 import { digestOf } from './digest.ts';
 import { orderChanges } from './order.ts';
 import type { Change, Claim, Counts, Move, Outcome, TrippedGuard } from './plan.ts';
@@ -16,6 +19,8 @@ export interface Edit {
   readonly after?: StoredObject;
   readonly place?: Place | undefined;
   readonly resets?: readonly string[];
+  /** It follows from another edit: what forbids people to change the object does not forbid this. */
+  readonly internal?: true;
 }
 
 /** What turns edits into a plan. */
@@ -30,14 +35,26 @@ export interface FinishInput {
   readonly locate: Locate;
   guards?(changes: readonly Change[]): readonly TrippedGuard[];
   newId(): string;
+  /** ISO 8601. */
+  readonly now?: string;
+  readonly means?: Means;
 }
 
 /** Checks the edits as one step from the snapshot to the next, and makes the plan of it. */
 export function finishPlan(input: FinishInput): Outcome {
   const { snapshot } = input;
+  const { now = '', means = bareMeans } = input;
   const changes: Change[] = [];
   const claims: Claim[] = [];
-  for (const edit of input.edits) sortEdit(input, edit, changes, claims);
+  const outputs = new Map<string, Readonly<Record<string, string>>>();
+  for (const edit of withConsequences(snapshot, input.edits, now, input.newId)) {
+    sortEdit(
+      input,
+      edit.before === undefined ? bear(snapshot, edit, { now, random: means.random }, outputs) : edit,
+      changes,
+      claims,
+    );
+  }
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
   const next = snapshot.with(
     {
@@ -48,7 +65,7 @@ export function finishPlan(input: FinishInput): Outcome {
     },
     revision,
   );
-  const problems = checkRules(snapshot, next, changes, input.locate);
+  const problems = checkRules({ before: snapshot, next, changes, edition: means.edition }, input.locate);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;
@@ -74,8 +91,23 @@ export function finishPlan(input: FinishInput): Outcome {
     guards,
     counts: countsOf(withRisks, claims),
     digest,
+    outputs,
   };
   return { ok: true, plan, next };
+}
+
+/** Lets a new object be born: what the server makes up is added, what may be shown once is put aside. */
+function bear(
+  snapshot: Snapshot,
+  edit: Edit,
+  means: Birth,
+  outputs: Map<string, Readonly<Record<string, string>>>,
+): Edit {
+  const { after } = edit;
+  const born = after === undefined ? undefined : snapshot.registry.get(after.kind).born?.(after, means);
+  if (after === undefined || born === undefined) return edit;
+  if (born.outputs !== undefined) outputs.set(after.id, born.outputs);
+  return { ...edit, after: { ...after, derived: { ...after.derived, ...born.derived } } };
 }
 
 function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {
@@ -83,9 +115,11 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
   const place = edit.place === undefined ? {} : { place: edit.place };
   const kind = snapshot.registry.get((after ?? before)?.kind ?? '');
   const fields = kind.spec;
+  const internal = edit.internal === undefined ? {} : { internal: edit.internal };
   const stamped = after === undefined ? undefined : withEntryIds(kind, stamp(snapshot, before, after), newId);
   if (before === undefined && stamped !== undefined) {
     changes.push({
+      ...internal,
       action: 'create',
       after: stamped,
       units: diffUnits(fields, {}, stamped.spec),
@@ -94,13 +128,22 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
       ...place,
     });
   } else if (before !== undefined && stamped === undefined) {
-    changes.push({ action: 'delete', before, units: [], resets: [], risks: [], ...place });
+    changes.push({ ...internal, action: 'delete', before, units: [], resets: [], risks: [], ...place });
   } else if (before !== undefined && stamped !== undefined) {
     const units = diffUnits(fields, before.spec, stamped.spec);
     const renamed = before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
-    const moved = before.parent !== stamped.parent || renamed;
+    const moved = before.parent !== stamped.parent || renamed || !equalJson(before.derived, stamped.derived);
     if (moved || units.some((unit) => !isHandover(fields, unit)))
-      changes.push({ action: 'update', before, after: stamped, units, resets: edit.resets ?? [], risks: [], ...place });
+      changes.push({
+        ...internal,
+        action: 'update',
+        before,
+        after: stamped,
+        units,
+        resets: edit.resets ?? [],
+        risks: [],
+        ...place,
+      });
     else claims.push({ action: claimAction(before, stamped), before, after: stamped, units, ...place });
   }
 }

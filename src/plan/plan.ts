@@ -16,6 +16,8 @@ export interface Change {
   /** Paths of units that fall back to their default because nobody states them any more. */
   readonly resets: readonly string[];
   readonly place?: Place;
+  /** It follows from another change. */
+  readonly internal?: true;
   /** Sentences about what deserves a second look. */
   readonly risks: readonly string[];
 }
@@ -64,6 +66,8 @@ export interface Plan {
   readonly counts: Counts;
   /** SHA-256 over what it does; equal for equal plans whatever the file order, the process or the new ids. */
   readonly digest: string;
+  /** By id of a created object: values that are shown once. Never stored, never part of the digest. */
+  readonly outputs: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
 /** A plan with the snapshot it leads to, or all that is wrong with the input. */

@@ -3,12 +3,15 @@ import { canonicalSpec } from '../model/canonical.ts';
 import { entriesOf, type Fields, isEmpty } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
+import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import { prepareRequest } from '../model/prepare.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
+import { sealSecrets } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
+import { createIdGiver } from '../model/wire-id.ts';
 import { matchEntries } from './entries.ts';
 import { finishPlan } from './finish.ts';
 import { managedProblems } from './managed.ts';
@@ -24,6 +27,7 @@ export interface RequestContext {
   /** ISO 8601. */
   readonly now: string;
   newId(): string;
+  readonly means?: Means;
 }
 
 /** The outcome of a request, the object it is about, and the members of the body that nothing knows. */
@@ -35,8 +39,8 @@ const apiOrigin = 'api';
 /** Plans the creation of one object from a request body. `parent` is the id of the parent of a child. */
 export function planCreate(context: RequestContext, kind: Kind, body: JsonObject, parent?: string): RequestOutcome {
   const { snapshot } = context;
-  const read = readBody(context, kind, body);
-  const id = context.newId();
+  const id = createIdGiver((name) => snapshot.lastNumber(name), context.newId)(kind);
+  const read = readBody(context, kind, body, undefined);
   if (read.faults.length > 0) return refused(kind, read.faults, id, read.ignored);
   const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
   const canonical = canonicalSpec(kind, stated);
@@ -56,7 +60,7 @@ export function planCreate(context: RequestContext, kind: Kind, body: JsonObject
     updatedAt: context.now,
     declared: [],
   };
-  const outcome = finishPlan({ snapshot, edits: [{ after }], locate: locateIn(kind), newId: context.newId });
+  const outcome = finishPlan({ ...finishing(context, kind), edits: [{ after }] });
   return { ...outcome, id, ignored: read.ignored };
 }
 
@@ -67,10 +71,9 @@ export function planReplace(
   before: StoredObject,
   body: JsonObject,
 ): RequestOutcome {
-  const { snapshot } = context;
-  const read = readBody(context, kind, body);
+  const read = readBody(context, kind, body, before);
   if (read.faults.length > 0) return refused(kind, read.faults, before.id, read.ignored);
-  const kept = keepStored(kind.spec, before.spec, read.spec, kind.parent?.field);
+  const kept = keepStored(kind, before.spec, read.spec);
   const canonical = canonicalSpec(kind, kept);
   const entries = matchEntries(kind, before, read.spec);
   const faults = [...canonical.faults, ...entries.faults];
@@ -87,12 +90,7 @@ export function planReplace(
     derived,
     updatedAt: context.now,
   };
-  const outcome = finishPlan({
-    snapshot,
-    edits: same ? [] : [{ before, after }],
-    locate: locateIn(kind),
-    newId: context.newId,
-  });
+  const outcome = finishPlan({ ...finishing(context, kind), edits: same ? [] : [{ before, after }] });
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
@@ -102,12 +100,7 @@ export function planDelete(context: RequestContext, kind: Kind, before: StoredOb
   const leaving = withChildren(snapshot, before);
   const managed = leaving.flatMap((object) => ownedProblems(object));
   if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: [] };
-  const outcome = finishPlan({
-    snapshot,
-    edits: leaving.map((object) => ({ before: object })),
-    locate: locateIn(kind),
-    newId: context.newId,
-  });
+  const outcome = finishPlan({ ...finishing(context, kind), edits: leaving.map((object) => ({ before: object })) });
   return { ...outcome, id: before.id, ignored: [] };
 }
 
@@ -117,14 +110,16 @@ interface Body {
   readonly ignored: readonly string[];
 }
 
-/** Prepares, validates and resolves a request body. References are ids here, and must exist. */
-function readBody(context: RequestContext, kind: Kind, body: JsonObject): Body {
-  const readOnly = new Set([
-    'id',
-    ...Object.keys(kind.computed),
-    ...context.snapshot.registry.childrenOf(kind.name).map((child) => child.parent?.inline ?? ''),
-  ]);
-  const prepared = prepareRequest(fieldsOn(kind, 'request'), readOnly, body);
+/** What every request's plan is finished with. */
+function finishing({ snapshot, now, newId, means }: RequestContext, kind: Kind) {
+  return { snapshot, now, newId, locate: locateIn(kind), ...(means === undefined ? {} : { means }) };
+}
+
+/** Prepares, validates, resolves and seals a request body. References are ids here, and must exist. */
+function readBody(context: RequestContext, kind: Kind, body: JsonObject, before: StoredObject | undefined): Body {
+  const surface = before === undefined ? 'request' : 'replace';
+  const fields = fieldsOn(kind, surface);
+  const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body);
   const unknown = context.strict
     ? prepared.ignored.map((path) => ({
         code: 'field_unknown',
@@ -132,9 +127,18 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject): Body {
         message: `unknown field \`${path.slice(1)}\`; remove it`,
       }))
     : [];
-  const faults = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, 'request', prepared.body)];
-  if (faults.length > 0) return { spec: prepared.body, faults, ignored: prepared.ignored };
-  return { spec: prepared.body, faults: unknownIds(context.snapshot, kind, prepared.body), ignored: prepared.ignored };
+  const faults = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body)];
+  const { ignored } = prepared;
+  if (faults.length > 0) return { spec: prepared.body, faults, ignored };
+  const sealed = sealSecrets(kind.spec, prepared.body, before?.spec, context.means ?? bareMeans, 'request');
+  return { spec: sealed.spec, faults: [...sealed.faults, ...unknownIds(context.snapshot, kind, sealed.spec)], ignored };
+}
+
+/** Members that answers show and that clients may send back: they change nothing, and nobody is told. */
+function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): ReadonlySet<string> {
+  const children = snapshot.registry.childrenOf(kind.name).map((child) => child.parent?.inline ?? '');
+  const fixed = Object.keys(kind.spec).filter((name) => !(name in writable));
+  return new Set(['id', ...Object.keys(kind.computed), ...children, ...fixed]);
 }
 
 function unknownIds(snapshot: Snapshot, kind: Kind, spec: JsonObject): readonly Fault[] {
@@ -148,17 +152,23 @@ function unknownIds(snapshot: Snapshot, kind: Kind, spec: JsonObject): readonly 
   return faults;
 }
 
-/** Fields that a replace keeps when the body leaves them out, and fields that only creation writes. */
-function keepStored(fields: Fields, before: JsonObject, body: JsonObject, parentField: string | undefined): JsonObject {
+/** The body with what a replace leaves alone: fields that it keeps, fields that only creation or the server writes. */
+function keepStored(kind: Kind, before: JsonObject, body: JsonObject): JsonObject {
+  const parent = kind.parent?.field;
+  const writable = fieldsOn(kind, 'replace');
+  const fixed = Object.entries(before).filter(([name]) => name === parent || !(name in writable));
+  return { ...keepFields(writable, before, body, kind.merge === true), ...Object.fromEntries(fixed) };
+}
+
+function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge: boolean): JsonObject {
   const result: Record<string, Json> = { ...body };
   for (const [name, field] of entriesOf(fields)) {
     const stored = before[name];
     if (stored === undefined) continue;
-    const absent = isEmpty(body[name]) && body[name] !== '';
-    if (name === parentField || field.access === 'createOnly' || (field.keep === true && isEmpty(body[name])))
-      result[name] = stored;
-    else if (field.type === 'object' && !absent)
-      result[name] = keepStored(field.fields, stored as JsonObject, body[name] as JsonObject, undefined);
+    const given = body[name];
+    if (merge ? given === undefined : field.keep === true && isEmpty(given)) result[name] = stored;
+    else if (field.type === 'object' && !isEmpty(given))
+      result[name] = keepFields(field.fields, stored as JsonObject, given as JsonObject, merge);
   }
   return result;
 }

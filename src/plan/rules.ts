@@ -1,6 +1,8 @@
 import { nearestAll } from '../lib/nearest.ts';
 import { facetsOf, parentField } from '../model/facets.ts';
+import type { Fields } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
+import type { Edition } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -9,18 +11,22 @@ import { type Change, subjectOf } from './plan.ts';
 /** Turns a fault of an object into a problem with the place where its input stands. */
 export type Locate = (object: StoredObject, fault: Fault) => Problem;
 
-/** Every broken rule of a step from one snapshot to the next. Only what changes is looked at. */
-export function checkRules(
-  before: Snapshot,
-  next: Snapshot,
-  changes: readonly Change[],
-  locate: Locate,
-): readonly Problem[] {
+/** A step from one snapshot to the next. */
+export interface StepInput {
+  readonly before: Snapshot;
+  readonly next: Snapshot;
+  readonly changes: readonly Change[];
+  readonly edition: Edition;
+}
+
+/** Every broken rule of a step. Only what changes is looked at. */
+export function checkRules({ before, next, changes, edition }: StepInput, locate: Locate): readonly Problem[] {
   const problems: Problem[] = [];
   for (const change of changes) {
     const kind = before.registry.get(subjectOf(change).kind);
     const faults = [
       ...refusals(kind, change),
+      ...editionFaults(kind, change, edition),
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, next)),
     ];
     problems.push(...faults.map((fault) => locate(subjectOf(change), fault)));
@@ -30,9 +36,31 @@ export function checkRules(
 }
 
 function refusals(kind: Kind, change: Change): readonly Fault[] {
-  if (change.before === undefined || change.action === 'create') return [];
+  if (change.before === undefined || change.action === 'create' || change.internal === true) return [];
   const reason = kind.refuse?.(change.before, change.action);
   return reason === undefined ? [] : [{ code: `${change.action}_refused`, path: '', message: reason }];
+}
+
+/** What the hosted edition alone has is refused elsewhere, as soon as somebody wants it. */
+function editionFaults(kind: Kind, { action, units, after }: Change, edition: Edition): readonly Fault[] {
+  if (edition === 'hosted' || after === undefined) return [];
+  const message = 'exists in the hosted edition only, and this server runs the self-hosted one';
+  if (kind.edition === 'hosted' && action === 'create')
+    return [{ code: 'edition_required', path: '', message: `${kind.name} ${message}` }];
+  return units
+    .filter(({ path, after: value }) => value === true && isCloudOnly(kind.spec, path))
+    .map(({ path }) => ({
+      code: 'edition_required',
+      path: `/${path.replaceAll('.', '/')}`,
+      message: `\`${path}: true\` ${message}; leave it \`false\``,
+    }));
+}
+
+function isCloudOnly(fields: Fields, path: string): boolean {
+  const [name = '', ...rest] = path.split('.');
+  const field = fields[name];
+  if (rest.length > 0 && field?.type === 'object') return isCloudOnly(field.fields, rest.join('.'));
+  return field?.cloudOnly === true;
 }
 
 function objectFaults(kind: Kind, change: Change, after: StoredObject, next: Snapshot): readonly Fault[] {
@@ -52,13 +80,15 @@ function uniqueFaults(kind: Kind, object: StoredObject, next: Snapshot): readonl
     const holder = next.holderOf(kind.name, rule, value);
     if (holder === undefined || holder.id === object.id) continue;
     const unique = kind.uniques[rule];
-    const message =
-      unique === undefined
-        ? `the key ${value} is taken by another ${kind.name}; choose another one`
-        : unique.message(value);
+    const message = unique === undefined ? takenKey(kind, rule, value) : unique.message(value);
     faults.push({ code: 'value_taken', path: unique?.path ?? '', message: `${message}${holderHint(holder)}` });
   }
   return faults;
+}
+
+function takenKey(kind: Kind, rule: string, value: string): string {
+  if (rule === 'single') return `a ${kind.name} already exists, and there can be one; change or delete it`;
+  return `the key ${value} is taken by another ${kind.name}; choose another one`;
 }
 
 function holderHint(holder: StoredObject): string {

@@ -1,9 +1,12 @@
 import { equalJson, type JsonObject } from '../lib/json.ts';
 import { canonicalSpec, canonicalStated } from '../model/canonical.ts';
 import type { Document } from '../model/document.ts';
+import { entriesOf } from '../model/field.ts';
 import type { Fault } from '../model/kind.ts';
+import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import { sealSecrets } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover } from '../model/units.ts';
 import type { Validator } from '../model/validate.ts';
@@ -30,6 +33,7 @@ export interface DocumentsInput {
   /** ISO 8601 time that new and changed objects carry. */
   readonly now: string;
   newId(): string;
+  readonly means?: Means;
 }
 
 /** The annotation that protects an object from deletion by sources. */
@@ -54,8 +58,9 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
   const { registry } = input.snapshot;
   const resolved = resolveReferences(registry, desired.kind, desired.spec, names);
   const parent = parentId(desired, names);
-  const canonical = canonicalStated(desired.kind, resolved.spec);
-  const faults = [...resolved.faults, ...parent.faults, ...canonical.faults];
+  const sealed = sealSecrets(desired.kind.spec, resolved.spec, existing?.spec, input.means ?? bareMeans, 'document');
+  const canonical = canonicalStated(desired.kind, sealed.spec);
+  const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
   const warnings = resolved.pending.map((fault) =>
     problemOf(desired, {
       ...fault,
@@ -65,6 +70,9 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
   );
   if (faults.length > 0) return { problems: faults.map((fault) => problemOf(desired, fault)), warnings };
   if (resolved.waits) return { problems: [], warnings };
+  if (existing === undefined && desired.kind.document.allowed && desired.kind.document.creates === false) {
+    return { problems: [], warnings: [...warnings, absent(desired)] };
+  }
   const stated =
     parent.id === undefined ? canonical.spec : { ...canonical.spec, [desired.kind.parent?.field ?? '']: parent.id };
   if (existing === undefined)
@@ -123,6 +131,8 @@ function updateObject(
 ): Omit<Edited, 'warnings'> {
   const { desired } = target;
   const result = stateUnits(desired.kind.spec, existing, input.source, stated);
+  const fixed = fixedProblems(desired, existing, result.spec);
+  if (fixed.length > 0) return { problems: fixed };
   if (result.conflicts.length > 0) {
     const problems = result.conflicts.map(({ path, source, file, line }) =>
       problemOf(desired, {
@@ -164,6 +174,25 @@ function updateObject(
     ].sort((a, b) => compare(a.source, b.source)),
   };
   return { edit: { before: existing, after, place: desired.place, resets: result.resets }, problems: [] };
+}
+
+/** A document of a kind that documents do not make waits for its object. */
+function absent(desired: Desired): Problem {
+  const message = `there is no ${desired.kind.name} \`${desired.key}\` yet, and documents do not make one; it is applied when it is there`;
+  return problemOf(desired, { code: 'object_pending', path: '', message });
+}
+
+/** What only creation writes stays as it is. */
+function fixedProblems(desired: Desired, existing: StoredObject, spec: JsonObject): readonly Problem[] {
+  return entriesOf(desired.kind.spec)
+    .filter(([name, field]) => field.access === 'createOnly' && !equalJson(existing.spec[name], spec[name]))
+    .map(([name]) =>
+      problemOf(desired, {
+        code: 'field_fixed',
+        path: `/${name}`,
+        message: `\`${name}\` can only be set when the object is made; undo the change, or give the document another metadata.name to make a new ${desired.kind.name}`,
+      }),
+    );
 }
 
 function differs(desired: Desired, existing: StoredObject): Problem {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isEmpty } from '../model/field.ts';
+import { hiddenSecret, isSealed } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -123,6 +124,7 @@ function labelPath(path: string, label: Label): string {
 }
 
 function labelValue(value: Json, label: Label): Json {
+  if (isSealed(value)) return hiddenSecret;
   if (typeof value === 'string') return label(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => labelValue(item, label));

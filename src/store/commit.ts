@@ -39,6 +39,7 @@ export async function commit(database: Database, input: CommitInput): Promise<bo
     revisions.map(revisionRow),
     history,
     events,
+    next.numbers() === base.numbers() ? null : JSON.stringify(next.numbers()),
   ].map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
   const [written] = await database.inAccount(
     base.account,
@@ -83,7 +84,7 @@ function eventRows({ revision, actor, at, events }: RevisionInput): readonly Jso
  */
 const text = `
 with head as (
-  update accounts set revision = $3, audit_sequence = audit_sequence + $4
+  update accounts set revision = $3, audit_sequence = audit_sequence + $4, sequences = coalesce($17::jsonb, sequences)
   where account_id = $1 and revision = $2
   returning audit_sequence - $4 as last_event
 ), gone_refs as (

@@ -85,7 +85,12 @@ export interface ChangeRow {
 }
 
 /** The snapshot after the changes that it has missed, in order. */
-export function replay(snapshot: Snapshot, rows: readonly ChangeRow[], revision: number): Snapshot {
+export function replay(
+  snapshot: Snapshot,
+  rows: readonly ChangeRow[],
+  revision: number,
+  numbers: Readonly<Record<string, number>> = {},
+): Snapshot {
   const objects = new Map<string, StoredObject | undefined>();
   for (const row of rows) {
     const before = objects.has(row.object_id) ? objects.get(row.object_id) : snapshot.get(row.object_id);
@@ -93,7 +98,7 @@ export function replay(snapshot: Snapshot, rows: readonly ChangeRow[], revision:
   }
   const put = [...objects.values()].filter((object) => object !== undefined);
   const remove = [...objects].filter(([, object]) => object === undefined).map(([id]) => id);
-  return snapshot.with({ put, remove }, revision);
+  return snapshot.with({ put, remove, numbers }, revision);
 }
 
 function replayRow(snapshot: Snapshot, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {

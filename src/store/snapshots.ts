@@ -17,7 +17,7 @@ export async function loadSnapshot(
   const [heads, objects, members, declared] = await database.inAccount(
     account,
     [
-      build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
+      build.selectFrom('accounts').select(['revision', 'sequences']).where('account_id', '=', account).compile(),
       build
         .selectFrom('objects')
         .select([
@@ -75,7 +75,7 @@ export async function loadSnapshot(
       declared: declarations.get(row.id) ?? [],
     };
   });
-  return emptySnapshot(registry, account, head.revision).with({ put, remove: [] }, head.revision);
+  return emptySnapshot(registry, account, head.revision, head.sequences).with({ put, remove: [] }, head.revision);
 }
 
 /** Brings a snapshot up to the account's revision by what `changes` says it has missed. */
@@ -84,7 +84,7 @@ export async function catchUp(database: Database, snapshot: Snapshot): Promise<S
   const [heads, rows] = await database.inAccount(
     account,
     [
-      build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
+      build.selectFrom('accounts').select(['revision', 'sequences']).where('account_id', '=', account).compile(),
       build
         .selectFrom('changes')
         .select(['revision', 'action', 'object_id', 'units', 'image'])
@@ -97,8 +97,9 @@ export async function catchUp(database: Database, snapshot: Snapshot): Promise<S
     { snapshot: true },
   );
   const head = heads[0]?.revision ?? revision;
+  const numbers = heads[0]?.sequences ?? {};
   const missed: readonly ChangeRow[] = rows;
-  return head === revision ? snapshot : replay(snapshot, missed, head);
+  return head === revision ? snapshot : replay(snapshot, missed, head, numbers);
 }
 
 type Members = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;

@@ -46,7 +46,7 @@ export const group = defineKind({
     },
   },
   summary: ['id', 'name', 'peers_count', 'resources_count', 'issued'],
-  filters: ['name'],
+  filters: { name: { doc: 'Only the group of exactly this name.', matches: ({ name }, value) => name === value } },
   uniques: {
     name: {
       path: '/name',

@@ -80,7 +80,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   list: (kind, examples) => ({
     description: kind.doc,
     parameters: [
-      ...(kind.filters ?? []).map((filter) => query(filter, `Only objects whose \`${filter}\` is exactly this.`)),
+      ...Object.entries(kind.filters ?? {}).map(([name, filter]) => query(name, filter.doc)),
       header('IfNoneMatch'),
     ],
     answer: json(listOf(kind.name), [examples.response(kind)]),

@@ -68,7 +68,7 @@ interface FieldsSchema {
 }
 
 function fieldsSchema(fields: Fields, names: SchemaNames): FieldsSchema {
-  const entries = entriesOf(fields);
+  const entries = entriesOf(fields).filter(([, field]) => field.type !== 'secret' || field.read !== 'never');
   return {
     required: entries.filter(([, field]) => isAlwaysShown(field)).map(([name]) => name),
     properties: Object.fromEntries(
@@ -109,6 +109,9 @@ function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
         id: { type: 'string' },
         type: { type: 'string', enum: Object.keys(field.kinds) },
       });
+    case 'secret':
+      return { type: 'string' };
+    case 'map':
     case 'refMap':
       return { type: 'object', additionalProperties: valueSchema(field.of, names) };
     case 'list':

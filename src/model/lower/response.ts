@@ -2,12 +2,19 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { entryIdsOf } from '../entry-ids.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../field.ts';
 import type { Kind, State } from '../kind.ts';
+import { isSealed, mask } from '../means.ts';
 import type { StoredObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
 import { keyedEntries } from '../units.ts';
+import { wireId } from '../wire-id.ts';
 
 /** The answer of the API for one object: its id, its fields, its inline children, and what the server works out. */
-export function lowerToResponse(registry: Registry, object: StoredObject, state: State): JsonObject {
+export function lowerToResponse(
+  registry: Registry,
+  object: StoredObject,
+  state: State,
+  place: 'list' | 'one' = 'one',
+): JsonObject {
   const kind = registry.get(object.kind);
   const lowering = { registry, object, state };
   const children = registry
@@ -16,15 +23,19 @@ export function lowerToResponse(registry: Registry, object: StoredObject, state:
       (child) =>
         [
           child.parent?.inline ?? '',
-          state.childrenOf(object.id, child.name).map((item) => lowerToResponse(registry, item, state)),
+          state
+            .childrenOf(object.id, child.name)
+            .map((item) =>
+              child.parent?.answer === 'ids' ? wireId(child, item.id) : lowerToResponse(registry, item, state),
+            ),
         ] as const,
     );
   const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
   const body: JsonObject = {
-    id: object.id,
+    ...(kind.single === true && kind.ids === undefined ? {} : { id: wireId(kind, object.id) }),
     ...lowerFields(lowering, fields, object.spec, ''),
     ...Object.fromEntries(children),
-    ...computedMembers(kind, object, state),
+    ...computedMembers(kind, object, state, place),
   };
   return kind.respond?.(body, object, state) ?? body;
 }
@@ -39,9 +50,9 @@ export function lowerToSummary(registry: Registry, object: StoredObject, state: 
   return Object.fromEntries(members);
 }
 
-function computedMembers(kind: Kind, object: StoredObject, state: State): JsonObject {
+function computedMembers(kind: Kind, object: StoredObject, state: State, place: 'list' | 'one'): JsonObject {
   const members = Object.entries(kind.computed).flatMap(([name, computed]) => {
-    const value = computed.value(object, state);
+    const value = computed.listOnly === true && place === 'one' ? undefined : computed.value(object, state);
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(members);
@@ -56,6 +67,7 @@ interface Lowering {
 function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path: string): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
+    if (field.type === 'secret' && field.read === 'never') continue;
     const value = spec[name];
     if (field.omitEmpty === true && isEmpty(value)) continue;
     const lowered =
@@ -73,6 +85,12 @@ function absent(field: AnyField): Json | undefined {
 function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: string): Json {
   const { registry, state } = lowering;
   switch (field.type) {
+    case 'secret':
+      return field.read === 'masked' ? mask : '';
+    case 'map':
+      return Object.fromEntries(
+        Object.entries(value as JsonObject).map(([key, item]) => [key, isSealed(item) ? mask : item]),
+      );
     case 'refs':
       return field.answer === 'ids'
         ? value

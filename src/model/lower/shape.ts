@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from '../field.ts';
+import { type Access, type AnyField, entriesOf, type Fields } from '../field.ts';
 import type { Kind } from '../kind.ts';
 import type { Registry } from '../registry.ts';
 
-/** Where a schema is used. A document may leave out more than a request; a response leaves out nothing that has a value. */
-export type Surface = 'document' | 'request';
+/** Where a schema is used: a document, a creation, or a replacement over HTTP. A document may leave out more. */
+export type Surface = 'document' | 'request' | 'replace';
 
 /** JSON Schema of a kind's `spec` in documents (`allOf` free, no coercion, unknown members refused). */
 export function specSchema(registry: Registry, kind: Kind, surface: Surface): JsonObject {
@@ -13,7 +13,8 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
     readonly properties: JsonObject;
     readonly required?: readonly string[];
   };
-  if (surface === 'request') return { ...schema };
+  if (surface === 'replace' && kind.merge === true) return { ...schema, required: [] };
+  if (surface !== 'document') return { ...schema };
   const children = registry.childrenOf(kind.name);
   if (children.length === 0) return { ...schema };
   const inline = children.map((child) => [child.parent?.inline ?? '', inlineSchema(child)] as const);
@@ -23,13 +24,19 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
 /** The fields that a surface accepts: over HTTP the parent stands in the path. */
 export function fieldsOn(kind: Kind, surface: Surface): Fields {
   const parent = kind.parent?.field;
+  const hidden = hiddenAccess[surface];
   return Object.fromEntries(
     entriesOf(kind.spec).filter(
-      ([name, field]) =>
-        !(surface === 'request' && name === parent) && !(surface === 'document' && field.access === 'updateOnly'),
+      ([name, field]) => !(surface !== 'document' && name === parent) && !hidden.includes(field.access ?? 'declared'),
     ),
   );
 }
+
+const hiddenAccess: Readonly<Record<Surface, readonly Access[]>> = {
+  document: ['server'],
+  request: ['server', 'updateOnly'],
+  replace: ['server', 'createOnly'],
+};
 
 /** Children written inside their parent's document state everything but the parent. */
 function inlineSchema(child: Kind): JsonObject {
@@ -44,7 +51,7 @@ export function objectSchema(
   options: { readonly nameFromKey: boolean } = { nameFromKey: true },
 ): JsonObject {
   const required = entriesOf(fields)
-    .filter(([name, field]) => field.required === true && !mayBeLeftOut(name, field, surface, options.nameFromKey))
+    .filter(([name, field]) => isRequired(field, surface) && !mayBeLeftOut(name, field, surface, options.nameFromKey))
     .map(([name]) => name);
   return {
     type: 'object',
@@ -52,6 +59,11 @@ export function objectSchema(
     properties: Object.fromEntries(entriesOf(fields).map(([name, field]) => [name, fieldSchema(field, surface)])),
     ...(required.length === 0 ? {} : { required }),
   };
+}
+
+/** What only a replacement writes cannot be required of a document, which also creates. */
+function isRequired(field: AnyField, surface: Surface): boolean {
+  return field.required === true && !(surface === 'document' && field.access === 'updateOnly');
 }
 
 function mayBeLeftOut(name: string, field: AnyField, surface: Surface, nameFromKey: boolean): boolean {
@@ -90,6 +102,15 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
       return { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' };
     case 'typedRef':
       return typedRefSchema(field.kinds);
+    case 'secret':
+      return surface === 'document'
+        ? secretSchema(field.minLength)
+        : bounded({ type: 'string' }, { minLength: field.minLength });
+    case 'map':
+      return bounded(
+        { type: 'object', additionalProperties: mapValueSchema(field, surface) },
+        { maxProperties: field.maxItems },
+      );
     case 'refMap':
       return { type: 'object', additionalProperties: shapeSchema(field.of, surface), 'x-ref': field.kind };
     case 'list':
@@ -108,7 +129,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
 
 function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surface: Surface): JsonObject {
   const entry = objectSchema(field.fields, surface, { nameFromKey: false }) as { readonly properties: JsonObject };
-  const withId = field.ids && surface === 'request';
+  const withId = field.ids && surface !== 'document';
   const properties = withId
     ? {
         id: { type: 'string', description: 'Keeps the entry of this id, also when it is renamed.' },
@@ -119,6 +140,33 @@ function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surfa
     { type: 'array', items: { ...entry, properties }, 'x-merge': `map(${field.key})` },
     { minItems: field.minItems },
   );
+}
+
+/** A document names where the value comes from; a literal is refused later, unless it is allowed. */
+function secretSchema(minLength: number | undefined): JsonObject {
+  const origins = Object.fromEntries(valueOrigins.map((origin) => [origin, { type: 'string', minLength: 1 }]));
+  const valueFrom = {
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: origins,
+  };
+  const schema = {
+    type: ['string', 'object'],
+    required: ['valueFrom'],
+    additionalProperties: false,
+    properties: { valueFrom },
+  };
+  return bounded(schema, { minLength });
+}
+
+/** Where a secret of a document may come from: a variable of the environment, or a file. */
+export const valueOrigins = ['envRef', 'fileRef'] as const;
+
+function mapValueSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
+  if (surface !== 'document' || field.secretKeys === undefined) return shapeSchema(field.of, surface);
+  return secretSchema(undefined);
 }
 
 function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {

@@ -1,0 +1,52 @@
+/** Seals texts that must not be readable in the store, and opens them again. */
+export interface Vault {
+  /** The sealed form. Equal texts sealed under one key are equal, so that nothing differs without a reason. */
+  seal(text: string): string;
+  /** The text of a sealed form, under whichever known key. Throws when the key is not known. */
+  open(sealed: string): string;
+}
+
+/** The two ways in which the product is run. */
+export type Edition = 'self-hosted' | 'hosted';
+
+/** What plans take from outside besides time and ids. */
+export interface Means {
+  readonly vault: Vault;
+  readonly edition: Edition;
+  /** Random bytes for values that the server makes up. */
+  random(bytes: number): Uint8Array;
+  /** The value that a document's `valueFrom` names; `undefined` when it is not there or not allowed. */
+  valueFrom(origin: string, name: string): string | undefined;
+  /** Documents may carry secrets as they are. */
+  readonly literalSecrets: boolean;
+}
+
+/** The beginning of every sealed text: `sealed:<key id>:<base64>`. */
+export const sealedPrefix = 'sealed:';
+
+/** Whether a text is a sealed one. */
+export function isSealed(text: unknown): text is string {
+  return typeof text === 'string' && text.startsWith(sealedPrefix);
+}
+
+/** What stands for a secret wherever plans, history and logs would show it. */
+export const hiddenSecret = '(secret)';
+
+/** What answers show of a masked secret. */
+export const mask = '****';
+
+/** Means for plans in which no secrets occur: the offline check, and tests of everything else. */
+export const bareMeans: Means = {
+  vault: {
+    seal: () => `${sealedPrefix}none:`,
+    open: () => {
+      throw new Error('there is no key to open secrets with');
+    },
+  },
+  edition: 'self-hosted',
+  random: () => {
+    throw new Error('there is no source of randomness');
+  },
+  valueFrom: () => undefined,
+  literalSecrets: false,
+};

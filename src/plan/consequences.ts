@@ -1,0 +1,124 @@
+import { canonicalSpec } from '../model/canonical.ts';
+import type { Consequence } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { Edit } from './finish.ts';
+
+/** How many rounds of consequences of consequences there may be; more is a circle of declarations. */
+const mostRounds = 8;
+
+/**
+ * The edits with everything that follows from them. An object that is edited twice keeps the later spec; one that goes
+ * stays gone.
+ */
+export function withConsequences(
+  snapshot: Snapshot,
+  edits: readonly Edit[],
+  now: string,
+  newId: () => string,
+): readonly Edit[] {
+  if (!edits.some((edit) => hasConsequences(snapshot, edit))) return edits;
+  const byId = new Map(edits.map((edit) => [subject(edit).id, edit]));
+  let round: readonly Edit[] = edits;
+  for (let rounds = 0; round.length > 0; rounds++) {
+    if (rounds === mostRounds)
+      throw new Error(`consequences of ${subject(round[0] as Edit).kind} do not come to an end`);
+    const state = stateAfter(snapshot, byId);
+    round = round.flatMap((edit) =>
+      followersOf(snapshot, edit, state, newId).flatMap((consequence) =>
+        addConsequence(snapshot, byId, consequence, now),
+      ),
+    );
+  }
+  return [...byId.values()];
+}
+
+function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
+  return snapshot.registry.get(subject(edit).kind).consequences !== undefined;
+}
+
+function followersOf(snapshot: Snapshot, edit: Edit, state: Snapshot, newId: () => string): readonly Consequence[] {
+  const kind = snapshot.registry.get(subject(edit).kind);
+  const { before, after } = edit;
+  return (
+    kind.consequences?.(
+      { newId, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) },
+      state,
+    ) ?? []
+  );
+}
+
+function stateAfter(snapshot: Snapshot, byId: ReadonlyMap<string, Edit>): Snapshot {
+  const edits = [...byId.values()];
+  return snapshot.with({
+    put: edits.flatMap(({ after }) => (after === undefined ? [] : [after])),
+    remove: edits.flatMap(({ before, after }) => (after === undefined && before !== undefined ? [before.id] : [])),
+  });
+}
+
+/** Writes a consequence down; answers the edit when it is new, so that its own consequences follow. */
+function addConsequence(
+  snapshot: Snapshot,
+  byId: Map<string, Edit>,
+  consequence: Consequence,
+  now: string,
+): readonly Edit[] {
+  const edit = editOf(snapshot, consequence, now);
+  const id = subject(edit).id;
+  const present = byId.get(id);
+  if (present !== undefined && present.after === undefined) return [];
+  if (edit.after === undefined && edit.before === undefined) return [];
+  const merged: Edit = { ...present, ...edit, internal: true };
+  byId.set(id, merged);
+  return [merged];
+}
+
+function editOf(snapshot: Snapshot, consequence: Consequence, now: string): Edit {
+  if ('remove' in consequence) return removal(snapshot, consequence.remove);
+  if ('add' in consequence) return { after: newObject(snapshot, consequence.add, now) };
+  const { change, spec, derived } = consequence;
+  const kind = snapshot.registry.get(change.kind);
+  const after = {
+    ...change,
+    spec,
+    name: String(spec[kind.nameField] ?? change.name),
+    derived: { ...change.derived, ...derived },
+    updatedAt: now,
+  };
+  const before = snapshot.get(change.id);
+  return before === undefined ? { after } : { before, after };
+}
+
+function removal(snapshot: Snapshot, object: StoredObject): Edit {
+  const before = snapshot.get(object.id) ?? object;
+  return { before };
+}
+
+function newObject(
+  snapshot: Snapshot,
+  { id, kind: name, parent, spec, derived = {} }: Extract<Consequence, { readonly add: unknown }>['add'],
+  now: string,
+): StoredObject {
+  const kind = snapshot.registry.get(name);
+  const canonical = canonicalSpec(kind, spec).spec;
+  return {
+    id,
+    kind: name,
+    ...(parent === undefined ? {} : { parent }),
+    name: String(canonical[kind.nameField] ?? ''),
+    spec: canonical,
+    derived,
+    protected: false,
+    createdRevision: 0,
+    updatedRevision: 0,
+    createdAt: now,
+    updatedAt: now,
+    declared: [],
+  };
+}
+
+function subject(edit: Edit): StoredObject {
+  const object = edit.after ?? edit.before;
+  if (object === undefined) throw new Error('an edit has neither a before nor an after');
+  return object;
+}

@@ -1,0 +1,62 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
+import { Internal } from '../model/errors.ts';
+import { sealedPrefix, type Vault } from '../model/means.ts';
+
+/** Length of a key, in bytes. */
+export const keyBytes = 32;
+
+interface Key {
+  readonly id: string;
+  readonly cipher: Uint8Array;
+  readonly nonce: Uint8Array;
+}
+
+/**
+ * Seals texts with AES-256-GCM under the first key and opens them under any. The nonce is a keyed hash of the text: equal
+ * texts seal equally, which is all that a reader of the store can learn, and a nonce never serves two texts.
+ */
+export function createVault(keys: readonly Uint8Array[]): Vault {
+  const known = new Map(keys.map(deriveKey).map((key) => [key.id, key]));
+  const [current] = known.values();
+  if (current === undefined) throw new Internal('a vault needs a key');
+  return {
+    seal: (text) => seal(current, text),
+    open(sealed) {
+      const [id = '', body = ''] = sealed.slice(sealedPrefix.length).split(':');
+      const key = known.get(id);
+      if (key === undefined)
+        throw new Internal(
+          `a secret is sealed with the key ${id}, which this server does not have; give it that key too`,
+        );
+      return open(key, body);
+    },
+  };
+}
+
+/** The id of a key, as it stands in every text that it sealed; it tells nothing about the key. */
+export function keyIdOf(key: Uint8Array): string {
+  return createHash('sha256').update('heddle key id').update(key).digest('hex').slice(0, 12);
+}
+
+function deriveKey(key: Uint8Array): Key {
+  if (key.length !== keyBytes) throw new Internal(`a secret key has ${keyBytes} bytes, not ${key.length}`);
+  const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', key, '', `heddle ${purpose}`, keyBytes));
+  return { id: keyIdOf(key), cipher: derive('cipher'), nonce: derive('nonce') };
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+function seal(key: Key, text: string): string {
+  const nonce = createHmac('sha256', key.nonce).update(text).digest().subarray(0, nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key.cipher, nonce);
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return `${sealedPrefix}${key.id}:${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')}`;
+}
+
+function open(key: Key, text: string): string {
+  const bytes = Buffer.from(text, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', key.cipher, bytes.subarray(0, nonceBytes));
+  decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+}
