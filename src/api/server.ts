@@ -3,6 +3,7 @@ import type { Reader } from '../documents/reader.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
+import { areas } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
 import { addConfigRoutes } from './config-routes.ts';
@@ -48,8 +49,14 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   addMetrics(app, engine, options.openEndpoints.includes('/metrics'));
   addHealth(app, engine);
   addKindRoutes(app, engine);
+  for (const area of areas) area.add(app, engine);
   await app.register((scope) => addConfigRoutes(scope, { engine, reader: options.reader, version: options.version }));
-  const description = JSON.stringify(lowerToOpenApi(engine.registry, { version: options.version }));
+  const description = JSON.stringify(
+    lowerToOpenApi(engine.registry, {
+      version: options.version,
+      extraPaths: Object.assign({}, ...areas.map(({ paths }) => paths)),
+    }),
+  );
   app.get(
     '/api/openapi.json',
     { config: { open: options.openEndpoints.includes('/api/openapi.json') } },

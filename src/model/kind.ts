@@ -89,6 +89,8 @@ export interface Born {
 export interface Step {
   readonly before?: StoredObject;
   readonly after?: StoredObject;
+  /** The `inputs` of the request, canonical, when there was one. */
+  readonly given?: JsonObject;
   newId(): string;
 }
 
@@ -137,6 +139,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly singleton?: string;
   readonly parent?: Parent;
   readonly spec: F;
+  /** Members of request bodies that are not kept: they only steer what follows (`Step.given`). */
+  readonly inputs?: Fields;
   /** Natural key of a child, the part of its key behind the parent's. */
   naturalKey?(spec: SpecOf<F>): string;
   /** Children of equal pairing value may be matched as an update when their natural keys differ. */

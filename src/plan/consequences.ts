@@ -39,10 +39,15 @@ function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
 
 function followersOf(snapshot: Snapshot, edit: Edit, state: Snapshot, newId: () => string): readonly Consequence[] {
   const kind = snapshot.registry.get(subject(edit).kind);
-  const { before, after } = edit;
+  const { before, after, given } = edit;
   return (
     kind.consequences?.(
-      { newId, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) },
+      {
+        newId,
+        ...(before === undefined ? {} : { before }),
+        ...(after === undefined ? {} : { after }),
+        ...(given === undefined ? {} : { given }),
+      },
       state,
     ) ?? []
   );

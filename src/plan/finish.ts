@@ -1,4 +1,4 @@
-import { equalJson } from '../lib/json.ts';
+import { equalJson, type JsonObject } from '../lib/json.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
 import type { Birth, Kind } from '../model/kind.ts';
@@ -21,6 +21,8 @@ export interface Edit {
   readonly resets?: readonly string[];
   /** It follows from another edit: what forbids people to change the object does not forbid this. */
   readonly internal?: true;
+  /** What the request gave beside the spec. */
+  readonly given?: JsonObject;
 }
 
 /** What turns edits into a plan. */
@@ -112,6 +114,8 @@ function bear(
 
 function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {
   const { before, after } = edit;
+  // A request that changes nothing may still have consequences.
+  if (before !== undefined && after === before) return;
   const place = edit.place === undefined ? {} : { place: edit.place };
   const kind = snapshot.registry.get((after ?? before)?.kind ?? '');
   const fields = kind.spec;

@@ -4,6 +4,7 @@ import { entriesOf, type Fields, isEmpty } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
 import { bareMeans, type Means } from '../model/means.ts';
+import { normalize } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
 import { prepareRequest } from '../model/prepare.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
@@ -60,7 +61,7 @@ export function planCreate(context: RequestContext, kind: Kind, body: JsonObject
     updatedAt: context.now,
     declared: [],
   };
-  const outcome = finishPlan({ ...finishing(context, kind), edits: [{ after }] });
+  const outcome = finishPlan({ ...finishing(context, kind), edits: [{ after, given: read.given }] });
   return { ...outcome, id, ignored: read.ignored };
 }
 
@@ -90,7 +91,10 @@ export function planReplace(
     derived,
     updatedAt: context.now,
   };
-  const outcome = finishPlan({ ...finishing(context, kind), edits: same ? [] : [{ before, after }] });
+  const outcome = finishPlan({
+    ...finishing(context, kind),
+    edits: [{ before, after: same ? before : after, given: read.given }],
+  });
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
@@ -106,6 +110,7 @@ export function planDelete(context: RequestContext, kind: Kind, before: StoredOb
 
 interface Body {
   readonly spec: JsonObject;
+  readonly given: JsonObject;
   readonly faults: readonly Fault[];
   readonly ignored: readonly string[];
 }
@@ -129,9 +134,13 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject, before:
     : [];
   const faults = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body)];
   const { ignored } = prepared;
-  if (faults.length > 0) return { spec: prepared.body, faults, ignored };
-  const sealed = sealSecrets(kind.spec, prepared.body, before?.spec, context.means ?? bareMeans, 'request');
-  return { spec: sealed.spec, faults: [...sealed.faults, ...unknownIds(context.snapshot, kind, sealed.spec)], ignored };
+  const inputs = normalize(kind.inputs ?? {}, prepared.body);
+  const given = inputs.spec;
+  const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
+  if (faults.length > 0) return { spec: stated, given, faults, ignored };
+  const sealed = sealSecrets(kind.spec, stated, before?.spec, context.means ?? bareMeans, 'request');
+  const unknownNames = unknownIds(context.snapshot, kind, sealed.spec);
+  return { spec: sealed.spec, given, faults: [...inputs.faults, ...sealed.faults, ...unknownNames], ignored };
 }
 
 /** Members that answers show and that clients may send back: they change nothing, and nobody is told. */

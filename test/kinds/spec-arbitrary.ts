@@ -42,6 +42,9 @@ function valuesOf(field: AnyField): fc.Arbitrary<Json> {
         { id: fc.constantFrom(...ids), type: fc.constantFrom(...Object.keys(field.kinds)) },
         { noNullPrototype: true },
       );
+    case 'secret':
+      return fc.constantFrom('sealed:k:YQ==', 'sealed:k:Yg==');
+    case 'map':
     case 'refMap':
       return fc.dictionary(fc.constantFrom(...ids), valuesOf(field.of), { noNullPrototype: true });
     case 'list':

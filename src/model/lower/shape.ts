@@ -25,8 +25,9 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
 export function fieldsOn(kind: Kind, surface: Surface): Fields {
   const parent = kind.parent?.field;
   const hidden = hiddenAccess[surface];
+  const inputs = surface === 'document' ? {} : (kind.inputs ?? {});
   return Object.fromEntries(
-    entriesOf(kind.spec).filter(
+    entriesOf({ ...kind.spec, ...inputs }).filter(
       ([name, field]) => !(surface !== 'document' && name === parent) && !hidden.includes(field.access ?? 'declared'),
     ),
   );

@@ -1,0 +1,13 @@
+import type { FastifyInstance } from 'fastify';
+import type { Engine } from '../engine/engine.ts';
+import type { JsonObject } from '../lib/json.ts';
+
+/** Routes that no declaration of a kind describes, with their OpenAPI path items. */
+export interface AreaRoutes {
+  add(app: FastifyInstance, engine: Engine): void;
+  /** Path items by path, as in an OpenAPI document. */
+  readonly paths: JsonObject;
+}
+
+/** All areas with routes of their own. */
+export const areas: readonly AreaRoutes[] = [];
