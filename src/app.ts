@@ -11,14 +11,16 @@ import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
 import { createIdSource } from './lib/ids.ts';
 import type { Log } from './log.ts';
-import type { Means } from './model/means.ts';
+import type { Edition, Means, RateLimit } from './model/means.ts';
 import { createRegistry, type Registry } from './model/registry.ts';
 import { createValidator } from './model/validate.ts';
 import { describeChange } from './plan/describe.ts';
 import { viewPlan } from './plan/view.ts';
 import { runDirectoryLoop, type SourceReport } from './sources/directory-loop.ts';
 import { nameSources } from './sources/names.ts';
+import { createValues } from './sources/values.ts';
 import { type Database, openDatabase } from './store/database.ts';
+import { readKeys } from './store/keys.ts';
 import { migrate } from './store/migrate.ts';
 import { createVault, keyBytes } from './store/vault.ts';
 
@@ -35,6 +37,15 @@ export interface ServeOptions {
   readonly poolSize: number;
   readonly preparedStatements: boolean;
   readonly openEndpoints: readonly string[];
+  readonly edition: Edition;
+  /** Absent: as the edition has it. */
+  readonly rateLimit: RateLimit | 'off' | undefined;
+  readonly secretKey: string | undefined;
+  readonly secretKeyFile: string | undefined;
+  /** Variables and files that documents may take secrets from. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly valuesDir: string | undefined;
+  readonly literalSecrets: boolean;
 }
 
 /** A server that listens. */
@@ -54,6 +65,7 @@ export function productRegistry(): Registry {
 /** Opens the database, brings it up to date, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const sources = nameSources(options.sources);
+  const means = await readMeans(options);
   const database = await openDatabase({
     ...(options.databaseUrl === undefined ? { dataDir: options.dataDir } : { url: options.databaseUrl }),
     poolSize: options.poolSize,
@@ -63,7 +75,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   try {
     const applied = await migrate(database);
     if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
-    const engine = createEngine(database, log);
+    const engine = createEngine(database, log, productRegistry(), means);
     closing.unshift(() => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
@@ -79,6 +91,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       authenticator: createAuthenticator(database, engine.snapshots, Date.now),
       version: programVersion(),
       openEndpoints: options.openEndpoints,
+      rateLimit: options.rateLimit ?? (options.edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off'),
       report: (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` }),
     });
     closing.unshift(() => api.close());
@@ -143,6 +156,20 @@ export function firstObjects(engine: Engine) {
         .replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
       domain: '',
     });
+}
+
+/** The means that the options describe. */
+async function readMeans(options: ServeOptions): Promise<Means> {
+  const { secretKey, secretKeyFile, edition, literalSecrets } = options;
+  const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
+  const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
+  return {
+    vault: createVault(keys),
+    edition,
+    random: (bytes) => randomBytes(bytes),
+    valueFrom: createValues(options),
+    literalSecrets,
+  };
 }
 
 /** Means with a key that lives as long as the process. */

@@ -1,6 +1,17 @@
 import { delimiter } from 'node:path';
-import { parseDuration } from './lib/duration.ts';
-import { nearest } from './lib/nearest.ts';
+import {
+  openable,
+  type Parsed,
+  parseCount,
+  parseDatabaseUrl,
+  parseEndpoints,
+  parseGrace,
+  parseListen,
+  parseRateLimit,
+  parseServer,
+  parseSwitch,
+} from './config/parse.ts';
+import type { Edition, RateLimit } from './model/means.ts';
 
 /** Everything that flags and the environment can say. */
 export interface Config {
@@ -17,6 +28,13 @@ export interface Config {
   readonly preparedStatements: boolean;
   readonly openEndpoints: readonly string[];
   readonly shutdownGraceMs: number;
+  readonly edition: Edition;
+  /** Absent: as the edition has it. */
+  readonly rateLimit: RateLimit | 'off' | undefined;
+  readonly secretKey: string | undefined;
+  readonly secretKeyFile: string | undefined;
+  readonly valuesDir: string | undefined;
+  readonly literalSecrets: boolean;
 }
 
 /** The environment as it was at the start. */
@@ -53,8 +71,6 @@ export function readConfig<K extends keyof Config>(
   return { ok: true, config: Object.freeze(config) as unknown as Pick<Config, K> };
 }
 
-type Parsed<T> = { readonly value: T } | { readonly fault: string };
-
 /** One setting: where it comes from, what it means, and how its text is read. */
 export interface Setting<T> {
   readonly flag?: string;
@@ -66,8 +82,6 @@ export interface Setting<T> {
   readonly default: T;
   parse(text: readonly string[]): Parsed<T>;
 }
-
-const openable = ['/metrics', '/docs', '/api/openapi.json'];
 
 /** All settings, by their name in the configuration. */
 export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
@@ -168,6 +182,46 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: 10_000,
     parse: ([text = '']) => parseGrace(text),
   },
+  edition: {
+    variable: 'HEDDLE_EDITION',
+    placeholder: 'self-hosted|hosted',
+    doc: 'Which edition the server is (default self-hosted).',
+    default: 'self-hosted',
+    parse: ([text = '']) =>
+      text === 'self-hosted' || text === 'hosted'
+        ? { value: text }
+        : { fault: `is \`${text}\`; write self-hosted or hosted` },
+  },
+  rateLimit: {
+    variable: 'HEDDLE_RATE_LIMIT',
+    placeholder: 'COUNT/BURST|off',
+    doc: 'Requests a minute and at once of one caller (default 120/1200 in the hosted edition, else off).',
+    default: undefined,
+    parse: ([text = '']) => parseRateLimit(text),
+  },
+  secretKey: textSetting({
+    variable: 'HEDDLE_SECRET_KEY',
+    placeholder: 'KEYS',
+    doc: 'Key for secrets at rest, 32 bytes as base64 or hex; more after a comma only open what they sealed.',
+  }),
+  secretKeyFile: textSetting({
+    variable: 'HEDDLE_SECRET_KEY_FILE',
+    placeholder: 'FILE',
+    doc: 'File that holds these keys, one a line; with the embedded database one is made in the data directory.',
+  }),
+  valuesDir: textSetting({
+    flag: 'values-dir',
+    variable: 'HEDDLE_VALUES_DIR',
+    placeholder: 'DIR',
+    doc: 'Directory of the files that documents may name with valueFrom.fileRef.',
+  }),
+  literalSecrets: {
+    variable: 'HEDDLE_ALLOW_LITERAL_SECRETS',
+    placeholder: 'true|false',
+    doc: 'Whether documents may hold secrets as they are (default false).',
+    default: false,
+    parse: ([text = '']) => parseSwitch(text),
+  },
 };
 
 /** A text that may be absent. */
@@ -195,56 +249,4 @@ function splitList(text: string): readonly string[] {
     .split(separator)
     .map((part) => part.trim())
     .filter((part) => part !== '');
-}
-
-function parseListen(text: string): Parsed<Config['listen']> {
-  const [, bracketed, plain, port = ''] = /^(?:\[([\d:a-fA-F.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text) ?? [];
-  const host = bracketed ?? plain;
-  if (host !== undefined && Number(port) <= 65_535) return { value: { host, port: Number(port) } };
-  const hint = /^:?\d{1,5}$/.test(text)
-    ? `; write 127.0.0.1:${text.replace(':', '')}, or 0.0.0.0:${text.replace(':', '')} for every address`
-    : '; write HOST:PORT such as 127.0.0.1:8080 or [::1]:8080';
-  return { fault: `is \`${text}\`, which is not an address${hint}` };
-}
-
-/** The text is not repeated: it may hold a password. */
-function parseDatabaseUrl(text: string): Parsed<string> {
-  const url = URL.parse(text);
-  if (url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)) return { value: text };
-  return { fault: 'is not the URL of a Postgres database; write postgres://USER:PASSWORD@HOST:5432/DATABASE' };
-}
-
-function parseServer(text: string): Parsed<string> {
-  const url = URL.parse(text);
-  const usable = url !== null && ['http:', 'https:'].includes(url.protocol);
-  if (usable && url.username === '' && url.search === '' && url.hash === '')
-    return { value: url.href.replace(/\/+$/, '') };
-  return { fault: 'is not the address of a server; write one such as http://127.0.0.1:8080' };
-}
-
-function parseCount(text: string, least: number, most: number): Parsed<number> {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (count >= least && count <= most) return { value: count };
-  return { fault: `is \`${text}\`; write a number from ${least} to ${most}` };
-}
-
-function parseSwitch(text: string): Parsed<boolean> {
-  const word = text.toLowerCase();
-  if (['true', 'on', 'yes', '1'].includes(word)) return { value: true };
-  if (['false', 'off', 'no', '0'].includes(word)) return { value: false };
-  return { fault: `is \`${text}\`; write true or false` };
-}
-
-function parseEndpoints(texts: readonly string[]): Parsed<readonly string[]> {
-  const unknown = texts.find((text) => !openable.includes(text));
-  if (unknown === undefined) return { value: [...new Set(texts)] };
-  const guess = nearest(unknown, openable);
-  const hint = guess === undefined ? `choose from ${openable.join(', ')}` : `did you mean ${guess}?`;
-  return { fault: `names \`${unknown}\`, which cannot be opened; ${hint}` };
-}
-
-function parseGrace(text: string): Parsed<number> {
-  const seconds = parseDuration(text);
-  if (seconds !== undefined && seconds <= 3600) return { value: seconds * 1000 };
-  return { fault: `is \`${text}\`; write a time up to 1h such as 10s` };
 }

@@ -8,6 +8,7 @@ import { exportDocuments } from '../engine/export.ts';
 import { listHistory, showRevision } from '../engine/history.ts';
 import { refusalOf } from '../engine/objects.ts';
 import { applyNow, applyPlan, createPlan, patchPlan, showPlan } from '../engine/saved-plans.ts';
+import { rotateSecrets } from '../engine/secrets.ts';
 import { accountStatus, sourceStatuses } from '../engine/status.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import type { SourceFile } from '../model/document.ts';
@@ -77,6 +78,7 @@ function addReadRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOp
     if (format === 'json') return documents;
     return reply.header('content-type', 'application/yaml; charset=utf-8').send(writeDocuments(documents));
   });
+  app.post('/api/config/secrets/rotate', async () => rotateSecrets(engine));
   app.get('/api/config/sources', async (request) => sourceStatuses(engine, callOf(request)));
   app.get('/api/config/status', async (request) => accountStatus(engine, callOf(request), version));
   app.get('/api/config/revisions', async (request) => {

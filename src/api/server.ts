@@ -3,6 +3,7 @@ import type { Reader } from '../documents/reader.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
+import type { RateLimit } from '../model/means.ts';
 import { areas } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
@@ -10,6 +11,7 @@ import { addConfigRoutes } from './config-routes.ts';
 import { createErrorHandler } from './errors.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
+import { createRateLimit } from './rate-limit.ts';
 import { collectMethods, refuseBrokenRequest, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
 /** What the HTTP interface is built from. */
@@ -20,6 +22,7 @@ export interface ApiOptions {
   readonly version: string;
   /** Paths among `/metrics` and `/api/openapi.json` that answer without credentials. */
   readonly openEndpoints: readonly string[];
+  readonly rateLimit?: RateLimit | 'off';
   /** Told about defects; the caller of the API only sees a 500. */
   report(error: unknown, place: string): void;
 }
@@ -45,6 +48,8 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   );
   refuseUnknownPaths(app);
   app.addHook('onRequest', createAuthHook(options.authenticator));
+  if (options.rateLimit !== undefined && options.rateLimit !== 'off')
+    app.addHook('onRequest', createRateLimit(options.rateLimit));
   acceptJson(app);
   addMetrics(app, engine, options.openEndpoints.includes('/metrics'));
   addHealth(app, engine);

@@ -8,6 +8,7 @@ import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
 import { plan } from './plan.ts';
+import { secretsKey, secretsRotate } from './secrets.ts';
 import { type StartServer, serveCommand } from './serve.ts';
 import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,7 +25,18 @@ export interface Surroundings {
 
 /** Every command, in the order of the help text. */
 export function commandsOf(startServer: StartServer): readonly Command[] {
-  return [serveCommand(startServer), validate, plan, apply, exportDocuments, status, token, version];
+  return [
+    serveCommand(startServer),
+    validate,
+    plan,
+    apply,
+    exportDocuments,
+    status,
+    token,
+    secretsKey,
+    secretsRotate,
+    version,
+  ];
 }
 
 /** Runs one command line and returns the exit code; it never throws. */

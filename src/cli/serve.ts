@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Config } from '../config.ts';
+import { type Config, type Environment, environment } from '../config.ts';
 import { isWellFormedToken } from '../lib/token.ts';
 import { createLog, type Log } from '../log.ts';
 import { Unauthenticated, Unavailable } from '../model/errors.ts';
@@ -10,7 +10,10 @@ import { programVersion } from './version.ts';
 
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
-  Pick<Config, 'preparedStatements' | 'openEndpoints'> & {
+  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'literalSecrets'> &
+  Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
+    /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
+    readonly values: Readonly<Record<string, string>>;
     readonly databaseUrl?: string;
     readonly bootstrapToken?: string;
   };
@@ -37,6 +40,7 @@ const declaration = {
   settings: [
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
     ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
+    ...(['edition', 'rateLimit', 'secretKey', 'secretKeyFile', 'valuesDir', 'literalSecrets'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],
@@ -56,13 +60,24 @@ async function run(startServer: StartServer, { config, terminal }: ServeInvocati
   const stop = waitForSignal(log);
   const database = databaseUrl === undefined ? {} : { databaseUrl };
   const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
-  const server = await startServer({ ...options, ...database, ...bootstrap }, log).catch((error: unknown) => {
+  const server = await startServer(
+    { ...options, ...database, ...bootstrap, values: namedValues(environment) },
+    log,
+  ).catch((error: unknown) => {
     throw explain(error, config);
   });
   log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
   await stop;
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
   return exit.ok;
+}
+
+/** The variables that documents may name. */
+function namedValues(env: Environment): Readonly<Record<string, string>> {
+  const entries = Object.entries(env).flatMap(([name, value]) =>
+    name.startsWith('HEDDLE_VALUE_') && value !== undefined ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(entries);
 }
 
 /** What the system says about an address it does not give, as a sentence. */

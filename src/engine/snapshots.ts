@@ -14,6 +14,8 @@ export interface Snapshots {
   fresh(account: string): Promise<Snapshot>;
   /** Makes a committed snapshot the one at hand. */
   advance(snapshot: Snapshot): void;
+  /** Forgets everything: the next call reads from the database. */
+  forget(): void;
 }
 
 /** How many objects the cached snapshots hold in all; an object takes about 2 kB with its index entries. */
@@ -57,6 +59,7 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
     at,
     current,
     advance,
+    forget: () => known.clear(),
     async fresh(account) {
       const under = running.get(account);
       if (under !== undefined) await under;

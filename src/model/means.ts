@@ -1,5 +1,7 @@
 /** Seals texts that must not be readable in the store, and opens them again. */
 export interface Vault {
+  /** The id of the key that seals. */
+  readonly keyId: string;
   /** The sealed form. Equal texts sealed under one key are equal, so that nothing differs without a reason. */
   seal(text: string): string;
   /** The text of a sealed form, under whichever known key. Throws when the key is not known. */
@@ -8,6 +10,12 @@ export interface Vault {
 
 /** The two ways in which the product is run. */
 export type Edition = 'self-hosted' | 'hosted';
+
+/** How many requests one caller may make: refilled evenly over the minute, up to `burst` at once. */
+export interface RateLimit {
+  readonly perMinute: number;
+  readonly burst: number;
+}
 
 /** What plans take from outside besides time and ids. */
 export interface Means {
@@ -38,6 +46,7 @@ export const mask = '****';
 /** Means for plans in which no secrets occur: the offline check, and tests of everything else. */
 export const bareMeans: Means = {
   vault: {
+    keyId: 'none',
     seal: () => `${sealedPrefix}none:`,
     open: () => {
       throw new Error('there is no key to open secrets with');

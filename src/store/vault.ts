@@ -20,6 +20,7 @@ export function createVault(keys: readonly Uint8Array[]): Vault {
   const [current] = known.values();
   if (current === undefined) throw new Internal('a vault needs a key');
   return {
+    keyId: current.id,
     seal: (text) => seal(current, text),
     open(sealed) {
       const [id = '', body = ''] = sealed.slice(sealedPrefix.length).split(':');

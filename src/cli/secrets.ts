@@ -1,0 +1,41 @@
+import { newKeyText } from '../store/keys.ts';
+import { accept, clientSettings, connect } from './client.ts';
+import { defineCommand } from './command.ts';
+import { exit } from './exit.ts';
+import { withProgress } from './progress.ts';
+
+export const secretsKey = defineCommand({
+  name: 'secrets key',
+  summary: 'Print a fresh key for secrets at rest.',
+  details: 'Works offline. Give it to servers as HEDDLE_SECRET_KEY; without it nobody can read the secrets any more.',
+  flags: {},
+  settings: [],
+  examples: [['heddle secrets key > secret.key && chmod 600 secret.key', 'Make a file for HEDDLE_SECRET_KEY_FILE']],
+  async run({ terminal }) {
+    terminal.out(`${newKeyText()}\n`);
+    return exit.ok;
+  },
+});
+
+export const secretsRotate = defineCommand({
+  name: 'secrets rotate',
+  summary: 'Seal all secrets again under the newest key, while the server serves.',
+  details:
+    'First give every server the new key in front of the old one (HEDDLE_SECRET_KEY=NEW,OLD) and restart it; then rotate; then the old key may go.',
+  flags: {},
+  settings: clientSettings,
+  examples: [['heddle secrets rotate', 'Finish a change of keys']],
+  async run({ config, terminal }) {
+    const client = await connect(config);
+    const answer = await withProgress(terminal, 'sealing secrets again', () =>
+      client.post('/api/config/secrets/rotate', {}),
+    );
+    const { rows } = accept(answer).body as { readonly rows: number };
+    terminal.out(
+      rows === 0
+        ? 'Every secret is sealed under the newest key already.\n'
+        : `Sealed the secrets of ${rows} rows again.\n`,
+    );
+    return exit.ok;
+  },
+});
