@@ -22,6 +22,12 @@ describe('the configuration', () => {
         preparedStatements: true,
         openEndpoints: [],
         shutdownGraceMs: 10_000,
+        edition: 'self-hosted',
+        rateLimit: undefined,
+        secretKey: undefined,
+        secretKeyFile: undefined,
+        valuesDir: undefined,
+        literalSecrets: false,
       },
     });
   });
@@ -54,6 +60,10 @@ describe('the configuration', () => {
     ['preparedStatements', 'HEDDLE_PREPARED_STATEMENTS', 'Off', false],
     ['openEndpoints', 'HEDDLE_OPEN_ENDPOINTS', '/metrics,/docs', ['/metrics', '/docs']],
     ['shutdownGraceMs', 'HEDDLE_SHUTDOWN_GRACE', '1m30s', 90_000],
+    ['edition', 'HEDDLE_EDITION', 'hosted', 'hosted'],
+    ['rateLimit', 'HEDDLE_RATE_LIMIT', '120/1200', { perMinute: 120, burst: 1200 }],
+    ['rateLimit', 'HEDDLE_RATE_LIMIT', 'off', 'off'],
+    ['literalSecrets', 'HEDDLE_ALLOW_LITERAL_SECRETS', 'yes', true],
     ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
     ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
   ])('reads %s from %s=%s', (name, variable, text, expected) => {

@@ -12,6 +12,7 @@ import { createErrorHandler } from './errors.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { createRateLimit } from './rate-limit.ts';
+import { renderReference } from './reference-page.ts';
 import { collectMethods, refuseBrokenRequest, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
 /** What the HTTP interface is built from. */
@@ -56,20 +57,28 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   addKindRoutes(app, engine);
   for (const area of areas) area.add(app, engine);
   await app.register((scope) => addConfigRoutes(scope, { engine, reader: options.reader, version: options.version }));
-  const description = JSON.stringify(
-    lowerToOpenApi(engine.registry, {
-      version: options.version,
-      extraPaths: Object.assign({}, ...areas.map(({ paths }) => paths)),
-    }),
-  );
-  app.get(
-    '/api/openapi.json',
-    { config: { open: options.openEndpoints.includes('/api/openapi.json') } },
-    async (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(description),
-  );
+  addDescription(app, options);
   refuseOtherMethods();
   await app.ready();
   return app;
+}
+
+/** The interface described for programs and for people. */
+function addDescription(app: FastifyInstance, { engine, version, openEndpoints }: ApiOptions): void {
+  const extraPaths = Object.assign({}, ...areas.map(({ paths }) => paths));
+  const description = lowerToOpenApi(engine.registry, { version, extraPaths });
+  const [text, page] = [JSON.stringify(description), renderReference(description)];
+  app.get(
+    '/api/openapi.json',
+    { config: { open: openEndpoints.includes('/api/openapi.json') } },
+    async (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(text),
+  );
+  app.get('/docs', { config: { open: openEndpoints.includes('/docs') } }, async (_request, reply) =>
+    reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+      .send(page),
+  );
 }
 
 /** `/healthz` says that the process answers, `/readyz` that the database does too. */

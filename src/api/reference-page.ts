@@ -1,0 +1,135 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+
+/** The reference of the interface as one page of HTML: no scripts, no assets from elsewhere. */
+export function renderReference(description: JsonObject): string {
+  const schemas = asObject(asObject(description['components'])['schemas']);
+  const operations = operationsOf(description);
+  const tags = [...new Set(operations.map(({ tag }) => tag))].sort();
+  const version = text(asObject(description['info'])['version']);
+  const index = tags.map((tag) => `<li><a href="#${tag}">${escape(tag)}</a></li>`).join('');
+  const sections = tags.map((tag) => renderTag(tag, operations, schemas)).join('\n');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Heddle ${escape(version)}: the interface</title>
+<style>${style}</style>
+</head>
+<body>
+<header><h1>Heddle ${escape(version)}</h1><p>The same as <a href="/api/openapi.json">openapi.json</a>, for reading.</p></header>
+<nav aria-label="Areas"><ul>${index}</ul></nav>
+<main>
+${sections}
+</main>
+</body>
+</html>
+`;
+}
+
+const style = `
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
+nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0}
+details{border-top:1px solid color-mix(in srgb,currentcolor 25%,transparent);padding:.4rem 0}
+summary{cursor:pointer}
+code{font-family:ui-monospace,monospace;font-size:.95em;overflow-wrap:anywhere}
+.method{display:inline-block;min-width:4.5em;font-weight:600}
+table{border-collapse:collapse;width:100%;margin:.5rem 0}
+th,td{text-align:left;vertical-align:top;padding:.2rem .6rem .2rem 0}
+`;
+
+interface Listed {
+  readonly tag: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: JsonObject;
+}
+
+const methods = ['get', 'post', 'put', 'delete'];
+
+function operationsOf(description: JsonObject): readonly Listed[] {
+  return Object.entries(asObject(description['paths'])).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = asObject(item)[method];
+      if (!isObject(operation)) return [];
+      const tags = (operation as JsonObject)['tags'];
+      return [{ tag: Array.isArray(tags) ? text(tags[0]) : 'other', method, path, operation: operation as JsonObject }];
+    }),
+  );
+}
+
+function renderTag(tag: string, operations: readonly Listed[], schemas: JsonObject): string {
+  const own = operations.filter((listed) => listed.tag === tag);
+  return `<section id="${escape(tag)}"><h2>${escape(tag)}</h2>${own.map((listed) => renderOperation(listed, schemas)).join('')}</section>`;
+}
+
+function renderOperation({ method, path, operation }: Listed, schemas: JsonObject): string {
+  const body = contentSchema(operation['requestBody']);
+  const answer = contentSchema(asObject(operation['responses'])['200'] ?? asObject(operation['responses'])['201']);
+  return `<details><summary><span class="method">${method.toUpperCase()}</span><code>${escape(path)}</code> ${escape(text(operation['summary']))}</summary>
+${paragraph(operation['description'])}${part('Request', body, schemas)}${part('Answer', answer, schemas)}</details>`;
+}
+
+function paragraph(value: Json | undefined): string {
+  return value === undefined ? '' : `<p>${escape(text(value))}</p>`;
+}
+
+function part(title: string, schema: JsonObject | undefined, schemas: JsonObject): string {
+  if (schema === undefined) return '';
+  const list = schema['type'] === 'array';
+  const rows = renderMembers(resolve(list ? asObject(schema['items']) : schema, schemas), schemas, '', 0);
+  const name = list ? `${title}: a list of` : title;
+  return rows === ''
+    ? ''
+    : `<h3>${name}</h3><table><thead><tr><th scope="col">Member</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
+}
+
+/** Members of members too, three levels deep. */
+function renderMembers(schema: JsonObject, schemas: JsonObject, prefix: string, depth: number): string {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(asObject(schema['properties']))
+    .map(([name, value]) => {
+      const member = resolve(asObject(value), schemas);
+      const items = resolve(asObject(member['items']), schemas);
+      const inner =
+        depth > 2
+          ? ''
+          : renderMembers(member, schemas, `${prefix}${name}.`, depth + 1) +
+            renderMembers(items, schemas, `${prefix}${name}[].`, depth + 1);
+      const mark = required.includes(name) ? '' : ' <small>optional</small>';
+      return `<tr><td><code>${escape(prefix + name)}</code>${mark}</td><td>${escape(typeOf(member, items))}</td><td>${escape(text(asObject(value)['description'] ?? member['description']))}</td></tr>${inner}`;
+    })
+    .join('');
+}
+
+function typeOf(schema: JsonObject, items: JsonObject): string {
+  const values = schema['enum'];
+  if (Array.isArray(values)) return values.map(text).join(' | ');
+  const type = Array.isArray(schema['type']) ? schema['type'].map(text).join(' | ') : text(schema['type'] ?? 'object');
+  return type === 'array' ? `${text(items['type'] ?? 'object')}[]` : type;
+}
+
+function contentSchema(holder: Json | undefined): JsonObject | undefined {
+  const schema = asObject(asObject(asObject(holder)['content'])['application/json'])['schema'];
+  return isObject(schema) ? (schema as JsonObject) : undefined;
+}
+
+function resolve(schema: JsonObject, schemas: JsonObject): JsonObject {
+  const reference = schema['$ref'];
+  return typeof reference === 'string' ? asObject(schemas[reference.split('/').at(-1) ?? '']) : schema;
+}
+
+function asObject(value: Json | undefined): JsonObject {
+  return isObject(value) ? (value as JsonObject) : {};
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+function escape(value: string): string {
+  return value.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
