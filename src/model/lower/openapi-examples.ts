@@ -4,34 +4,54 @@ import { canonicalSpec } from '../canonical.ts';
 import { withEntryIds } from '../entry-ids.ts';
 import { entriesOf, type Fields, isEmpty } from '../field.ts';
 import type { Kind } from '../kind.ts';
+import { bareMeans, type Means } from '../means.ts';
 import type { StoredObject } from '../object.ts';
 import { type Mention, mapReferences, mentionsOf } from '../references.ts';
 import type { Registry } from '../registry.ts';
+import { sealSecrets } from '../secrets.ts';
 import { emptySnapshot, type Snapshot } from '../snapshot.ts';
+import { numberedId } from '../wire-id.ts';
 import { lowerToResponse } from './response.ts';
+import { fieldsOn } from './shape.ts';
 
 /** What the example of a kind looks like on its way in and out. */
 export interface Examples {
   request(kind: Kind): JsonObject;
+  /** The body of a replacement, which may say less than a creation. */
+  replacement(kind: Kind): JsonObject;
   response(kind: Kind): JsonObject;
+  /** The answer to a creation, with what is shown once. */
+  created(kind: Kind): JsonObject;
 }
 
 /** Examples of all kinds: the answers are what the server says in an account that holds every kind's example. */
 export function createExamples(registry: Registry): Examples {
   const snapshot = exampleAccount(registry);
+  const response = (kind: Kind): JsonObject => {
+    const object = snapshot.get(ownId(kind));
+    return object === undefined ? {} : lowerToResponse(registry, object, snapshot);
+  };
   return {
-    request: (kind) => trimmed(bodyFields(kind), exampleSpec(kind)),
-    response(kind) {
-      const object = snapshot.get(exampleId(kind.name));
-      return object === undefined ? {} : lowerToResponse(registry, object, snapshot);
+    request: (kind) => trimmed(fieldsOn(kind, 'request'), exampleSpec(kind)),
+    replacement: (kind) => trimmed(fieldsOn(kind, 'replace'), exampleSpec(kind)),
+    response,
+    created(kind) {
+      const object = snapshot.get(ownId(kind));
+      return { ...response(kind), ...(object === undefined ? {} : kind.born?.(object, birth)?.outputs) };
     },
   };
 }
 
-/** Over HTTP the parent stands in the path. */
-function bodyFields(kind: Kind): Fields {
-  return Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
-}
+/** Examples are the same at every run. */
+const birth = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(7) };
+
+/** Over HTTP secrets are sent as they are; the text is one that every kind of secret accepts. */
+const plain: Means = {
+  ...bareMeans,
+  literalSecrets: true,
+  valueFrom: () => 'c2VjcmV0',
+  vault: { ...bareMeans.vault, seal: (text) => text },
+};
 
 function trimmed(fields: Fields, spec: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
@@ -48,7 +68,13 @@ function trimmed(fields: Fields, spec: JsonObject): JsonObject {
 function exampleSpec(kind: Kind): JsonObject {
   const idOf = ({ kind: target, text, field }: Mention) =>
     field === kind.parent?.field ? exampleId(target) : sampleId(target, text);
-  return mapReferences(kind.spec, canonicalSpec(kind, kind.example).spec, idOf);
+  const spec = sealSecrets(kind.spec, kind.example, undefined, plain, 'document').spec;
+  return mapReferences(kind.spec, canonicalSpec(kind, spec).spec, idOf);
+}
+
+/** The id of a kind's own example. */
+function ownId(kind: Kind): string {
+  return kind.ids === 'integer' ? numberedId(kind, 1) : exampleId(kind.name);
 }
 
 function exampleId(kind: string): string {
@@ -70,7 +96,7 @@ function exampleAccount(registry: Registry): Snapshot {
       if (named !== undefined) put(standIn(named, text));
     }
   }
-  for (const kind of registry.kinds) put(storedExample(kind, exampleId(kind.name), exampleSpec(kind)));
+  for (const kind of registry.kinds) put(storedExample(kind, ownId(kind), exampleSpec(kind)));
   return emptySnapshot(registry, exampleId('Account')).with({ put: [...objects.values()], remove: [] });
 }
 
@@ -91,12 +117,13 @@ function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
     ...(kind.parent === undefined ? {} : { parent: exampleId(kind.parent.kind) }),
     ...{ protected: false, createdRevision: 1, updatedRevision: 1, createdAt: at, updatedAt: at, declared: [] },
   };
+  const born = kind.born?.(object, birth);
   let entries = 0;
   const nextId = () => {
     entries += 1;
     return sampleId(id, String(entries));
   };
-  return withEntryIds(kind, object, nextId);
+  return withEntryIds(kind, born === undefined ? object : { ...object, derived: born.derived }, nextId);
 }
 
 function membersOf(value: Json): Json {

@@ -5,7 +5,7 @@ import { pluralWord } from './crd.ts';
 import { createExamples, type Examples } from './openapi-examples.ts';
 import { header, json, listOf, named, type Operation, operation, pathParameters, query } from './openapi-operation.ts';
 import { responseSchema, summarySchema } from './response-schema.ts';
-import { specSchema } from './shape.ts';
+import { fieldsOn, type Surface, specSchema } from './shape.ts';
 
 /** The path items of every kind that has endpoints. */
 export function kindPaths(registry: Registry): JsonObject {
@@ -21,12 +21,22 @@ export function kindSchemas(registry: Registry): JsonObject {
     ...(kind.summary === undefined ? [] : [[`${kind.name}Summary`, summarySchema(kind)] as const]),
     ...(kind.path === undefined ? [] : [[kind.name, responseSchema(registry, kind, names)] as const]),
     ...(hasBody(kind) ? [[`${kind.name}Request`, tolerant(specSchema(registry, kind, 'request'))] as const] : []),
+    ...(hasOwnReplacement(kind)
+      ? [[`${kind.name}Replacement`, tolerant(specSchema(registry, kind, 'replace'))] as const]
+      : []),
   ]);
   return Object.fromEntries(schemas);
 }
 
 function hasBody(kind: Kind): boolean {
   return kind.path !== undefined && (kind.verbs.includes('create') || kind.verbs.includes('replace'));
+}
+
+/** Whether a replacement says other things than a creation. */
+function hasOwnReplacement(kind: Kind): boolean {
+  if (kind.path === undefined || !kind.verbs.includes('replace')) return false;
+  const names = (surface: Surface) => Object.keys(fieldsOn(kind, surface)).sort().join();
+  return kind.merge === true || names('request') !== names('replace');
 }
 
 /** Over HTTP unknown members are ignored and named, so the schema does not forbid them. */
@@ -46,22 +56,35 @@ function tolerant(schema: JsonObject): JsonObject {
 function pathItems(examples: Examples, kind: Kind): readonly (readonly [string, JsonObject])[] {
   if (kind.path === undefined) return [];
   const one = `${kind.path}/{${kind.idParameter ?? 'id'}}`;
-  const items: readonly (readonly [string, readonly Verb[]])[] = [
-    [kind.path, ['list', 'create']],
-    [one, ['read', 'replace', 'delete']],
-  ];
-  return items.flatMap(([path, verbs]) => {
+  const items: readonly (readonly [string, readonly Verb[]])[] =
+    kind.single === true
+      ? [[kind.path, ['create', 'read', 'replace', 'delete']]]
+      : [
+          [kind.path, ['list', 'create']],
+          [one, ['read', 'replace', 'delete']],
+        ];
+  const all =
+    kind.listPath === undefined ? [] : [[kind.listPath, { get: operation(describeAll(examples, kind)) }] as const];
+  const paths = items.flatMap(([path, verbs]) => {
     const offered = verbs.filter((verb) => kind.verbs.includes(verb));
     if (offered.length === 0) return [];
     const operations = offered.map((verb) => [methods[verb], operation(describeVerb(examples, kind, verb))] as const);
     const parameters = pathParameters(path, (name) => parameterOf(kind, name));
     return [[path, { ...parameters, ...Object.fromEntries(operations) }] as const];
   });
+  return [...paths, ...all];
+}
+
+/** The list of a child kind, whatever the parent. */
+function describeAll(examples: Examples, kind: Kind): Operation {
+  const { id, ...rest } = describeVerb(examples, { ...kind, filters: {} }, 'list');
+  return { ...rest, id: id.replace('list', 'listAll') };
 }
 
 function parameterOf(kind: Kind, name: string): JsonObject {
   const owner = name === (kind.idParameter ?? 'id') ? kind.name : (kind.parent?.kind ?? kind.name);
-  return { description: `The id of the object of kind ${owner}.`, schema: { type: 'string' } };
+  const type = name === (kind.idParameter ?? 'id') ? (kind.ids ?? 'string') : 'string';
+  return { description: `The id of the object of kind ${owner}.`, schema: { type } };
 }
 
 const methods: Readonly<Record<Verb, string>> = {
@@ -90,7 +113,8 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   }),
   create: (kind, examples) => ({
     parameters: [header('Prefer')],
-    ...bodies(kind, examples),
+    body: json(named(`${kind.name}Request`), examples.request(kind)),
+    answer: json(named(kind.name), examples.created(kind)),
     headers: ['ETag', 'Heddle-Ignored'],
     errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), 400, 409, 413, 415, 422),
   }),
@@ -102,13 +126,21 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     errors: sorted(...always, 404),
   }),
   replace: (kind, examples) => ({
-    description: 'An optional field that is left out returns to its default.',
+    description:
+      kind.merge === true
+        ? 'What is left out stays as it is.'
+        : 'An optional field that is left out returns to its default.',
     parameters: [header('IfMatch'), header('Prefer')],
-    ...bodies(kind, examples),
+    body: json(named(`${kind.name}${hasOwnReplacement(kind) ? 'Replacement' : 'Request'}`), examples.replacement(kind)),
+    answer: json(named(kind.name), examples.response(kind)),
     headers: ['ETag', 'Heddle-Ignored'],
     errors: sorted(...always, 400, 404, 409, 412, 413, 415, 422),
   }),
-  delete: () => ({ parameters: [header('IfMatch')], errors: sorted(...always, 400, 404, 409, 412) }),
+  delete: (kind) => ({
+    parameters: [header('IfMatch')],
+    ...(kind.deleteReply === 'object' ? { answer: json({ type: 'object' }, {}) } : {}),
+    errors: sorted(...always, 400, 404, 409, 412),
+  }),
 };
 
 function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
@@ -117,13 +149,6 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   const what = isList ? 'objects' : 'an object';
   const summary = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${what} of kind ${kind.name}`;
   return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
-}
-
-function bodies(kind: Kind, examples: Examples): Pick<Operation, 'body' | 'answer'> {
-  return {
-    body: json(named(`${kind.name}Request`), examples.request(kind)),
-    answer: json(named(kind.name), examples.response(kind)),
-  };
 }
 
 function sorted(...statuses: readonly number[]): readonly number[] {

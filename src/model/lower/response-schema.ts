@@ -21,9 +21,9 @@ export function responseSchema(registry: Registry, kind: Kind, names: SchemaName
   return {
     type: 'object',
     description: kind.doc,
-    required: ['id', ...own.required, ...children.map(([name]) => name)],
+    required: [...(hasId(kind) ? ['id'] : []), ...own.required, ...children.map(([name]) => name)],
     properties: {
-      id: idSchema(kind.name),
+      ...(hasId(kind) ? { id: idSchema(kind) } : {}),
       ...own.properties,
       ...Object.fromEntries(children),
       ...computedSchemas(kind),
@@ -36,7 +36,7 @@ export function summarySchema(kind: Kind): JsonObject {
   const members = kind.summary ?? ['id', 'name'];
   const computed = computedSchemas(kind);
   const schemaOf = (name: string): Json => {
-    if (name === 'id') return idSchema(kind.name);
+    if (name === 'id') return idSchema(kind);
     const field = kind.spec[name];
     return computed[name] ?? { type: 'string', description: field?.doc ?? 'The display name.' };
   };
@@ -48,12 +48,18 @@ export function summarySchema(kind: Kind): JsonObject {
   };
 }
 
-function idSchema(kind: string): JsonObject {
-  return { type: 'string', description: `The id of the object of kind ${kind}.` };
+/** The one object of a kind needs no id. */
+function hasId(kind: Kind): boolean {
+  return kind.single !== true || kind.ids !== undefined;
+}
+
+function idSchema({ name, ids }: Pick<Kind, 'name'> & { readonly ids?: Kind['ids'] }): JsonObject {
+  return { type: ids ?? 'string', description: `The id of the object of kind ${name}.` };
 }
 
 function childrenSchema(child: Kind, names: SchemaNames): JsonObject {
-  return { type: 'array', description: child.doc, items: names.response(child.name) };
+  const items = child.parent?.answer === 'ids' ? idSchema(child) : names.response(child.name);
+  return { type: 'array', description: child.doc, items };
 }
 
 function computedSchemas(kind: Kind): JsonObject {
@@ -100,7 +106,7 @@ function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
       return {
         type: 'array',
         items: object(['id', 'name'], {
-          id: idSchema(field.kind),
+          id: idSchema({ name: field.kind }),
           name: { type: 'string', description: 'The display name.' },
         }),
       };
