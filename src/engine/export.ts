@@ -97,12 +97,15 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
   }
   if (field.type === 'object') {
     const inner = stateFields(field.fields, value as JsonObject);
-    return isEmpty(inner) ? undefined : inner;
+    // What is one piece says something by being there.
+    return isEmpty(inner) && field.whole !== true ? undefined : inner;
   }
   const optional = field.required !== true || field.documentDefault !== undefined;
   if (optional && equalJson(value, defaultOf(field))) return undefined;
   if (optional && isEmpty(value)) return undefined;
   if (field.type === 'keyed') return (value as readonly JsonObject[]).map((entry) => stateFields(field.fields, entry));
+  const { of } = field.type === 'list' ? field : {};
+  if (of?.type === 'object') return (value as readonly JsonObject[]).map((item) => stateFields(of.fields, item));
   return value;
 }
 

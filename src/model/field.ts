@@ -33,6 +33,8 @@ export interface FieldOptions {
   readonly cloudOnly?: boolean;
   /** Responses leave the member out when it is empty (`""`, `[]`, `{}`). */
   readonly omitEmpty?: boolean;
+  /** Answers do not show it. */
+  readonly hidden?: boolean;
   /** Unknown members inside are refused even over HTTP, because a typo there opens access. */
   readonly closed?: boolean;
   /** Members that responses show inside, by JSON Schema. Requests may send them back: they are ignored without a word. */
@@ -59,6 +61,8 @@ interface BooleanShape {
 interface EnumShape {
   readonly type: 'enum';
   readonly values: readonly string[];
+  /** Requests may write the words in upper case. */
+  readonly ignoreCase?: boolean;
 }
 /** An ordered list owned as one piece, or (`set`) a sorted list without repeats, owned element by element. */
 interface ListShape {
@@ -80,6 +84,8 @@ interface KeyedShape {
 interface ObjectShape {
   readonly type: 'object';
   readonly fields: Fields;
+  /** Owned as one piece, because its members mean something only together. */
+  readonly whole?: boolean;
 }
 interface RefShape {
   readonly type: 'ref';
@@ -173,7 +179,10 @@ export function boolean(options: Options<BooleanShape>): Field<boolean> {
   return { type: 'boolean', ...options };
 }
 /** One of a few words. */
-export function oneOf<const V extends readonly string[]>(values: V, options: FieldOptions): Field<V[number]> {
+export function oneOf<const V extends readonly string[]>(
+  values: V,
+  options: FieldOptions & { readonly ignoreCase?: boolean },
+): Field<V[number]> {
   return { type: 'enum', values, ...options };
 }
 /** An ordered list, owned as one piece. */
@@ -191,8 +200,11 @@ export function keyed<F extends Fields>(
 ): Field<readonly SpecOf<F>[]> {
   return { type: 'keyed', fields, default: [], ids: false, ...options };
 }
-/** A nested object whose members are owned one by one. */
-export function object<F extends Fields>(fields: F, options: FieldOptions): Field<SpecOf<F>> {
+/** A nested object whose members are owned one by one, unless it is `whole`. */
+export function object<F extends Fields>(
+  fields: F,
+  options: FieldOptions & { readonly whole?: boolean },
+): Field<SpecOf<F>> {
   return { type: 'object', fields, ...options };
 }
 /** A reference to one object, absent when empty. */
@@ -234,6 +246,11 @@ export function mapOf<T>(
   options: FieldOptions & { readonly secretKeys?: readonly string[]; readonly maxItems?: number },
 ): Field<Readonly<Record<string, T>>> {
   return { type: 'map', of, default: {}, ...options };
+}
+
+/** Whether a field is an object whose members are units of their own. */
+export function isDivided(field: AnyField): field is Extract<AnyField, { readonly type: 'object' }> {
+  return field.type === 'object' && field.whole !== true;
 }
 
 /** The fields of a map with their names, in declared order. */

@@ -100,8 +100,11 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
           normalizeFields(field.fields, item, { ...run, stated: false }, `${pointer}/${at}`),
         ),
       );
-    case 'object':
-      return normalizeFields(field.fields, value as JsonObject, run, pointer);
+    case 'object': {
+      // What is one piece is stated with everything in it.
+      const inner = field.whole === true ? { ...run, stated: false } : run;
+      return normalizeFields(field.fields, value as JsonObject, inner, pointer);
+    }
     default:
       return unreachable(field);
   }

@@ -1,5 +1,5 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { type AnyField, entriesOf, type Fields, isDivided } from './field.ts';
 import { defaultOf } from './normalize.ts';
 
 /**
@@ -23,7 +23,7 @@ export function unitsOf(fields: Fields, spec: JsonObject, prefix = ''): Readonly
 }
 
 function addUnits(units: Map<string, Json>, field: AnyField, path: string, value: Json): void {
-  if (field.type === 'object') {
+  if (isDivided(field)) {
     for (const [inner, item] of unitsOf(field.fields, value as JsonObject, `${path}.`)) units.set(inner, item);
     return;
   }
@@ -73,7 +73,7 @@ export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject,
     const is = after[name];
     if (was === is || equalJson(was, is)) continue;
     const path = `${prefix}${name}`;
-    if (field.type === 'object')
+    if (isDivided(field))
       changes.push(...diffUnits(field.fields, (was ?? {}) as JsonObject, (is ?? {}) as JsonObject, `${path}.`));
     else changes.push(...diffValue(field, path, was, is));
   }

@@ -1,5 +1,5 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
-import type { Fields } from '../model/field.ts';
+import { type Fields, isDivided } from '../model/field.ts';
 import type { StoredObject } from '../model/object.ts';
 import { applyUnits, resetValue, type UnitChange, unitsOf } from '../model/units.ts';
 
@@ -93,7 +93,8 @@ function holds(fields: Fields, spec: JsonObject, stated: JsonObject): boolean {
   return Object.entries(stated).every(([name, value]) => {
     const field = fields[name];
     const current = spec[name];
-    if (field?.type === 'object') return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);
+    if (field !== undefined && isDivided(field))
+      return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);
     if (field?.type === 'members')
       return (value as readonly string[]).every((id) =>
         ((current as Record<string, readonly string[]>)[id] ?? []).includes(sourceOrigin),

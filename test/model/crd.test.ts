@@ -67,6 +67,7 @@ describe('lowering to a CRD', () => {
       sure: keyed(entry, { doc: 'Entries.', key: 'name' }),
       unsure: keyed(entry, { doc: 'Entries.', key: 'note' }),
       part: object({ inner: string({ doc: 'Inner.', minLength: 2, default: 'ab' }) }, { doc: 'Part.' }),
+      block: object({ inner: string({ doc: 'Inner.', default: '' }) }, { doc: 'Block.', whole: true }),
     },
     example: {},
   });
@@ -83,6 +84,11 @@ describe('lowering to a CRD', () => {
     ['unsure', { 'x-kubernetes-list-type': 'atomic' }],
   ])('a list merges as the document does: %s', (name, expected) => {
     expect(fieldAt(name)).toMatchObject(expected);
+  });
+
+  test('an object that is one piece is one to Kubernetes too', () => {
+    expect(fieldAt('block')).toMatchObject({ type: 'object', 'x-kubernetes-map-type': 'atomic' });
+    expect(fieldAt('part')).not.toHaveProperty('x-kubernetes-map-type');
   });
 
   test('limits are kept, defaults are not: they would count as stated', () => {

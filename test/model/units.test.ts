@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { boolean, object, string } from '../../src/model/field.ts';
 import { normalize, normalizeStated } from '../../src/model/normalize.ts';
 import { applyUnits, diffUnits, keyedEntries, resetValue, unitsOf } from '../../src/model/units.ts';
 import { anySpec, thing } from './sample-kinds.ts';
@@ -128,5 +129,37 @@ describe('units', () => {
     ['an unknown unit stays', 'other', { keep: true }],
   ])('what nobody states any more: %s', (_, path, value) => {
     expect(resetValue(thing.spec, path)).toEqual(value);
+  });
+});
+
+describe('an object that is one piece', () => {
+  const fields = {
+    limits: object(
+      {
+        pace: object(
+          { max: string({ doc: 'Max.', required: true }), hard: boolean({ doc: 'Hard.', default: true }) },
+          { doc: 'Pace.', whole: true },
+        ),
+      },
+      { doc: 'Limits.', default: {} },
+    ),
+  };
+  const full = { limits: { pace: { max: '9', hard: true } } };
+
+  test('is one unit, stated with its defaults', () => {
+    const stated = normalizeStated(fields, { limits: { pace: { max: '9' } } }).spec;
+    expect(stated).toEqual(full);
+    expect(Object.fromEntries(unitsOf(fields, stated))).toEqual({ 'limits.pace': { max: '9', hard: true } });
+  });
+
+  test('differs, comes and goes as a whole', () => {
+    const softer = { limits: { pace: { max: '9', hard: false } } };
+    expect(diffUnits(fields, full, softer).map(({ path }) => path)).toEqual(['limits.pace']);
+    expect(applyUnits(fields, full, diffUnits(fields, full, { limits: {} }))).toEqual({ limits: {} });
+    expect(applyUnits(fields, { limits: {} }, diffUnits(fields, { limits: {} }, full))).toEqual(full);
+  });
+
+  test('is not there when nobody states it any more, even when its members are required', () => {
+    expect(resetValue(fields, 'limits.pace')).toEqual({ keep: false });
   });
 });

@@ -151,6 +151,7 @@ function describedReference(schema: JsonObject): JsonObject {
 
 /** A keyed list is a map only when every entry is sure to have its key; without a word on merging a list is one piece. */
 function listType(schema: JsonObject): JsonObject {
+  if (schema['type'] === 'object') return schema['x-merge'] === 'atomic' ? { 'x-kubernetes-map-type': 'atomic' } : {};
   if (schema['type'] !== 'array') return {};
   const merge = String(schema['x-merge'] ?? 'atomic');
   const key = /^map\((.+)\)$/.exec(merge)?.[1];

@@ -122,7 +122,10 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'keyed':
       return keyedSchema(field, surface);
     case 'object':
-      return objectSchema(field.fields, surface, { nameFromKey: false });
+      return {
+        ...objectSchema(field.fields, surface, { nameFromKey: false }),
+        ...(field.whole === true ? { 'x-merge': 'atomic' } : {}),
+      };
     default:
       return unreachable(field);
   }
