@@ -108,6 +108,12 @@ interface TypedRefShape {
   readonly type: 'typedRef';
   readonly kinds: Readonly<Record<string, string>>;
 }
+/** A reference whose kind follows from the member `by` beside it. Under a type without a kind it is a mere text. */
+interface RefByTypeShape {
+  readonly type: 'refByType';
+  readonly by: string;
+  readonly kinds: Readonly<Record<string, string>>;
+}
 /** An object whose member names are references. */
 interface RefMapShape {
   readonly type: 'refMap';
@@ -147,6 +153,7 @@ export type Shape =
   | RefsShape
   | MembersShape
   | TypedRefShape
+  | RefByTypeShape
   | RefMapShape;
 
 /** One declared field. `T` is the static type of its canonical value. */
@@ -228,6 +235,14 @@ export function typedRef(
   options: FieldOptions,
 ): Field<{ readonly id: string; readonly type: string } | undefined> {
   return { type: 'typedRef', kinds, ...options };
+}
+/** A reference whose type stands in the member `by` beside it. */
+export function refByType(
+  by: string,
+  kinds: Readonly<Record<string, string>>,
+  options: FieldOptions,
+): Field<string | undefined> {
+  return { type: 'refByType', by, kinds, ...options };
 }
 /** An object from references to values. */
 export function refMap<T>(kind: string, of: Field<T>, options: FieldOptions): Field<Readonly<Record<string, T>>> {

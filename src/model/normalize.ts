@@ -71,6 +71,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
     case 'boolean':
     case 'enum':
     case 'ref':
+    case 'refByType':
       return value;
     case 'refs':
       return Array.isArray(value) ? sortedSet(value) : value;

@@ -27,10 +27,23 @@ export function mapReferences(fields: Fields, spec: JsonObject, rename: Rename, 
     const mapped =
       field === undefined
         ? value
-        : mapValue(field, value, rename, `${pointer}/${name}`, path === '' ? name : `${path}.${name}`);
+        : mapValue(
+            kindBeside(field, spec),
+            value,
+            rename,
+            `${pointer}/${name}`,
+            path === '' ? name : `${path}.${name}`,
+          );
     if (mapped !== undefined) result[name] = mapped;
   }
   return result;
+}
+
+/** A reference whose kind the member beside it says, as the plain one that it is; without a kind it is no reference. */
+function kindBeside(field: AnyField, spec: JsonObject): AnyField {
+  if (field.type !== 'refByType') return field;
+  const kind = field.kinds[String(spec[field.by])];
+  return kind === undefined ? { type: 'string', doc: field.doc } : { type: 'ref', kind, doc: field.doc };
 }
 
 function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string, path: string): Json | undefined {
@@ -41,6 +54,7 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
     case 'enum':
     case 'secret':
     case 'map':
+    case 'refByType':
       return value;
     case 'ref':
       return typeof value === 'string' && value !== ''
@@ -122,7 +136,7 @@ export function hasReferences(fields: Fields): boolean {
 function mentionsPossible(field: AnyField): boolean {
   if (field.type === 'object' || field.type === 'keyed') return hasReferences(field.fields);
   if (field.type === 'list') return mentionsPossible(field.of);
-  return ['ref', 'refs', 'members', 'typedRef', 'refMap'].includes(field.type);
+  return ['ref', 'refs', 'members', 'typedRef', 'refByType', 'refMap'].includes(field.type);
 }
 
 function isRecord(value: Json | undefined): value is JsonObject {

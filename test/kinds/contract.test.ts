@@ -172,6 +172,7 @@ function wrongTypeFor(field: AnyField): Json {
     case 'string':
     case 'enum':
     case 'ref':
+    case 'refByType':
       return 5432;
     case 'integer':
       return '5432';

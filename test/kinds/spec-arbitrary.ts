@@ -33,6 +33,7 @@ function valuesOf(field: AnyField): fc.Arbitrary<Json> {
     case 'enum':
       return fc.constantFrom(...field.values);
     case 'ref':
+    case 'refByType':
       return fc.constantFrom(...ids);
     case 'refs':
     case 'members':

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { list, object, ref, string } from '../../src/model/field.ts';
+import { list, object, oneOf, ref, refByType, string } from '../../src/model/field.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { hasReferences, mapReferences, mentionsOf } from '../../src/model/references.ts';
 import { anySpec, person, thing } from './sample-kinds.ts';
@@ -93,6 +93,22 @@ describe('references', () => {
     const wrong = { owner: 1, friends: 'ann', crew: 3, target: 'x', rights: [1], entries: [4, 'x'], part: 2 };
     expect(told(wrong)).toEqual([]);
     expect(shout(wrong)).toEqual(wrong);
+  });
+
+  test('a reference beside its type is one of the kind that the type has, and a text where it has none', () => {
+    const to = {
+      to: refByType('of', { person: 'Person' }, { doc: 'To.' }),
+      of: oneOf(['person', 'place'], { doc: 'Of.' }),
+    };
+    const fields = { steps: list(object(to, { doc: 'Step.' }), { doc: 'Steps.' }) };
+    const spec = { steps: [{ to: 'ann', of: 'person' }, { to: 'rome', of: 'place' }, { to: 'bob' }] };
+    expect(mentionsOf(fields, spec)).toEqual([
+      { kind: 'Person', text: 'ann', pointer: '/steps/0/to', field: 'steps.to', single: true },
+    ]);
+    expect(mapReferences(fields, spec, ({ text }) => text.toUpperCase())).toEqual({
+      steps: [{ to: 'ANN', of: 'person' }, { to: 'rome', of: 'place' }, { to: 'bob' }],
+    });
+    expect(hasReferences(fields)).toBe(true);
   });
 
   test('a kind says whether it can name anything', () => {

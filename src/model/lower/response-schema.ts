@@ -74,7 +74,9 @@ interface FieldsSchema {
 }
 
 function fieldsSchema(fields: Fields, names: SchemaNames): FieldsSchema {
-  const entries = entriesOf(fields).filter(([, field]) => field.type !== 'secret' || field.read !== 'never');
+  const entries = entriesOf(fields).filter(
+    ([, field]) => field.hidden !== true && (field.type !== 'secret' || field.read !== 'never'),
+  );
   return {
     required: entries.filter(([, field]) => isAlwaysShown(field)).map(([name]) => name),
     properties: Object.fromEntries(
@@ -99,6 +101,7 @@ function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
     case 'enum':
       return { type: 'string', enum: field.values };
     case 'ref':
+    case 'refByType':
       return { type: 'string' };
     case 'refs':
       return { type: 'array', items: field.answer === 'ids' ? { type: 'string' } : names.summary(field.kind) };

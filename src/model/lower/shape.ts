@@ -94,6 +94,8 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
       return { type: 'string', enum: field.values };
     case 'ref':
       return { type: 'string', 'x-ref': field.kind };
+    case 'refByType':
+      return { type: 'string', minLength: 1, 'x-ref': [...new Set(Object.values(field.kinds))].join(' or ') };
     case 'refs':
       return bounded(
         { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' },
