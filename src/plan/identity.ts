@@ -1,6 +1,7 @@
 import { canonicalStated } from '../model/canonical.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type Desired, problemAt } from './desired.ts';
 
@@ -31,25 +32,60 @@ export function matchObjects(
 ): Matches {
   const taken = new Set<string>();
   const problems: Problem[] = [];
+  const ids = new Map<string, string>();
   const byKey = desired.map((item) => {
     const existing = snapshot.findByKey(item.kind.name, item.key);
     if (existing !== undefined) taken.add(existing.id);
     return existing;
   });
+  const search: Search = { snapshot, taken, problems, idOf: (kind, text) => idNamed(snapshot, ids, kind, text) };
   const leftovers = leftoversBySlot(snapshot, before, taken);
-  const matched = desired.map((item, at): Matched => {
-    const existing = byKey[at];
-    if (existing !== undefined) return { desired: item, existing, adopted: 'no' };
-    const paired = pairChild(item, leftovers);
-    if (paired !== undefined) {
-      taken.add(paired.id);
-      return { desired: item, existing: paired, adopted: 'no' };
+  const matched: Matched[] = [];
+  const match = (item: Desired, at: number): void => {
+    const found = matchObject(search, leftovers, item, byKey[at]);
+    if (found.existing !== undefined) {
+      taken.add(found.existing.id);
+      ids.set(`${item.kind.name}/${item.key}`, found.existing.id);
     }
-    const found = findUnmanaged(snapshot, item, taken, problems);
-    if (found?.existing !== undefined) taken.add(found.existing.id);
-    return found ?? { desired: item, adopted: 'no' };
-  });
+    matched[at] = found;
+  };
+  // Children are found by what they belong to and refer to, so everything else comes first.
+  for (const [at, item] of desired.entries()) if (item.kind.parent === undefined) match(item, at);
+  for (const [at, item] of desired.entries()) if (item.kind.parent !== undefined) match(item, at);
   return { matched, problems };
+}
+
+interface Search {
+  readonly snapshot: Snapshot;
+  readonly taken: Set<string>;
+  readonly problems: Problem[];
+  /** The stored object that a text of the documents names, as far as it is there and known by now. */
+  idOf(kind: string, text: string): string | undefined;
+}
+
+function idNamed(
+  snapshot: Snapshot,
+  matched: ReadonlyMap<string, string>,
+  kind: string,
+  text: string,
+): string | undefined {
+  if (text.startsWith('id:')) return text.slice(3);
+  const id = matched.get(`${kind}/${text}`) ?? snapshot.findByKey(kind, text)?.id;
+  if (id !== undefined) return id;
+  const [named, ...others] = snapshot.lookUp(kind, 'name', text.replace(/^name:/, ''));
+  return others.length === 0 ? named?.id : undefined;
+}
+
+function matchObject(
+  search: Search,
+  leftovers: Map<string, StoredObject[]>,
+  item: Desired,
+  byKey: StoredObject | undefined,
+): Matched {
+  if (byKey !== undefined) return { desired: item, existing: byKey, adopted: 'no' };
+  const paired = pairChild(search, item, leftovers);
+  if (paired !== undefined) return { desired: item, existing: paired, adopted: 'no' };
+  return findUnmanaged(search, item) ?? { desired: item, adopted: 'no' };
 }
 
 /** Children that nothing states any more, by parent and pairing value, in the order of their keys. */
@@ -63,13 +99,9 @@ function leftoversBySlot(
     const kind = snapshot.registry.get(object.kind);
     // What others state too stays theirs; this source then states another child beside it.
     if (taken.has(object.id) || object.declared.length > 1) continue;
-    if (kind.pairing === undefined || object.key === undefined) continue;
+    if (kind.pairing === undefined || object.key === undefined || object.parent === undefined) continue;
     // A stored spec is canonical, so it has the shape that the fields give it.
-    const slot = slotOf(
-      object.kind,
-      parentKey(object.key, kind.naturalKey?.(object.spec as never) ?? ''),
-      kind.pairing(object.spec as never),
-    );
+    const slot = slotOf(object.kind, object.parent, kind.pairing(object.spec as never));
     slots.set(slot, [...(slots.get(slot) ?? []), object]);
   }
   for (const objects of slots.values()) objects.sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1));
@@ -77,34 +109,36 @@ function leftoversBySlot(
 }
 
 /** A changed address keeps its id: an old and a new record of equal name and type are one record that changed. */
-function pairChild(item: Desired, leftovers: Map<string, StoredObject[]>): StoredObject | undefined {
-  if (item.kind.pairing === undefined || item.parent === undefined) return undefined;
-  const canonical = canonicalStated(item.kind, item.spec).spec as never;
-  const natural = item.kind.naturalKey?.(canonical) ?? '';
-  return leftovers.get(slotOf(item.kind.name, parentKey(item.key, natural), item.kind.pairing(canonical)))?.shift();
+function pairChild(search: Search, item: Desired, leftovers: Map<string, StoredObject[]>): StoredObject | undefined {
+  if (item.kind.pairing === undefined) return undefined;
+  const parent = parentOf(search, item);
+  if (parent === undefined) return undefined;
+  return leftovers.get(slotOf(item.kind.name, parent, item.kind.pairing(asStored(search, item))))?.shift();
 }
 
-function parentKey(key: string, natural: string): string {
-  return key.slice(0, key.length - natural.length);
+function parentOf({ idOf }: Search, { kind, parent }: Desired): string | undefined {
+  return parent === undefined ? undefined : idOf(kind.parent?.kind ?? '', parent);
+}
+
+/** The stated spec as it would be stored: with ids for the names that are known. The fields give it its shape. */
+function asStored({ idOf }: Search, { kind, spec }: Desired): never {
+  const named = mapReferences(kind.spec, spec, ({ kind: target, text }) => idOf(target, text) ?? text);
+  return canonicalStated(kind, named).spec as never;
 }
 
 function slotOf(kind: string, parent: string, pairing: string): string {
   return `${kind}\0${parent}\0${pairing}`;
 }
 
-function findUnmanaged(
-  snapshot: Snapshot,
-  item: Desired,
-  taken: ReadonlySet<string>,
-  problems: Problem[],
-): Matched | undefined {
+function findUnmanaged(search: Search, item: Desired): Matched | undefined {
+  const { snapshot, taken, problems } = search;
   const { kind } = item;
   const adopt = item.annotations[adoptAnnotation];
   if (adopt !== undefined) return adoptById(snapshot, item, adopt, taken, problems);
   const free = (object: StoredObject) =>
     isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
   if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
-  if (kind.parent !== undefined) return adoptAs(item, sameChild(snapshot, item, free), 'by_name');
+  if (kind.parent !== undefined) return adoptAs(item, sameChild(search, item, free), 'by_name');
   const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
   if (named.length > 1) {
     const ids = named.map((object) => `id:${object.id}`).join(', ');
@@ -126,27 +160,13 @@ function adoptAs(item: Desired, existing: StoredObject | undefined, adopted: Mat
 }
 
 /** A child of the same parent with the same natural key that was made through the API. */
-function sameChild(
-  snapshot: Snapshot,
-  item: Desired,
-  free: (object: StoredObject) => boolean,
-): StoredObject | undefined {
-  const parentKind = item.kind.parent?.kind ?? '';
-  const text = item.parent ?? '';
-  const parent =
-    snapshot.findByKey(parentKind, text) ??
-    snapshot.get(text.replace(/^id:/, '')) ??
-    onlyNamed(snapshot, parentKind, text);
+function sameChild(search: Search, item: Desired, free: (object: StoredObject) => boolean): StoredObject | undefined {
+  const parent = parentOf(search, item);
   if (parent === undefined) return undefined;
-  const natural = item.kind.naturalKey?.(canonicalStated(item.kind, item.spec).spec as never);
-  return snapshot
-    .childrenOf(parent.id, item.kind.name)
+  const natural = item.kind.naturalKey?.(asStored(search, item));
+  return search.snapshot
+    .childrenOf(parent, item.kind.name)
     .find((child) => free(child) && item.kind.naturalKey?.(child.spec as never) === natural);
-}
-
-function onlyNamed(snapshot: Snapshot, kind: string, name: string): StoredObject | undefined {
-  const named = snapshot.lookUp(kind, 'name', name.replace(/^name:/, ''));
-  return named.length === 1 ? named[0] : undefined;
 }
 
 function adoptById(
