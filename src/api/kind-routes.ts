@@ -9,13 +9,14 @@ import {
   type WriteOptions,
   type Written,
 } from '../engine/objects.ts';
-import { NotFound } from '../model/errors.ts';
-import type { Kind, Verb } from '../model/kind.ts';
+import type { Json } from '../lib/json.ts';
+import { InvalidInput, NotFound } from '../model/errors.ts';
+import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
-import { answerFrom, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
+import { type Answer, answerFrom, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
 import { callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
 
@@ -79,19 +80,43 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { objects, state } = await listObjects(engine, callOf(request), kind, parent);
   const filters = filtersOf(kind, request);
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)}`;
-  const answer = answerFrom(state, name, newest(objects), () =>
+  const answer = answerOf(engine, kind, request, state, name, newest(objects), (seen) =>
     objects
       .filter((object) => filters.every(([name, value]) => kind.filters?.[name]?.matches(object, value, state)))
-      .map((object) => lowerToResponse(engine.registry, object, state, 'list')),
+      .map((object) => lowerToResponse(engine.registry, object, seen, 'list')),
   );
   return sendAnswer(request, reply, answer);
 }
 
+/** An answer about a state: kept, unless answers of the kind depend on the moment or on who asks. */
+function answerOf(
+  engine: Engine,
+  kind: Kind,
+  request: FastifyRequest,
+  state: Snapshot,
+  name: string,
+  version: number,
+  make: (seen: State) => Json,
+): Answer {
+  if (kind.varies !== true) return answerFrom(state, name, version, () => make(state));
+  return makeAnswer(version, make(seenBy(engine, request, state)));
+}
+
+function seenBy(engine: Engine, request: FastifyRequest, state: Snapshot): State {
+  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id });
+}
+
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {
   const query = request.query as Readonly<Record<string, unknown>>;
-  return Object.keys(kind.filters ?? {}).flatMap((name) =>
+  const given = Object.keys(kind.filters ?? {}).flatMap((name) =>
     typeof query[name] === 'string' && query[name] !== '' ? [[name, query[name]] as const] : [],
   );
+  const problems = given.flatMap(([name, value]) => {
+    const message = kind.filters?.[name]?.fault?.(value);
+    return message === undefined ? [] : [{ code: 'filter_invalid', path: `/${name}`, message }];
+  });
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  return given;
 }
 
 function newest(objects: readonly StoredObject[]): number {
@@ -148,7 +173,9 @@ function sendWritten(engine: Engine, written: Written, request: FastifyRequest, 
   if (written.ignored.length > 0) void reply.header('heddle-ignored', ignoredHeader(written.ignored));
   if (Object.keys(written.outputs).length === 0)
     return sendObject(engine, written.object, written.state, request, reply);
-  const body = { ...lowerToResponse(engine.registry, written.object, written.state), ...written.outputs };
+  const kind = engine.registry.get(written.object.kind);
+  const seen = kind.varies === true ? seenBy(engine, request, written.state) : written.state;
+  const body = { ...lowerToResponse(engine.registry, written.object, seen), ...written.outputs };
   return sendAnswer(
     request,
     reply.header('cache-control', 'no-store'),
@@ -179,8 +206,9 @@ function sendObject(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const answer = answerFrom(state, object.id, object.updatedRevision, () =>
-    lowerToResponse(engine.registry, object, state),
+  const kind = engine.registry.get(object.kind);
+  const answer = answerOf(engine, kind, request, state, object.id, object.updatedRevision, (seen) =>
+    lowerToResponse(engine.registry, object, seen),
   );
   return sendAnswer(request, reply, answer);
 }

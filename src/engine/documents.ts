@@ -49,11 +49,11 @@ export async function planDesire(
   desire: Desire,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  return { outcome: await planOn(engine, before, desire), before };
+  return { outcome: await planOn(engine, call, before, desire), before };
 }
 
-async function planOn(engine: Engine, before: Snapshot, desire: Desire): Promise<Outcome> {
-  const outcome = await runInSlices(planDocuments(inputOf(engine, before, desire)));
+async function planOn(engine: Engine, { actor }: Call, before: Snapshot, desire: Desire): Promise<Outcome> {
+  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, desire), actor }));
   if (outcome.ok && desire.problems.length === 0) return outcome;
   const found = outcome.ok ? [] : outcome.problems;
   // Where documents could not be read, references may only seem unknown.
@@ -66,7 +66,7 @@ export async function applyDesire(engine: Engine, call: Call, desire: Desire): P
   let halted: Reconciled | undefined;
   const propose: Propose = async (before) => {
     halted = undefined;
-    const outcome = await planOn(engine, before, desire);
+    const outcome = await planOn(engine, call, before, desire);
     if (!outcome.ok) return outcome;
     halted = haltOf(outcome.plan, desire, before, outcome.next);
     // A plan that may not be applied proposes nothing.

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
-import { Conflict, type ConflictReason, InvalidInput, NotFound } from '../model/errors.ts';
+import { canonicalSpec } from '../model/canonical.ts';
+import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
@@ -45,7 +46,7 @@ export async function listObjects(
 /** One object by id. Throws `NotFound`, also when it belongs to another parent. */
 export async function readObject(engine: Engine, call: Call, kind: Kind, id: string, parent?: string): Promise<Found> {
   const state = await engine.snapshots.at(call.account, call.revision);
-  return { object: requireObject(state, kind, id, parent), state };
+  return { object: impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent), state };
 }
 
 /** Creates an object. Throws `InvalidInput` with all problems, or `Conflict`. */
@@ -59,7 +60,7 @@ export async function createObject(
 ): Promise<Written> {
   return await write(engine, call, kind, (state) => {
     if (parent !== undefined) requireParent(state, kind, parent);
-    return planCreate(contextOf(engine, state, options), kind, body, parent);
+    return planCreate(contextOf(engine, call, state, options), kind, body, parent);
   });
 }
 
@@ -74,9 +75,9 @@ export async function replaceObject(
   parent?: string,
 ): Promise<Written> {
   return await write(engine, call, kind, (state) => {
-    const object = requireObject(state, kind, id, parent);
+    const object = impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent);
     requireVersion(object, options);
-    return planReplace(contextOf(engine, state, options), kind, object, body);
+    return planReplace(contextOf(engine, call, state, options), kind, object, body);
   });
 }
 
@@ -92,7 +93,7 @@ export async function deleteObject(
   return await write(engine, call, kind, (state) => {
     const object = requireObject(state, kind, id, parent);
     requireVersion(object, options);
-    return planDelete(contextOf(engine, state, options), kind, object);
+    return planDelete(contextOf(engine, call, state, options), kind, object);
   });
 }
 
@@ -110,7 +111,7 @@ async function write(
   const committed = await engine.committer.mutate({ ...call, propose });
   if (!committed.ok) throw refusalOf(committed.problems);
   const id = outcome?.id ?? '';
-  const object = committed.after.get(id) ?? committed.before.get(id);
+  const object = committed.after.get(id) ?? committed.before.get(id) ?? impliedObject(engine, committed.after, kind);
   if (object === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
   return {
     object,
@@ -120,7 +121,7 @@ async function write(
   };
 }
 
-function contextOf(engine: Engine, snapshot: Snapshot, options: WriteOptions): RequestContext {
+function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
   return {
     snapshot,
     validator: engine.validator,
@@ -128,6 +129,7 @@ function contextOf(engine: Engine, snapshot: Snapshot, options: WriteOptions): R
     now: engine.now(),
     newId: engine.newId,
     means: engine.means,
+    actor,
   };
 }
 
@@ -143,6 +145,16 @@ function requireObject(state: Snapshot, kind: Kind, id: string, parent: string |
   if (object === undefined || object.kind !== kind.name || object.parent !== parent)
     throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
   return object;
+}
+
+/** The object of a kind that always has one, while nobody wrote it. */
+function impliedObject(engine: Engine, state: Snapshot, kind: Kind): StoredObject | undefined {
+  if (kind.implied !== true || state.countOf(kind.name) > 0) return undefined;
+  const now = engine.now();
+  return {
+    ...{ id: engine.newId(), kind: kind.name, name: '', spec: canonicalSpec(kind, {}).spec, derived: {} },
+    ...{ protected: false, createdRevision: 0, updatedRevision: 0, createdAt: now, updatedAt: now, declared: [] },
+  };
 }
 
 function requireVersion(object: StoredObject, { ifMatch }: WriteOptions): void {
@@ -165,13 +177,15 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   object_in_use: 'in_use',
   object_required: 'precondition',
   edition_required: 'precondition',
+  precondition_failed: 'precondition',
 };
 
-/** The exception that tells about problems: a conflict when all of them are, else wrong input. */
-export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict {
+/** The exception that tells about problems: what is not allowed first; a conflict when all of them are, else wrong input. */
+export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
   const [first] = problems;
   const reason = first === undefined ? undefined : conflicts[first.code];
   const message = summaryOf(problems);
+  if (problems.some(({ code }) => code === 'not_allowed')) return new NotAllowed(message, { problems });
   if (reason !== undefined && problems.every((problem) => problem.code in conflicts))
     return new Conflict(reason, message, { problems });
   return new InvalidInput(message, { problems });

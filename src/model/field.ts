@@ -4,8 +4,9 @@ import type { Json, JsonObject } from '../lib/json.ts';
  * Who writes a field, and when.
  * `declared`: documents and requests. `createOnly`: at creation, never again. `updateOnly`: over HTTP only in a replace.
  * `server`: the server alone; requests may send it back, which changes nothing.
+ * `document`: documents alone.
  */
-export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server';
+export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server' | 'document';
 
 /** A scalar text form with one canonical spelling, such as a CIDR or a domain. */
 export interface Format {
@@ -27,6 +28,11 @@ export interface FieldOptions {
   readonly documentDefault?: Json;
   /** A replace that leaves the field out keeps the stored value. */
   readonly keep?: boolean;
+  /**
+   * The value that leaves the choice to the server. What it chose stands in `derived` under the field's name, is what
+   * answers show, may be sent back, and stays when a replace leaves the choice to the server again. Top-level fields only.
+   */
+  readonly serverChosen?: Json;
   /** The restrictive value, which nobody is refused to set and only a permitted call clears. */
   readonly failsafe?: Json;
   /** `true` exists in the hosted edition alone. */

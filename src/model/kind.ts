@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
+import type { Actor } from './actor.ts';
 import type { Fields, SpecOf } from './field.ts';
 import type { StoredObject } from './object.ts';
 
@@ -15,6 +16,10 @@ export interface State {
   referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[];
   /** How many reference this one from a field of a kind; does not build the list. */
   countReferrers(id: string, kind: string, field: string): number;
+  /** When the state is looked at, ISO 8601; set for answers of kinds that vary. */
+  readonly now?: string;
+  /** The id of the user who looks at it; set for answers of kinds that vary. */
+  readonly viewer?: string;
 }
 
 /** A broken rule. `path` is a JSON pointer into the spec. */
@@ -33,6 +38,8 @@ export interface Computed {
   /** Shown in lists, not in the answer about one object. */
   readonly listOnly?: boolean;
 }
+
+export type InUse = 'linked' | 'in_use' | 'precondition';
 
 /** A value that at most one object of the kind may have; `code` and `message` are those of the refusal. */
 export interface Unique {
@@ -70,6 +77,10 @@ export interface Activity {
 export interface Filter {
   readonly doc: string;
   matches(object: StoredObject, value: string, state: State): boolean;
+  /** What is wrong with a value that nothing could match; the request is refused with it. */
+  fault?(value: string): string | undefined;
+  /** JSON Schema of the parameter, a text unless said otherwise. */
+  readonly schema?: JsonObject;
 }
 
 /** What the creation of an object may use. */
@@ -91,8 +102,13 @@ export interface Step {
   readonly after?: StoredObject;
   /** The `inputs` of the request, canonical, when there was one. */
   readonly given?: JsonObject;
+  /** On whose behalf; absent for what the server does by itself. */
+  readonly actor?: Actor;
   newId(): string;
 }
+
+/** What somebody does to one object, for the rules that depend on who it is and on what was there. */
+export type Deed = Pick<Step, 'before' | 'after' | 'actor'>;
 
 /** A change that follows from another: a new spec of a stored object, its end, or an object that comes with it. */
 export type Consequence =
@@ -120,6 +136,10 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly ids?: 'integer';
   /** There is at most one object, addressed by the path itself, without an id. */
   readonly single?: boolean;
+  /** The one object is always there: until somebody writes it, it has the default values. */
+  readonly implied?: boolean;
+  /** Answers depend on the moment or on who asks (`State.now`, `State.viewer`), so none is kept. */
+  readonly varies?: boolean;
   /** Where all objects of a child kind are listed, whatever their parent. */
   readonly listPath?: string;
   /** A replace leaves alone what the body leaves out. */
@@ -161,6 +181,11 @@ export interface KindDeclaration<F extends Fields = Fields> {
   check?(spec: SpecOf<F>): readonly Fault[];
   /** Rules that look at other objects; run when the object changes. */
   checkState?(object: StoredObject, state: State): readonly Fault[];
+  /**
+   * Rules about the change itself: what it was before, and who does it. The code `not_allowed` says that it is not theirs
+   * to do, `precondition_failed` that the object is not in a state for it. What follows from another change is not asked.
+   */
+  checkDeed?(deed: Deed, before: State, next: State): readonly Fault[];
   /** What the server makes up when an object is created. */
   born?(object: StoredObject, means: Birth): Born;
   /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */
@@ -169,8 +194,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   refuse?(object: StoredObject, action: 'update' | 'delete'): string | undefined;
   /** Shown in plans beside a change that deserves a second look. */
   risks?(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[];
-  /** How a refused delete of a referenced object of this kind is answered. */
-  readonly inUse?: 'linked' | 'in_use' | 'precondition';
+  /** How a refused delete of a referenced object of this kind is answered, or how by the kind that refers to it. */
+  readonly inUse?: InUse | Readonly<Record<string, InUse>>;
   readonly activity?: Activity;
   /** Meta of the activity, `{name}` unless said otherwise. */
   activityMeta?(object: StoredObject, state: State): Readonly<Record<string, string>>;
@@ -178,6 +203,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   updateEvents?(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[];
   /** Recorded beside the plain activity of a creation. */
   createEvents?(after: StoredObject, state: State): readonly AuditEvent[];
+  /** Recorded beside the plain activity of a deletion; the state is the one before it. */
+  deleteEvents?(before: StoredObject, state: State): readonly AuditEvent[];
   /** References to objects of this kind may wait for an object that is not there yet. */
   readonly pending?: boolean;
   /** Bends the generic response where the wire wants something else; runs last. */
@@ -208,4 +235,9 @@ export function defineKind<const F extends Fields>(declaration: KindDeclaration<
     // Rules see the canonical spec, which has the shape that the fields give it: `normalize` ran before.
     ...(declaration as unknown as KindDeclaration),
   };
+}
+
+/** Whether documents only state objects that others make, and never make or end one. */
+export function statesOnly(kind: Kind): boolean {
+  return kind.document.allowed && kind.document.creates === false;
 }

@@ -42,7 +42,8 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const pointer = pointerTo(scope.pointer, name);
     if (field === undefined) reportUnknown(fields, name, run, scope, pointer);
-    else if (value !== null && !isBlankReference(field, value)) result[name] = prepareValue(field, value, run, pointer);
+    else if (value !== null && !isBlankReference(field, value))
+      result[name] = prepareValue(field, value, run, { ...scope, pointer });
     else if (field.required === true && isList(field)) result[name] = [];
   }
   return result;
@@ -66,18 +67,21 @@ function reportUnknown(fields: Fields, name: string, run: Run, scope: Scope, poi
   }
 }
 
-function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): Json {
+/** What is inside something closed is closed too. */
+function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed }: Omit<Scope, 'readOnly'>): Json {
   switch (field.type) {
     case 'refs':
     case 'members':
       return Array.isArray(value) ? value.map(idOf) : value;
     case 'ref':
       return idOf(value);
+    case 'enum':
+      return field.ignoreCase === true && typeof value === 'string' ? value.toLowerCase() : value;
     case 'object':
       return isObject(value)
         ? prepareFields(field.fields, value as JsonObject, run, {
             pointer,
-            closed: field.closed ?? false,
+            closed: closed || field.closed === true,
             readOnly: new Set(Object.keys(field.readOnly ?? {})),
           })
         : value;
@@ -87,7 +91,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): 
             if (!isObject(item)) return item;
             const entry = prepareFields(field.fields, item as JsonObject, run, {
               pointer: `${pointer}/${at}`,
-              closed: false,
+              closed,
               readOnly: new Set(['id']),
             });
             const id = (item as JsonObject)['id'];
@@ -96,7 +100,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, pointer: string): 
         : value;
     case 'list':
       return Array.isArray(value)
-        ? value.map((item, at) => prepareValue(field.of, item, run, `${pointer}/${at}`))
+        ? value.map((item, at) => prepareValue(field.of, item, run, { pointer: `${pointer}/${at}`, closed }))
         : value;
     default:
       return value;

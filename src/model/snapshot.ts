@@ -34,7 +34,12 @@ export interface Snapshot extends State {
   /** Every source that owns or states anything. */
   sources(): Iterable<string>;
   with(edits: Edits, revision?: number): Snapshot;
+  /** The same objects, looked at by somebody at some moment. */
+  seen(view: View): State;
 }
+
+/** Who looks at a state, and when. */
+export type View = Required<Pick<State, 'now' | 'viewer'>>;
 
 /** Ids in an index entry. */
 type Ids = PersistentMap<true>;
@@ -84,13 +89,18 @@ class AccountSnapshot implements Snapshot {
   readonly registry: Registry;
   readonly account: string;
   readonly revision: number;
+  readonly now?: string;
+  readonly viewer?: string;
   readonly #tables: Tables;
 
-  constructor(registry: Registry, account: string, revision: number, tables: Tables) {
+  constructor(registry: Registry, account: string, revision: number, tables: Tables, view?: View) {
     this.registry = registry;
     this.account = account;
     this.revision = revision;
     this.#tables = tables;
+    if (view === undefined) return;
+    this.now = view.now;
+    this.viewer = view.viewer;
   }
 
   get size(): number {
@@ -162,6 +172,10 @@ class AccountSnapshot implements Snapshot {
 
   with(edits: Edits, revision = this.revision): Snapshot {
     return new AccountSnapshot(this.registry, this.account, revision, edit(this.registry, this.#tables, edits));
+  }
+
+  seen(view: View): State {
+    return new AccountSnapshot(this.registry, this.account, this.revision, this.#tables, view);
   }
 
   #all(ids: Ids | undefined): readonly StoredObject[] {

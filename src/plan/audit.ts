@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../model/kind.ts';
+import type { AuditEvent, Kind } from '../model/kind.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type Change, type Plan, subjectOf } from './plan.ts';
 
@@ -24,7 +24,12 @@ function eventsOf(change: Change, before: Snapshot, after: Snapshot): readonly A
     code === undefined
       ? []
       : [{ code, target: subject.id, meta: kind.activityMeta?.(subject, state) ?? { name: subject.name } }];
-  const more =
-    change.action === 'create' && change.after !== undefined ? (kind.createEvents?.(change.after, after) ?? []) : [];
-  return [...plain, ...more];
+  return [...plain, ...besides(kind, change, state)];
+}
+
+function besides(kind: Kind, { action, before, after }: Change, state: Snapshot): readonly AuditEvent[] {
+  const subject = after ?? before;
+  if (subject === undefined || action === 'update') return [];
+  const events = action === 'create' ? kind.createEvents?.(subject, state) : kind.deleteEvents?.(subject, state);
+  return (events ?? []).map((event) => ({ target: subject.id, ...event }));
 }

@@ -1,11 +1,19 @@
+import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
-import type { Consequence } from '../model/kind.ts';
+import type { Consequence, Step } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from './finish.ts';
 
 /** How many rounds of consequences of consequences there may be; more is a circle of declarations. */
 const mostRounds = 8;
+
+/** What consequences take from outside. */
+interface Means {
+  readonly now: string;
+  readonly actor?: Actor | undefined;
+  newId(): string;
+}
 
 /**
  * The edits with everything that follows from them. An object that is edited twice keeps the later spec; one that goes
@@ -14,8 +22,7 @@ const mostRounds = 8;
 export function withConsequences(
   snapshot: Snapshot,
   edits: readonly Edit[],
-  now: string,
-  newId: () => string,
+  { now, newId, actor }: Means,
 ): readonly Edit[] {
   if (!edits.some((edit) => hasConsequences(snapshot, edit))) return edits;
   const byId = new Map(edits.map((edit) => [subject(edit).id, edit]));
@@ -25,7 +32,7 @@ export function withConsequences(
       throw new Error(`consequences of ${subject(round[0] as Edit).kind} do not come to an end`);
     const state = stateAfter(snapshot, byId);
     round = round.flatMap((edit) =>
-      followersOf(snapshot, edit, state, newId).flatMap((consequence) =>
+      followersOf(snapshot, edit, state, { newId, ...(actor === undefined ? {} : { actor }) }).flatMap((consequence) =>
         addConsequence(snapshot, byId, consequence, now),
       ),
     );
@@ -37,13 +44,18 @@ function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
   return snapshot.registry.get(subject(edit).kind).consequences !== undefined;
 }
 
-function followersOf(snapshot: Snapshot, edit: Edit, state: Snapshot, newId: () => string): readonly Consequence[] {
+function followersOf(
+  snapshot: Snapshot,
+  edit: Edit,
+  state: Snapshot,
+  means: Pick<Step, 'newId' | 'actor'>,
+): readonly Consequence[] {
   const kind = snapshot.registry.get(subject(edit).kind);
   const { before, after, given } = edit;
   return (
     kind.consequences?.(
       {
-        newId,
+        ...means,
         ...(before === undefined ? {} : { before }),
         ...(after === undefined ? {} : { after }),
         ...(given === undefined ? {} : { given }),
@@ -73,7 +85,9 @@ function addConsequence(
   const present = byId.get(id);
   if (present !== undefined && present.after === undefined) return [];
   if (edit.after === undefined && edit.before === undefined) return [];
-  const merged: Edit = { ...present, ...edit, internal: true };
+  // What somebody edits by hand stays theirs to answer for.
+  const isInternal = present === undefined || present.internal === true;
+  const merged: Edit = { ...present, ...edit, ...(isInternal ? { internal: true } : {}) };
   byId.set(id, merged);
   return [merged];
 }

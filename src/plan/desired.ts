@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { canonicalStated } from '../model/canonical.ts';
 import type { Document, Place } from '../model/document.ts';
-import type { Fault, Kind } from '../model/kind.ts';
+import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Registry } from '../model/registry.ts';
 import type { Validator } from '../model/validate.ts';
@@ -172,8 +172,9 @@ export function documentKinds(registry: Registry): readonly string[] {
   return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
 }
 
-/** `metadata.name` stands for a name that the spec leaves out. */
+/** `metadata.name` stands for a name that the spec leaves out, but never for that of an object which documents do not make. */
 function withName(kind: Kind, spec: JsonObject, document: Document): JsonObject {
+  if (statesOnly(kind)) return spec;
   return 'name' in kind.spec && isUnnamed(spec['name']) ? { ...spec, name: document.metadata.name } : spec;
 }
 

@@ -74,6 +74,7 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
     newId: input.newId,
     now: input.now,
     ...(input.means === undefined ? {} : { means: input.means }),
+    ...(input.actor === undefined ? {} : { actor: input.actor }),
     guards: (changes) =>
       trippedGuards({
         source: input.source,

@@ -1,4 +1,5 @@
 import { equalJson, type JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
 import type { Birth, Kind } from '../model/kind.ts';
@@ -40,6 +41,8 @@ export interface FinishInput {
   /** ISO 8601. */
   readonly now?: string;
   readonly means?: Means;
+  /** On whose behalf; absent for what the server does by itself. */
+  readonly actor?: Actor;
 }
 
 /** Checks the edits as one step from the snapshot to the next, and makes the plan of it. */
@@ -49,7 +52,7 @@ export function finishPlan(input: FinishInput): Outcome {
   const changes: Change[] = [];
   const claims: Claim[] = [];
   const outputs = new Map<string, Readonly<Record<string, string>>>();
-  for (const edit of withConsequences(snapshot, input.edits, now, input.newId)) {
+  for (const edit of withConsequences(snapshot, input.edits, { now, newId: input.newId, actor: input.actor })) {
     sortEdit(
       input,
       edit.before === undefined ? bear(snapshot, edit, { now, random: means.random }, outputs) : edit,
@@ -67,7 +70,8 @@ export function finishPlan(input: FinishInput): Outcome {
     },
     revision,
   );
-  const problems = checkRules({ before: snapshot, next, changes, edition: means.edition }, input.locate);
+  const step = { before: snapshot, next, changes, edition: means.edition, actor: input.actor };
+  const problems = checkRules(step, input.locate);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;

@@ -1,7 +1,8 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { entriesOf, type Fields, isEmpty } from '../model/field.ts';
-import type { Fault, Kind } from '../model/kind.ts';
+import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import { normalize } from '../model/normalize.ts';
@@ -29,6 +30,7 @@ export interface RequestContext {
   readonly now: string;
   newId(): string;
   readonly means?: Means;
+  readonly actor?: Actor;
 }
 
 /** The outcome of a request, the object it is about, and the members of the body that nothing knows. */
@@ -61,11 +63,14 @@ export function planCreate(context: RequestContext, kind: Kind, body: JsonObject
     updatedAt: context.now,
     declared: [],
   };
-  const outcome = finishPlan({ ...finishing(context, kind), edits: [{ after, given: read.given }] });
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits: [{ after, given: read.given }] }), context);
   return { ...outcome, id, ignored: read.ignored };
 }
 
-/** Plans the replacement of one object: absent optional fields return to their default, except those that say otherwise. */
+/**
+ * Plans the replacement of one object: absent optional fields return to their default, except those that say otherwise.
+ * An object that is only implied is made by its first change.
+ */
 export function planReplace(
   context: RequestContext,
   kind: Kind,
@@ -74,7 +79,7 @@ export function planReplace(
 ): RequestOutcome {
   const read = readBody(context, kind, body, before);
   if (read.faults.length > 0) return refused(kind, read.faults, before.id, read.ignored);
-  const kept = keepStored(kind, before.spec, read.spec);
+  const kept = keepStored(kind, before, read.spec);
   const canonical = canonicalSpec(kind, kept);
   const entries = matchEntries(kind, before, read.spec);
   const faults = [...canonical.faults, ...entries.faults];
@@ -91,10 +96,11 @@ export function planReplace(
     derived,
     updatedAt: context.now,
   };
-  const outcome = finishPlan({
-    ...finishing(context, kind),
-    edits: [{ before, after: same ? before : after, given: read.given }],
-  });
+  const implied = context.snapshot.get(before.id) === undefined;
+  const edits = [
+    implied && !same ? { after, given: read.given } : { before, after: same ? before : after, given: read.given },
+  ];
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits }), context);
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
@@ -102,10 +108,21 @@ export function planReplace(
 export function planDelete(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
   const { snapshot } = context;
   const leaving = withChildren(snapshot, before);
-  const managed = leaving.flatMap((object) => ownedProblems(object));
+  const managed = leaving.flatMap((object) => ownedProblems(snapshot.registry.get(object.kind), object));
   if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: [] };
   const outcome = finishPlan({ ...finishing(context, kind), edits: leaving.map((object) => ({ before: object })) });
   return { ...outcome, id: before.id, ignored: [] };
+}
+
+/** What follows from a request leaves alone what sources state, like the request itself. */
+function guarded(outcome: Outcome, { snapshot }: RequestContext): Outcome {
+  if (!outcome.ok) return outcome;
+  const problems = outcome.plan.changes.flatMap(({ internal, before, after }) =>
+    internal === true && before !== undefined && after !== undefined
+      ? managedProblems(snapshot.registry.get(after.kind), before, after.spec)
+      : [],
+  );
+  return problems.length === 0 ? outcome : { ok: false, problems: sortProblems(problems) };
 }
 
 interface Body {
@@ -116,8 +133,12 @@ interface Body {
 }
 
 /** What every request's plan is finished with. */
-function finishing({ snapshot, now, newId, means }: RequestContext, kind: Kind) {
-  return { snapshot, now, newId, locate: locateIn(kind), ...(means === undefined ? {} : { means }) };
+function finishing({ snapshot, now, newId, means, actor }: RequestContext, kind: Kind) {
+  return {
+    ...{ snapshot, now, newId, locate: locateIn(kind) },
+    ...(means === undefined ? {} : { means }),
+    ...(actor === undefined ? {} : { actor }),
+  };
 }
 
 /** Prepares, validates, resolves and seals a request body. References are ids here, and must exist. */
@@ -139,7 +160,10 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject, before:
   const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
   if (faults.length > 0) return { spec: stated, given, faults, ignored };
   const sealed = sealSecrets(kind.spec, stated, before?.spec, context.means ?? bareMeans, 'request');
-  const unknownNames = unknownIds(context.snapshot, kind, sealed.spec);
+  const unknownNames = [
+    ...unknownIds(context.snapshot, kind.spec, sealed.spec),
+    ...unknownIds(context.snapshot, kind.inputs ?? {}, given),
+  ];
   return { spec: sealed.spec, given, faults: [...inputs.faults, ...sealed.faults, ...unknownNames], ignored };
 }
 
@@ -150,9 +174,9 @@ function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): Read
   return new Set(['id', ...Object.keys(kind.computed), ...children, ...fixed]);
 }
 
-function unknownIds(snapshot: Snapshot, kind: Kind, spec: JsonObject): readonly Fault[] {
+function unknownIds(snapshot: Snapshot, fields: Fields, spec: JsonObject): readonly Fault[] {
   const faults: Fault[] = [];
-  mapReferences(kind.spec, spec, ({ kind: target, text, pointer }) => {
+  mapReferences(fields, spec, ({ kind: target, text, pointer }) => {
     const object = snapshot.get(text);
     if (object === undefined || object.kind !== target)
       faults.push({ ...unknownReference(text, target, []), path: pointer });
@@ -162,11 +186,28 @@ function unknownIds(snapshot: Snapshot, kind: Kind, spec: JsonObject): readonly 
 }
 
 /** The body with what a replace leaves alone: fields that it keeps, fields that only creation or the server writes. */
-function keepStored(kind: Kind, before: JsonObject, body: JsonObject): JsonObject {
+function keepStored(kind: Kind, before: StoredObject, body: JsonObject): JsonObject {
   const parent = kind.parent?.field;
   const writable = fieldsOn(kind, 'replace');
-  const fixed = Object.entries(before).filter(([name]) => name === parent || !(name in writable));
-  return { ...keepFields(writable, before, body, kind.merge === true), ...Object.fromEntries(fixed) };
+  const fixed = Object.entries(before.spec).filter(([name]) => name === parent || !(name in writable));
+  return {
+    ...keepFields(writable, before.spec, body, kind.merge === true),
+    ...keptChoices(writable, before, body),
+    ...Object.fromEntries(fixed),
+  };
+}
+
+/** What the server may choose stays, when the body leaves the choice to it again or sends back what it chose. */
+function keptChoices(fields: Fields, { spec, derived }: StoredObject, body: JsonObject): JsonObject {
+  const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
+    const { serverChosen } = field;
+    const stored = spec[name];
+    if (serverChosen === undefined || stored === undefined) return [];
+    const given = body[name] ?? serverChosen;
+    const isAnswer = equalJson(stored, serverChosen) && equalJson(given, derived[name]);
+    return isAnswer || equalJson(given, serverChosen) ? [[name, stored]] : [];
+  });
+  return Object.fromEntries(kept);
 }
 
 function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge: boolean): JsonObject {
@@ -203,10 +244,10 @@ function withChildren(snapshot: Snapshot, object: StoredObject): readonly Stored
   return [...children.flatMap((child) => withChildren(snapshot, child)), object];
 }
 
-/** An object that a source states is deleted by deleting its document. */
-function ownedProblems(object: StoredObject): readonly Problem[] {
+/** An object that a source states is deleted by deleting its document, unless documents neither make nor end such objects. */
+function ownedProblems(kind: Kind, object: StoredObject): readonly Problem[] {
   const [by] = object.declared;
-  if (by === undefined) return [];
+  if (by === undefined || statesOnly(kind)) return [];
   const message = `${object.kind} ${object.key ?? object.name} is managed by the source ${by.source} (${by.file}:${by.line}); delete it there`;
   return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, message }];
 }

@@ -1,4 +1,5 @@
 import { nearestAll } from '../lib/nearest.ts';
+import type { Actor } from '../model/actor.ts';
 import { facetsOf, parentField } from '../model/facets.ts';
 import type { Fields } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
@@ -17,16 +18,19 @@ export interface StepInput {
   readonly next: Snapshot;
   readonly changes: readonly Change[];
   readonly edition: Edition;
+  readonly actor?: Actor | undefined;
 }
 
 /** Every broken rule of a step. Only what changes is looked at. */
-export function checkRules({ before, next, changes, edition }: StepInput, locate: Locate): readonly Problem[] {
+export function checkRules(step: StepInput, locate: Locate): readonly Problem[] {
+  const { before, next, changes, edition } = step;
   const problems: Problem[] = [];
   for (const change of changes) {
     const kind = before.registry.get(subjectOf(change).kind);
     const faults = [
       ...refusals(kind, change),
       ...editionFaults(kind, change, edition),
+      ...deedFaults(kind, change, step),
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, next)),
     ];
     problems.push(...faults.map((fault) => locate(subjectOf(change), fault)));
@@ -39,6 +43,17 @@ function refusals(kind: Kind, change: Change): readonly Fault[] {
   if (change.before === undefined || change.action === 'create' || change.internal === true) return [];
   const reason = kind.refuse?.(change.before, change.action);
   return reason === undefined ? [] : [{ code: `${change.action}_refused`, path: '', message: reason }];
+}
+
+function deedFaults(kind: Kind, change: Change, { before, next, actor }: StepInput): readonly Fault[] {
+  if (kind.checkDeed === undefined || change.internal === true) return [];
+  const { before: was, after: is } = change;
+  const deed = {
+    ...(was === undefined ? {} : { before: was }),
+    ...(is === undefined ? {} : { after: is }),
+    ...(actor === undefined ? {} : { actor }),
+  };
+  return kind.checkDeed(deed, before, next);
 }
 
 /** What the hosted edition alone has is refused elsewhere, as soon as somebody wants it. */
@@ -117,7 +132,7 @@ function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): reado
   const list = shown.length > 20 ? [...shown.slice(0, 20), `and ${shown.length - 20} more`] : shown;
   return [
     {
-      code: inUseCodes[kind.inUse ?? 'in_use'],
+      code: inUseCodes[inUseReason(kind, referrers)],
       kind: kind.name,
       key: object.key ?? object.name,
       message: `${kind.name.toLowerCase()} has been linked to ${list.join(', ')}; remove it there first`,
@@ -125,11 +140,26 @@ function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): reado
   ];
 }
 
+/** One answer for all referrers: the special one only when each of them asks for it. */
+function inUseReason(kind: Kind, referrers: readonly { readonly from: StoredObject }[]): keyof typeof inUseCodes {
+  const { inUse = 'in_use' } = kind;
+  if (typeof inUse === 'string') return inUse;
+  const reasons = new Set(referrers.map(({ from }) => inUse[from.kind] ?? 'in_use'));
+  const [only = 'in_use', ...others] = reasons;
+  return others.length === 0 ? only : 'in_use';
+}
+
 /** Kind, name and owner of an object that uses another one. */
 export function describeReferrer(state: Snapshot, object: StoredObject): string {
   const kind = state.registry.get(object.kind);
   const owner = object.owner === undefined ? '' : ` (source ${object.owner})`;
-  return `${kind.name.toLowerCase()}: ${object.key ?? object.name}${owner}`;
+  return `${kind.name.toLowerCase()}: ${object.key ?? nameIn(state, object)}${owner}`;
+}
+
+/** What people call an object without a key: a child by its parent too, what has no name by its id. */
+function nameIn(state: Snapshot, { parent, name, id }: StoredObject): string {
+  const within = parent === undefined ? '' : `${state.get(parent)?.name ?? parent}/`;
+  return `${within}${name === '' ? id : name}`;
 }
 
 /** The problem of a reference that names nothing, with the nearest names. */

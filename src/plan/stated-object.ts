@@ -1,8 +1,9 @@
 import { equalJson, type JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
 import { canonicalSpec, canonicalStated } from '../model/canonical.ts';
 import type { Document } from '../model/document.ts';
 import { entriesOf } from '../model/field.ts';
-import type { Fault } from '../model/kind.ts';
+import { type Fault, statesOnly } from '../model/kind.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
@@ -34,6 +35,7 @@ export interface DocumentsInput {
   readonly now: string;
   newId(): string;
   readonly means?: Means;
+  readonly actor?: Actor;
 }
 
 /** The annotation that protects an object from deletion by sources. */
@@ -70,7 +72,7 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
   );
   if (faults.length > 0) return { problems: faults.map((fault) => problemOf(desired, fault)), warnings };
   if (resolved.waits) return { problems: [], warnings };
-  if (existing === undefined && desired.kind.document.allowed && desired.kind.document.creates === false) {
+  if (existing === undefined && statesOnly(desired.kind)) {
     return { problems: [], warnings: [...warnings, absent(desired)] };
   }
   const stated =

@@ -80,7 +80,7 @@ function eventRows({ revision, actor, at, events }: RevisionInput): readonly Jso
 
 /**
  * Deletes come before inserts (each insert counts what was deleted), so that unique values can move between objects and
- * be taken again within one statement. `events` are numbered on from the account's sequence.
+ * be taken again within one statement. The tokens of an object go with it. `events` are numbered on from the account's sequence.
  */
 const text = `
 with head as (
@@ -103,6 +103,13 @@ with head as (
   delete from objects o using head, json_to_recordset($8::json) as x(id text)
   where o.account_id = $1 and o.id = x.id
   returning 1
+), gone_tokens as (
+  delete from tokens t using head, json_to_recordset($8::json) as x(id text)
+  where t.account_id = $1 and t.user_id = x.id
+  returning t.id
+), gone_directory as (
+  delete from directory d using gone_tokens t
+  where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id
 ), new_objects as (
   insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, created_revision, updated_revision, created_at, updated_at)
   select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.created_revision, x.updated_revision, x.created_at, x.updated_at

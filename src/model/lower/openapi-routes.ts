@@ -103,13 +103,13 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   list: (kind, examples) => ({
     description: kind.doc,
     parameters: [
-      ...Object.entries(kind.filters ?? {}).map(([name, filter]) => query(name, filter.doc)),
+      ...Object.entries(kind.filters ?? {}).map(([name, filter]) => query(name, filter.doc, filter.schema)),
       header('IfNoneMatch'),
     ],
     answer: json(listOf(kind.name), [examples.response(kind)]),
     headers: ['ETag'],
     unchanged: true,
-    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404])),
+    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), ...(canBeRefused(kind) ? [422] : [])),
   }),
   create: (kind, examples) => ({
     parameters: [header('Prefer')],
@@ -149,6 +149,11 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   const what = isList ? 'objects' : 'an object';
   const summary = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${what} of kind ${kind.name}`;
   return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
+}
+
+/** Whether a list can be asked for with a value that nothing matches. */
+function canBeRefused(kind: Kind): boolean {
+  return Object.values(kind.filters ?? {}).some((filter) => filter.fault !== undefined);
 }
 
 function sorted(...statuses: readonly number[]): readonly number[] {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { entryIdsOf } from '../entry-ids.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../field.ts';
 import type { Kind, State } from '../kind.ts';
@@ -67,8 +67,8 @@ interface Lowering {
 function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path: string): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
-    if (field.type === 'secret' && field.read === 'never') continue;
-    const value = spec[name];
+    if (field.hidden === true || (field.type === 'secret' && field.read === 'never')) continue;
+    const value = path === '' ? shownValue(lowering.object, name, field, spec[name]) : spec[name];
     if (field.omitEmpty === true && isEmpty(value)) continue;
     const lowered =
       value === undefined ? absent(field) : lowerValue(lowering, field, value, path === '' ? name : `${path}.${name}`);
@@ -77,8 +77,15 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
   return result;
 }
 
-/** An unset scalar text is `""`, an absent object is left out. */
+/** What the server chose, where the choice is the server's. */
+function shownValue({ derived }: StoredObject, name: string, field: AnyField, value: Json | undefined) {
+  const isChosen = field.serverChosen !== undefined && equalJson(value, field.serverChosen);
+  return isChosen ? (derived[name] ?? value) : value;
+}
+
+/** An unset scalar text is `""`, and so is a secret that is shown so; an absent object is left out. */
 function absent(field: AnyField): Json | undefined {
+  if (field.type === 'secret' && field.read === 'empty') return '';
   return field.type === 'ref' || field.type === 'string' ? '' : undefined;
 }
 
