@@ -42,3 +42,70 @@ function parseMilliseconds(text: string): number | undefined {
   }
   return Number.isSafeInteger(total) ? total : undefined;
 }
+
+const nanoseconds: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  '\u00b5s': 1000n,
+  '\u03bcs': 1000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const goPart = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
+/** What 64 bits hold, as Go does. */
+const longestGo = 2n ** 63n - 1n;
+
+/**
+ * The spelling that Go gives a duration: `90s` is `1m30s`, `2m` is `2m0s`, `0.5s` is `500ms`. Reads what Go reads, but no
+ * sign; `undefined` for anything else.
+ */
+export function canonicalGoDuration(text: string): string | undefined {
+  const total = parseGo(text);
+  return total === undefined || total > longestGo ? undefined : formatGo(total);
+}
+
+function parseGo(text: string): bigint | undefined {
+  // Longer ones do not fit, and would be costly to multiply.
+  if (text === '' || text.length > 100) return undefined;
+  if (text === '0') return 0n;
+  let total = 0n;
+  goPart.lastIndex = 0;
+  while (goPart.lastIndex < text.length) {
+    const match = goPart.exec(text);
+    if (match === null) return undefined;
+    const [, whole = '', fraction = '', unit = ''] = match;
+    if (whole === '' && fraction === '') return undefined;
+    const size = nanoseconds[unit] ?? 0n;
+    total += BigInt(whole || 0) * size + (BigInt(fraction || 0) * size) / 10n ** BigInt(fraction.length);
+  }
+  return total;
+}
+
+function formatGo(total: bigint): string {
+  if (total === 0n) return '0s';
+  for (const [unit, digits, limit] of smallUnits) if (total < limit) return `${decimal(total, digits)}${unit}`;
+  const minutes = total / 60_000_000_000n;
+  const seconds = `${decimal(total % 60_000_000_000n, 9)}s`;
+  if (minutes === 0n) return seconds;
+  return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
+}
+
+const smallUnits = [
+  ['ns', 0, 1000n],
+  ['\u00b5s', 3, 1_000_000n],
+  ['ms', 6, 1_000_000_000n],
+] as const;
+
+/** The number with its last `digits` digits behind the point, without trailing zeros. */
+function decimal(value: bigint, digits: number): string {
+  const scale = 10n ** BigInt(digits);
+  const fraction =
+    digits === 0
+      ? ''
+      : String(value % scale)
+          .padStart(digits, '0')
+          .replace(/0+$/, '');
+  return fraction === '' ? `${value / scale}` : `${value / scale}.${fraction}`;
+}

@@ -56,7 +56,17 @@ function sealFields(
     const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, `${pointer}/${name}`);
     if (sealed !== undefined) result[name] = sealed;
   }
-  return result;
+  return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
+}
+
+/** Stored secrets that a request may leave out, wherever they are: in entries of lists, too. */
+function keptSecrets(fields: Fields, spec: JsonObject, before: JsonObject | undefined): JsonObject {
+  const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
+    const stored = before?.[name];
+    const isKept = field.type === 'secret' && field.keep === true && spec[name] === undefined && isSealed(stored);
+    return isKept ? [[name, stored]] : [];
+  });
+  return Object.fromEntries(kept);
 }
 
 function sealValue(

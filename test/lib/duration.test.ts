@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalDuration, parseDuration } from '../../src/lib/duration.ts';
+import { canonicalDuration, canonicalGoDuration, parseDuration } from '../../src/lib/duration.ts';
 
 test.each([
   ['30s', 30, '30s'],
@@ -55,3 +55,30 @@ test('the canonical text means the same and is canonical already', () => {
     }),
   );
 });
+
+test.each([
+  ['30s', '30s'],
+  ['0m30s', '30s'],
+  ['2m', '2m0s'],
+  ['2m0s', '2m0s'],
+  ['90s', '1m30s'],
+  ['1h', '1h0m0s'],
+  ['1.5h', '1h30m0s'],
+  ['1h0m0.5s', '1h0m0.5s'],
+  ['30s1m', '1m30s'],
+  ['.5s', '500ms'],
+  ['1500ms', '1.5s'],
+  ['1500us', '1.5ms'],
+  ['1500\u03bcs', '1.5ms'],
+  ['20ns', '20ns'],
+  ['0', '0s'],
+  ['0s', '0s'],
+])('Go writes %s as %s', (text, canonical) => {
+  expect(canonicalGoDuration(text)).toBe(canonical);
+  expect(canonicalGoDuration(canonical)).toBe(canonical);
+});
+
+test.each(['', '30', '-30s', '+30s', '1d', '30S', '30 s', 's', '.s', '1h-', '9999999999h', '9'.repeat(200)])(
+  'Go does not read %j',
+  (text) => expect(canonicalGoDuration(text)).toBeUndefined(),
+);
