@@ -1,8 +1,15 @@
 export { account } from './account/kind.ts';
 export { dnsRecord } from './dns-record/kind.ts';
+export { dnsSettings } from './dns-settings/kind.ts';
 export { dnsZone } from './dns-zone/kind.ts';
 export { group } from './group/kind.ts';
+export { nameserverGroup } from './nameserver-group/kind.ts';
+export { network } from './network/kind.ts';
+export { networkResource } from './network-resource/kind.ts';
+export { networkRouter } from './network-router/kind.ts';
 export { peer } from './peer/kind.ts';
 export { policy } from './policy/kind.ts';
+export { postureCheck } from './posture-check/kind.ts';
 export { route } from './route/kind.ts';
+export { setupKey } from './setup-key/kind.ts';
 export { user } from './user/kind.ts';

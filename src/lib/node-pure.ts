@@ -1,5 +1,5 @@
 /** The only file of the pure core that imports `node:`, and only functions whose answer depends on their arguments alone. */
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { crc32 as crc32OfBytes } from 'node:zlib';
@@ -33,4 +33,22 @@ export function isIp(text: string): 0 | 4 | 6 {
 /** CRC-32 (IEEE) of the UTF-8 text, unsigned. */
 export function crc32(text: string): number {
   return crc32OfBytes(text);
+}
+
+/** A certificate in its one spelling, or why the text is none. */
+export type CertificateResult =
+  | { readonly ok: true; readonly pem: string /** It may sign other certificates. */; readonly isCa: boolean }
+  | { readonly ok: false; readonly fault: 'malformed' | 'several' };
+
+/** Reads one X.509 certificate in PEM; text around it is dropped. Whether it is still valid is not looked at. */
+export function parseCertificate(text: string): CertificateResult {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length > 1) return { ok: false, fault: 'several' };
+  try {
+    const certificate = new X509Certificate(blocks[0] ?? '');
+    return { ok: true, pem: certificate.toString(), isCa: certificate.ca };
+  } catch {
+    // The constructor has no other way to say that the text is no certificate.
+    return { ok: false, fault: 'malformed' };
+  }
 }

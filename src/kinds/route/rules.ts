@@ -1,5 +1,6 @@
 import type { Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
+import { exactlyOne } from '../shared/exclusive.ts';
 import { holdsPeer, sharePeer } from '../shared/membership.ts';
 import { textOf, textsOf } from '../shared/stored.ts';
 
@@ -11,38 +12,17 @@ interface RouteSpec {
 }
 
 /** A route leads to one thing, by way of one thing. */
-export function checkExclusive(spec: RouteSpec): readonly Fault[] {
+export function checkExclusive({ network, domains, peer, peer_groups }: RouteSpec): readonly Fault[] {
   return [
-    ...exactlyOne(
-      'route_destination_exclusive',
-      'network',
-      'domains',
-      spec.network !== undefined,
-      spec.domains.length > 0,
-    ),
-    ...exactlyOne(
-      'route_router_exclusive',
-      'peer',
-      'peer_groups',
-      spec.peer !== undefined,
-      spec.peer_groups.length > 0,
-    ),
+    ...exactlyOne('route_destination_exclusive', {
+      first: ['network', network !== undefined],
+      second: ['domains', domains.length > 0],
+    }),
+    ...exactlyOne('route_router_exclusive', {
+      first: ['peer', peer !== undefined],
+      second: ['peer_groups', peer_groups.length > 0],
+    }),
   ];
-}
-
-function exactlyOne(
-  code: string,
-  first: string,
-  second: string,
-  hasFirst: boolean,
-  hasSecond: boolean,
-): readonly Fault[] {
-  if (hasFirst !== hasSecond) return [];
-  if (hasFirst)
-    return [
-      { code, path: `/${second}`, message: `\`${first}\` and \`${second}\` exclude each other; keep one of them` },
-    ];
-  return [{ code, path: '', message: `\`${first}\` and \`${second}\` are both missing; give one of them` }];
 }
 
 /** By what routes to the same place find each other: the range, or all domains together. */

@@ -1,0 +1,74 @@
+import { boolean, ref, refs, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { resourceTypeOf } from '../shared/resource-type.ts';
+import { textOf } from '../shared/stored.ts';
+import { resourceAddress } from './address.ts';
+import { createdEvents, deletedEvents, resourceMeta, updatedEvents } from './events.ts';
+
+export const networkResource = defineKind({
+  name: 'NetworkResource',
+  doc: 'A host, a subnet or a domain in a network, which policies can name as a destination, itself or by a group.',
+  path: '/api/networks/{networkId}/resources',
+  listPath: '/api/networks/resources',
+  idParameter: 'resourceId',
+  module: 'networks',
+  document: { allowed: true },
+  parent: { kind: 'Network', field: 'network', inline: 'resources', answer: 'ids' },
+  spec: {
+    network: ref('Network', { doc: 'The network that the resource belongs to.', required: true }),
+    name: string({
+      doc: 'The name people see. No two resources of an account share one, whatever their networks.',
+      required: true,
+      minLength: 1,
+    }),
+    description: string({ doc: 'What the resource is.', default: '' }),
+    address: string({
+      doc: 'An address, a range of addresses, or a domain, `*.` in front for all names below it. A single address is kept as /32 or /128.',
+      required: true,
+      minLength: 1,
+      format: resourceAddress,
+    }),
+    enabled: boolean({ doc: 'Whether the resource can be reached.', required: true, documentDefault: true }),
+    groups: refs('Group', {
+      doc: 'Groups that the resource belongs to.',
+      answer: 'summaries',
+      required: true,
+      documentDefault: [],
+    }),
+  },
+  naturalKey: (spec) => spec.name,
+  computed: {
+    type: {
+      doc: 'What the address is.',
+      schema: { type: 'string', enum: ['host', 'subnet', 'domain'] },
+      value: (object) => resourceTypeOf(textOf(object, 'address')),
+    },
+  },
+  uniques: {
+    name: {
+      path: '/name',
+      value: (object) => textOf(object, 'name'),
+      message: (name) =>
+        `a network resource with the name \`${name}\` already exists in this account; choose another name`,
+    },
+  },
+  // A resource that a service stands on is a condition of it; a policy only uses it.
+  inUse: { ReverseProxyService: 'precondition' },
+  activity: {
+    create: 'network.resource.create',
+    update: 'network.resource.update',
+    delete: 'network.resource.delete',
+  },
+  activityMeta: resourceMeta,
+  createEvents: createdEvents,
+  updateEvents: updatedEvents,
+  deleteEvents: deletedEvents,
+  example: {
+    network: 'office-network',
+    name: 'File server',
+    description: 'Shared folders of all teams.',
+    address: '10.20.0.10/32',
+    enabled: true,
+    groups: ['office-servers'],
+  },
+});

@@ -1,0 +1,68 @@
+import { boolean, integer, optionalString, ref, refs } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { exactlyOne } from '../shared/exclusive.ts';
+import { textOf, textsOf } from '../shared/stored.ts';
+
+export const networkRouter = defineKind({
+  name: 'NetworkRouter',
+  doc: 'A peer, or the peers of some groups, by way of which a network is reached.',
+  path: '/api/networks/{networkId}/routers',
+  listPath: '/api/networks/routers',
+  idParameter: 'routerId',
+  module: 'networks',
+  document: { allowed: true },
+  parent: { kind: 'Network', field: 'network', inline: 'routers', answer: 'ids' },
+  spec: {
+    network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
+    key: optionalString({
+      doc: 'Tells routers of one network apart whose peers or groups are the same. Without it they are known by these.',
+      access: 'document',
+      hidden: true,
+      minLength: 1,
+      maxLength: 63,
+    }),
+    peer: ref('Peer', { doc: 'The peer that routes. Give either this or `peer_groups`.' }),
+    peer_groups: refs('Group', { doc: 'Groups whose peers route. Give either this or `peer`.', omitEmpty: true }),
+    metric: integer({
+      doc: 'Priority among the routers of the network; the lowest number wins.',
+      required: true,
+      documentDefault: 9999,
+      minimum: 1,
+      maximum: 9999,
+    }),
+    masquerade: boolean({
+      doc: 'Whether the routing peer puts its own address in place of the sender.',
+      required: true,
+      documentDefault: true,
+    }),
+    enabled: boolean({ doc: 'Whether the router has an effect.', required: true, documentDefault: true }),
+  },
+  naturalKey: ({ key, peer, peer_groups }) =>
+    key ?? (peer === undefined ? `groups/${(peer_groups ?? []).join(',')}` : `peer/${peer}`),
+  // A network rarely has more than one: when one goes and one comes, it changed.
+  pairing: () => '',
+  check: ({ peer, peer_groups }) =>
+    exactlyOne('router_exclusive', {
+      first: ['peer', peer !== undefined],
+      second: ['peer_groups', peer_groups.length > 0],
+    }),
+  activity: { create: 'network.router.create', update: 'network.router.update', delete: 'network.router.delete' },
+  activityMeta: (object, state) => ({
+    network_name: state.get(networkOf(object))?.name ?? '',
+    network_id: networkOf(object),
+    peer: textOf(object, 'peer'),
+    peer_groups: textsOf(object, 'peer_groups').join(', '),
+  }),
+  example: {
+    network: 'office-network',
+    peer_groups: ['office-gateways'],
+    metric: 100,
+    masquerade: true,
+    enabled: true,
+  },
+});
+
+function networkOf(router: StoredObject): string {
+  return router.parent ?? '';
+}

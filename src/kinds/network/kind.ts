@@ -1,0 +1,33 @@
+import { string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { countRoutingPeers, policiesTo } from './rules.ts';
+
+export const network = defineKind({
+  name: 'Network',
+  doc: 'A place outside the mesh, with the hosts, subnets and domains to be reached there (resources) and the peers that lead there (routers). Policies say who reaches a resource.',
+  path: '/api/networks',
+  idParameter: 'networkId',
+  module: 'networks',
+  document: { allowed: true },
+  spec: {
+    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
+    description: string({ doc: 'What the network is.', default: '' }),
+  },
+  computed: {
+    routing_peers_count: {
+      doc: 'How many peers lead to the network, each counted once.',
+      schema: { type: 'integer' },
+      value: countRoutingPeers,
+    },
+    policies: {
+      doc: 'The ids of enabled policies with an enabled rule whose destination is a resource of the network or a group of one.',
+      schema: { type: 'array', items: { type: 'string' } },
+      value: policiesTo,
+    },
+  },
+  activity: { create: 'network.create', update: 'network.update', delete: 'network.delete' },
+  example: {
+    name: 'Office network',
+    description: 'Printers, file server and lab machines in the office.',
+  },
+});

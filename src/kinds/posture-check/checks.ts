@@ -1,0 +1,108 @@
+import { list, object, oneOf, setOf, string } from '../../model/field.ts';
+import { countryCode } from '../shared/country.ts';
+import { cidr } from '../shared/formats.ts';
+import { certificate, version } from './formats.ts';
+
+const minVersion = {
+  min_version: string({ doc: 'The lowest version that passes.', required: true, minLength: 1, format: version }),
+};
+const minKernel = {
+  min_kernel_version: string({
+    doc: 'The lowest kernel version that passes.',
+    required: true,
+    minLength: 1,
+    format: version,
+  }),
+};
+
+const systems = {
+  android: object(minVersion, { doc: 'What Android must have.', closed: true }),
+  ios: object(minVersion, { doc: 'What iOS must have.', closed: true }),
+  darwin: object(minVersion, { doc: 'What macOS must have.', closed: true }),
+  linux: object(minKernel, { doc: 'What Linux must have.', closed: true }),
+  windows: object(minKernel, { doc: 'What Windows must have.', closed: true }),
+};
+
+const location = {
+  country_code: string({
+    doc: 'The country, as the two letters of ISO 3166-1.',
+    required: true,
+    minLength: 1,
+    format: countryCode,
+  }),
+  city_name: string({
+    doc: 'A city of that country by its English name; without one the whole country is meant.',
+    default: '',
+    omitEmpty: true,
+  }),
+};
+
+const action = (what: string) =>
+  oneOf(['allow', 'deny'], { doc: `Whether ${what} pass, or are the only ones that do not.`, required: true });
+
+const process = {
+  linux_path: string({ doc: 'The executable on Linux.', default: '' }),
+  mac_path: string({ doc: 'The executable on macOS.', default: '' }),
+  windows_path: string({ doc: 'The executable on Windows.', default: '' }),
+};
+
+/** The six checks. Each is owned as one piece: half of one would let other peers pass than somebody meant. */
+export const checks = {
+  client_version_check: object(minVersion, {
+    doc: 'The client must be new enough.',
+    closed: true,
+    whole: true,
+    formerly: ['nb_version_check'],
+  }),
+  os_version_check: object(systems, {
+    doc: 'The operating system must be new enough. A system that is not named here does not pass.',
+    closed: true,
+    whole: true,
+  }),
+  geo_location_check: object(
+    {
+      locations: list(object(location, { doc: 'A place.', closed: true }), {
+        doc: 'Countries and cities.',
+        required: true,
+        minItems: 1,
+      }),
+      action: action('peers in these places'),
+    },
+    { doc: 'The peer must be, or must not be, in one of these places.', closed: true, whole: true },
+  ),
+  peer_network_range_check: object(
+    {
+      ranges: setOf(string({ doc: 'A range of addresses.', format: cidr }), {
+        doc: 'IPv4 or IPv6 ranges, single hosts as /32 or /128. One matches when it holds an address of an interface of the peer, or the address from which it connects.',
+        required: true,
+        minItems: 1,
+      }),
+      action: action('peers in these ranges'),
+    },
+    { doc: 'The peer must be, or must not be, in one of these networks.', closed: true, whole: true },
+  ),
+  process_check: object(
+    {
+      processes: list(object(process, { doc: 'A program, by its path on each system.', closed: true }), {
+        doc: 'Programs that must be there and run. On a system for which a program has no path, the peer does not pass.',
+        required: true,
+        minItems: 1,
+      }),
+    },
+    { doc: 'These programs must run on the peer.', closed: true, whole: true },
+  ),
+  certificate_check: object(
+    {
+      ca_certificates: setOf(string({ doc: 'One certificate in PEM.', format: certificate }), {
+        doc: 'Certificates of authorities, in PEM, one an entry.',
+        required: true,
+        minItems: 1,
+      }),
+    },
+    {
+      doc: 'The peer must have a certificate of one of these authorities. Android and iOS never pass.',
+      closed: true,
+      whole: true,
+    },
+  ),
+};

@@ -1,0 +1,70 @@
+import { object, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { textOf } from '../shared/stored.ts';
+import { checks } from './checks.ts';
+import { checkProcesses, warnOfChecks } from './rules.ts';
+
+/** A certificate that signs nothing anybody trusts. */
+const exampleAuthority = `-----BEGIN CERTIFICATE-----
+MIIBuDCCAV+gAwIBAgIUF0eBb6Q9dcT4AGNSamacSTg8mx0wCgYIKoZIzj0EAwIw
+KjEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEjAQBgNVBAMMCURldmljZSBDQTAeFw0y
+NjExMjExMjExMzVaFw00NjExMTYxMjExMzVaMCoxFDASBgNVBAoMC0V4YW1wbGUg
+T3JnMRIwEAYDVQQDDAlEZXZpY2UgQ0EwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AASCbrR/m0s/2L+HY8rK3zPUQZ9RgXlUyxY+Bk/Qe4g1Q6dt4AeUrprnNzoJcHft
+jPhyQ3c0ZvGakHTU5yBFNrfdo2MwYTAdBgNVHQ4EFgQUTAIMzv2pFbtCJn9kKUve
+WhKI3hEwHwYDVR0jBBgwFoAUTAIMzv2pFbtCJn9kKUveWhKI3hEwDwYDVR0TAQH/
+BAUwAwEB/zAOBgNVHQ8BAf8EBAMCAQYwCgYIKoZIzj0EAwIDRwAwRAIgFU7XiAgG
+yy10+Gr7jw79JQE0md6ntfQw6nRNLyFdvlkCIE0pjSEb1bxcMcZdjzPXOIFKTNgN
+ASjRb/TgQsoiVCIH
+-----END CERTIFICATE-----
+`;
+
+export const postureCheck = defineKind({
+  name: 'PostureCheck',
+  doc: 'What a peer must be like before the rules of a policy let it through. A peer passes when it passes every check that is given.',
+  path: '/api/posture-checks',
+  idParameter: 'postureCheckId',
+  module: 'policies',
+  document: { allowed: true },
+  spec: {
+    name: string({
+      doc: 'The name people see. No two posture checks of an account share one.',
+      required: true,
+      minLength: 1,
+    }),
+    description: string({ doc: 'What the check is for.', required: true, documentDefault: '' }),
+    checks: object(checks, { doc: 'The checks. Without any, every peer passes.', closed: true, default: {} }),
+  },
+  uniques: {
+    name: {
+      path: '/name',
+      value: (object) => textOf(object, 'name'),
+      message: (name) => `a posture check with the name \`${name}\` already exists; choose another name`,
+    },
+  },
+  check: checkProcesses,
+  risks: warnOfChecks,
+  inUse: 'precondition',
+  activity: { create: 'posture.check.create', update: 'posture.check.update', delete: 'posture.check.delete' },
+  example: {
+    name: 'Healthy machines',
+    description: 'Company machines that are up to date, at home or in the office.',
+    checks: {
+      client_version_check: { min_version: '1.4.2' },
+      os_version_check: {
+        darwin: { min_version: '14.6' },
+        linux: { min_kernel_version: '6.1.0' },
+        windows: { min_kernel_version: '10.0.22631' },
+      },
+      geo_location_check: {
+        locations: [{ country_code: 'DE' }, { country_code: 'PT', city_name: 'Lisbon' }],
+        action: 'allow',
+      },
+      peer_network_range_check: { ranges: ['192.0.2.0/24', '2001:db8:bad::/48'], action: 'deny' },
+      process_check: {
+        processes: [{ linux_path: '/usr/bin/scanner', mac_path: '/Applications/Scanner.app/Contents/MacOS/Scanner' }],
+      },
+      certificate_check: { ca_certificates: [exampleAuthority] },
+    },
+  },
+});
