@@ -6,6 +6,7 @@ const texts = ['alpha', 'beta', 'Größe', 'two words', 'x.y'];
 const ids = ['id1', 'id2', 'id3', 'id4'];
 
 const formatted: Readonly<Record<string, readonly string[]>> = {
+  address: ['192.0.2.1', '2001:DB8:0::2'],
   cidr: ['10.0.0.0/8', '192.0.2.0/24', '2001:DB8::/32', '10.0.0.1/8'],
   domain: ['example.com', 'Example.ORG.', 'bücher.example', '-bad-'],
   ipv4: ['192.0.2.1', '192.0.2.2'],

@@ -24,6 +24,16 @@ export const ipv4: Format = addressFormat('ipv4', 4, '10.20.0.1');
 /** One IPv6 address, in the spelling of RFC 5952. */
 export const ipv6: Format = addressFormat('ipv6', 6, 'fd00::1');
 
+/** One address of either family, in its one spelling. */
+export const address: Format = {
+  name: 'address',
+  canonical(text) {
+    const value = parseAddress(text)?.text;
+    if (value !== undefined) return { value };
+    return { fault: `\`${text}\` is not an IP address; write one such as 10.20.0.1 or fd00::1` };
+  },
+};
+
 /** A domain name: lower case, punycode, no trailing dot. */
 export const domain: Format = domainFormat('domain', {}, 'example.com');
 

@@ -1,0 +1,40 @@
+import { refs } from '../../model/field.ts';
+import { type AuditEvent, defineKind, type State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { autoGroupEvents } from '../shared/auto-groups.ts';
+import { textsOf } from '../shared/stored.ts';
+
+const none: readonly string[] = [];
+
+export const dnsSettings = defineKind({
+  name: 'DNSSettings',
+  doc: 'Which peers keep the DNS configuration of their machine. There is one such object, so its document is called `dns-settings`.',
+  path: '/api/dns/settings',
+  single: true,
+  implied: true,
+  singleton: 'dns-settings',
+  verbs: ['read', 'replace'],
+  module: 'dns',
+  document: { allowed: true },
+  spec: {
+    disabled_management_groups: refs('Group', {
+      doc: 'Groups whose peers keep the DNS configuration of their machine.',
+      required: true,
+      documentDefault: [],
+    }),
+  },
+  createEvents: (after, state) => groupEvents(none, listed(after), state),
+  updateEvents: (before, after, state) => groupEvents(listed(before), listed(after), state),
+  deleteEvents: (before, state) => groupEvents(listed(before), none, state),
+  example: { disabled_management_groups: ['office-gateways'] },
+});
+
+function listed(settings: StoredObject): readonly string[] {
+  return textsOf(settings, 'disabled_management_groups');
+}
+
+/** The events are about the account. */
+function groupEvents(was: readonly string[], is: readonly string[], state: State): readonly AuditEvent[] {
+  const events = autoGroupEvents('dns.setting.disabled.management.group', was, is, state, {});
+  return events.map((event) => ({ ...event, target: state.account }));
+}

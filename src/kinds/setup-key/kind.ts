@@ -1,0 +1,117 @@
+import { boolean, integer, oneOf, refs, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { checkAutoGroups } from '../shared/auto-groups.ts';
+import { derivedText } from '../shared/stored.ts';
+import { never } from '../shared/times.ts';
+import { createdEvents, keyMeta, updatedEvents } from './events.ts';
+import { checkLimit, limitOneOff, stateOf, usesOf } from './rules.ts';
+import { makeKey } from './value.ts';
+
+const timestamp = { type: 'string', format: 'date-time' };
+
+export const setupKey = defineKind({
+  name: 'SetupKey',
+  doc: 'A key with which machines enrol as peers without anybody signing in. Its value is shown once, when it is made.',
+  path: '/api/setup-keys',
+  idParameter: 'keyId',
+  ids: 'integer',
+  module: 'setup_keys',
+  document: { allowed: true },
+  varies: true,
+  spec: {
+    name: string({ doc: 'The name people see.', required: true, minLength: 1, access: 'createOnly' }),
+    type: oneOf(['one-off', 'reusable'], {
+      doc: 'Whether the key enrols one peer (`one-off`) or several (`reusable`).',
+      required: true,
+      access: 'createOnly',
+    }),
+    expires_in: integer({
+      doc: 'How long the key works from the moment it is made.',
+      required: true,
+      minimum: 86400,
+      maximum: 31536000,
+      unit: 'seconds',
+      access: 'createOnly',
+      hidden: true,
+    }),
+    auto_groups: refs('Group', {
+      doc: 'Groups that every peer joins which enrols with the key.',
+      required: true,
+      documentDefault: [],
+    }),
+    usage_limit: integer({
+      doc: 'How many peers may enrol with the key; 0 means any number. A one-off key has 1.',
+      required: true,
+      documentDefault: 0,
+      minimum: 0,
+      access: 'createOnly',
+    }),
+    ephemeral: boolean({
+      doc: 'Whether peers that enrol with the key are deleted some time after they disconnect.',
+      default: false,
+      access: 'createOnly',
+    }),
+    allow_extra_dns_labels: boolean({
+      doc: 'Whether peers that enrol with the key may bring further DNS labels.',
+      default: false,
+      access: 'createOnly',
+    }),
+    revoked: boolean({
+      doc: 'Whether the key is called back and enrols no more peers.',
+      required: true,
+      documentDefault: false,
+      access: 'updateOnly',
+      failsafe: true,
+    }),
+  },
+  computed: {
+    key: {
+      doc: 'The value of the key: in full in the answer to its creation, later only how it begins.',
+      schema: { type: 'string' },
+      value: (object) => derivedText(object, 'key_mask') ?? '',
+    },
+    state: {
+      doc: 'Whether the key works, or the first reason why it does not.',
+      schema: { type: 'string', enum: ['valid', 'expired', 'revoked', 'overused'] },
+      value: stateOf,
+    },
+    valid: {
+      doc: 'Whether the key works.',
+      schema: { type: 'boolean' },
+      value: (object, state) => stateOf(object, state) === 'valid',
+    },
+    expires: {
+      doc: 'When the key stops working.',
+      schema: timestamp,
+      value: (object) => derivedText(object, 'expires') ?? never,
+    },
+    used_times: { doc: 'How many peers have enrolled with the key.', schema: { type: 'integer' }, value: usesOf },
+    last_used: {
+      doc: 'When a peer last enrolled with the key; the year 1 when none did.',
+      schema: timestamp,
+      value: (object) => derivedText(object, 'last_used') ?? never,
+    },
+    updated_at: {
+      doc: 'When the key was last changed.',
+      schema: timestamp,
+      value: (object) => object.updatedAt,
+    },
+  },
+  canonicalize: limitOneOff,
+  check: checkLimit,
+  checkState: checkAutoGroups,
+  born: makeKey,
+  activity: { create: 'setupkey.add', delete: 'setupkey.delete' },
+  activityMeta: keyMeta,
+  createEvents: createdEvents,
+  updateEvents: updatedEvents,
+  example: {
+    name: 'CI runners',
+    type: 'reusable',
+    expires_in: 2592000,
+    auto_groups: ['ci-runners'],
+    usage_limit: 50,
+    ephemeral: true,
+    allow_extra_dns_labels: false,
+  },
+});
