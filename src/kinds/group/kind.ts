@@ -1,14 +1,17 @@
-import { members, string } from '../../model/field.ts';
+import { list, members, string, typedRef } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import { countPeers, isAll } from '../shared/membership.ts';
+import { countPeers, isAll, isKept } from '../shared/membership.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
 import { createdEvents, updatedEvents } from './events.ts';
+import { placeResources } from './resources.ts';
 import { listAllPeers, resourcesOf } from './rules.ts';
 
 const item = (member: string) => ({
   type: 'object',
   properties: { id: { type: 'string' }, [member]: { type: 'string' } },
 });
+
+const memberKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
 export const group = defineKind({
   name: 'Group',
@@ -22,6 +25,12 @@ export const group = defineKind({
     peers: members('Peer', {
       doc: 'Peers that belong to the group. Peers that enrolment, the API or an identity provider put there stay beside them.',
     }),
+  },
+  inputs: {
+    resources: list(
+      typedRef(memberKinds, { doc: 'A network resource, or a peer, which joins the group as if it stood in `peers`.' }),
+      { doc: 'Network resources that belong to the group, exactly these. Documents say it in the resources.' },
+    ),
   },
   computed: {
     issued: {
@@ -56,16 +65,18 @@ export const group = defineKind({
     },
   },
   refuse(object, action) {
-    if (!isAll(object)) return undefined;
+    if (!isKept(object)) return undefined;
     const what = action === 'update' ? 'changed' : 'deleted';
-    return `the group ${object.name} always holds every peer of the account and cannot be ${what}; use a group of your own`;
+    const holds = isAll(object) ? 'always holds every peer of the account' : 'holds the proxies of a cluster';
+    return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
+  consequences: placeResources,
   inUse: 'linked',
   activity: { create: 'group.add', update: 'group.update', delete: 'group.delete' },
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   respond: (body, object, state) => (isAll(object) ? { ...body, peers: listAllPeers(state) } : body),
-  isSystem: isAll,
+  isSystem: isKept,
   example: {
     name: 'Developers',
     peers: ['ana-laptop', 'build-server'],

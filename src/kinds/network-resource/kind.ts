@@ -53,7 +53,7 @@ export const networkResource = defineKind({
     },
   },
   // A resource that a service stands on is a condition of it; a policy only uses it.
-  inUse: { ReverseProxyService: 'precondition' },
+  inUse: { ProxyService: 'precondition' },
   activity: {
     create: 'network.resource.create',
     update: 'network.resource.update',

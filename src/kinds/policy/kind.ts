@@ -13,7 +13,7 @@ import {
 } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { port } from '../shared/formats.ts';
-import { checkRules, sortPorts, warnOfEnabling } from './rules.ts';
+import { checkRules, isDerived, keepDerived, sortPorts, warnOfEnabling } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
@@ -89,12 +89,15 @@ export const policy = defineKind({
   },
   canonicalize: sortPorts,
   check: checkRules,
+  checkDeed: keepDerived,
   risks: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
+  isSystem: isDerived,
   example: {
     name: 'Developers to databases',
     description: 'Developers reach the databases, and log in on the build server.',
     enabled: true,
+    source_posture_checks: ['healthy-machines'],
     rules: [
       {
         name: 'postgres',

@@ -16,11 +16,11 @@ const minKernel = {
 };
 
 const systems = {
-  android: object(minVersion, { doc: 'What Android must have.', closed: true }),
-  ios: object(minVersion, { doc: 'What iOS must have.', closed: true }),
-  darwin: object(minVersion, { doc: 'What macOS must have.', closed: true }),
-  linux: object(minKernel, { doc: 'What Linux must have.', closed: true }),
-  windows: object(minKernel, { doc: 'What Windows must have.', closed: true }),
+  android: object(minVersion, { doc: 'What Android must have.' }),
+  ios: object(minVersion, { doc: 'What iOS must have.' }),
+  darwin: object(minVersion, { doc: 'What macOS must have.' }),
+  linux: object(minKernel, { doc: 'What Linux must have.' }),
+  windows: object(minKernel, { doc: 'What Windows must have.' }),
 };
 
 const location = {
@@ -46,29 +46,27 @@ const process = {
   windows_path: string({ doc: 'The executable on Windows.', default: '' }),
 };
 
-/** The six checks. Each is owned as one piece: half of one would let other peers pass than somebody meant. */
+/** The six checks, inside something closed: a typo must not let peers pass. Each is owned as one piece: half of one would let other peers pass than somebody meant. */
 export const checks = {
   client_version_check: object(minVersion, {
     doc: 'The client must be new enough.',
-    closed: true,
     whole: true,
     formerly: ['nb_version_check'],
   }),
   os_version_check: object(systems, {
     doc: 'The operating system must be new enough. A system that is not named here does not pass.',
-    closed: true,
     whole: true,
   }),
   geo_location_check: object(
     {
-      locations: list(object(location, { doc: 'A place.', closed: true }), {
+      locations: list(object(location, { doc: 'A place.' }), {
         doc: 'Countries and cities.',
         required: true,
         minItems: 1,
       }),
       action: action('peers in these places'),
     },
-    { doc: 'The peer must be, or must not be, in one of these places.', closed: true, whole: true },
+    { doc: 'The peer must be, or must not be, in one of these places.', whole: true },
   ),
   peer_network_range_check: object(
     {
@@ -79,17 +77,17 @@ export const checks = {
       }),
       action: action('peers in these ranges'),
     },
-    { doc: 'The peer must be, or must not be, in one of these networks.', closed: true, whole: true },
+    { doc: 'The peer must be, or must not be, in one of these networks.', whole: true },
   ),
   process_check: object(
     {
-      processes: list(object(process, { doc: 'A program, by its path on each system.', closed: true }), {
+      processes: list(object(process, { doc: 'A program, by its path on each system.' }), {
         doc: 'Programs that must be there and run. On a system for which a program has no path, the peer does not pass.',
         required: true,
         minItems: 1,
       }),
     },
-    { doc: 'These programs must run on the peer.', closed: true, whole: true },
+    { doc: 'These programs must run on the peer.', whole: true },
   ),
   certificate_check: object(
     {
@@ -101,7 +99,6 @@ export const checks = {
     },
     {
       doc: 'The peer must have a certificate of one of these authorities. Android and iOS never pass.',
-      closed: true,
       whole: true,
     },
   ),

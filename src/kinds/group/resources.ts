@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { isAll } from '../shared/membership.ts';
+import { sectionOf, textsOf } from '../shared/stored.ts';
+
+interface Member {
+  readonly id: string;
+  readonly type: string;
+}
+
+/** What a request says about the resources of a group is kept by the resources themselves. */
+export function placeResources({ after, given }: Step, state: State): readonly Consequence[] {
+  if (after === undefined || given === undefined) return [];
+  // Blank members are `null`, all others have the shape that the input gives them.
+  const members = ((given['resources'] ?? []) as readonly (Member | null)[]).flatMap((member) => member ?? []);
+  const ids = (isPeer: boolean) => members.filter(({ type }) => (type === 'peer') === isPeer).map(({ id }) => id);
+  return [...addPeers(after, ids(true)), ...moveResources(after, new Set(ids(false)), state)];
+}
+
+function addPeers(group: StoredObject, ids: readonly string[]): readonly Consequence[] {
+  const peers = sectionOf(group, 'peers');
+  const missing = ids.filter((id) => !Object.hasOwn(peers, id));
+  if (missing.length === 0 || isAll(group)) return [];
+  const added = Object.fromEntries(missing.map((id) => [id, ['api']]));
+  return [{ change: group, spec: { ...group.spec, peers: sorted({ ...peers, ...added }) } }];
+}
+
+function moveResources(group: StoredObject, wanted: ReadonlySet<string>, state: State): readonly Consequence[] {
+  const present = state
+    .referrersOf(group.id)
+    .filter(({ from, field }) => from.kind === 'NetworkResource' && field === 'groups')
+    .map(({ from }) => from);
+  const leaving = present.filter(({ id }) => !wanted.has(id));
+  const held = new Set(present.map(({ id }) => id));
+  const joining = [...wanted].filter((id) => !held.has(id)).flatMap((id) => state.get(id) ?? []);
+  return [
+    ...leaving.map((resource) => inGroups(resource, (groups) => groups.filter((id) => id !== group.id))),
+    ...joining.map((resource) => inGroups(resource, (groups) => [...groups, group.id].sort())),
+  ];
+}
+
+function inGroups(resource: StoredObject, change: (groups: readonly string[]) => readonly string[]): Consequence {
+  return { change: resource, spec: { ...resource.spec, groups: change(textsOf(resource, 'groups')) } };
+}
+
+function sorted(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
