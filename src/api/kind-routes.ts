@@ -36,15 +36,19 @@ const handlers: Readonly<
 export function addKindRoutes(app: FastifyInstance, engine: Engine): void {
   for (const kind of engine.registry.kinds) {
     if (kind.path === undefined) continue;
-    const collection = kind.path.replace(/\{(\w+)\}/g, ':parent');
-    for (const verb of kind.verbs) {
-      const { method, one, handle } = handlers[verb];
-      const url = one && kind.single !== true ? `${collection}/:id` : collection;
-      app.route({ method, url, handler: (request, reply) => handle(engine, available(engine, kind), request, reply) });
-    }
+    for (const path of [kind.path, ...(kind.alsoAt ?? [])]) addVerbs(app, engine, kind, path);
     if (kind.listPath !== undefined) {
       app.get(kind.listPath, (request, reply) => list(engine, available(engine, kind), request, reply));
     }
+  }
+}
+
+function addVerbs(app: FastifyInstance, engine: Engine, kind: Kind, path: string): void {
+  const collection = path.replace(/\{(\w+)\}/g, ':parent');
+  for (const verb of kind.verbs) {
+    const { method, one, handle } = handlers[verb];
+    const url = one && kind.single !== true ? `${collection}/:id` : collection;
+    app.route({ method, url, handler: (request, reply) => handle(engine, available(engine, kind), request, reply) });
   }
 }
 
@@ -70,9 +74,15 @@ function paramsOf(request: FastifyRequest): Params {
 async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const { id = '' } = paramsOf(request);
   if (kind.single === true) return (await listObjects(engine, callOf(request), kind)).objects[0]?.id ?? '';
-  const stored = storedId(kind, id);
+  const stored = kind.addressedBy === undefined ? storedId(kind, id) : await holderId(engine, kind, id, request);
   if (stored === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
   return stored;
+}
+
+/** The id of the object that holds the value by which the kind's paths name its objects. */
+async function holderId(engine: Engine, kind: Kind, value: string, request: FastifyRequest) {
+  const { state } = await listObjects(engine, callOf(request), kind);
+  return state.holderOf(kind.name, kind.addressedBy ?? '', value)?.id;
 }
 
 async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

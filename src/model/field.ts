@@ -28,6 +28,8 @@ export interface FieldOptions {
   readonly documentDefault?: Json;
   /** A replace that leaves the field out keeps the stored value. */
   readonly keep?: boolean;
+  /** The field in whose place this one stands: a replace that gives that one does not keep this one. */
+  readonly insteadOf?: string;
   /**
    * The value that leaves the choice to the server. What it chose stands in `derived` under the field's name, is what
    * answers show, may be sent back, and stays when a replace leaves the choice to the server again. Top-level fields only.
@@ -39,6 +41,8 @@ export interface FieldOptions {
   readonly cloudOnly?: boolean;
   /** Responses leave the member out when it is empty (`""`, `[]`, `{}`). */
   readonly omitEmpty?: boolean;
+  /** A replace must carry what only creation writes all the same; what it says there changes nothing. */
+  readonly echoed?: boolean;
   /** Answers do not show it. */
   readonly hidden?: boolean;
   /** Unknown members inside are refused even over HTTP, because a typo there opens access. */
@@ -97,11 +101,11 @@ interface RefShape {
   readonly type: 'ref';
   readonly kind: string;
 }
-/** A set of references. `answer` says whether responses carry ids or summaries. */
+/** A set of references. `answer` says whether responses carry ids, summaries or the objects themselves. */
 interface RefsShape {
   readonly type: 'refs';
   readonly kind: string;
-  readonly answer: 'ids' | 'summaries';
+  readonly answer: 'ids' | 'summaries' | 'full';
   readonly minItems?: number;
 }
 /** Membership: like `refs`, but every element keeps the origins that put it there, and only reference rows store it. */
@@ -143,6 +147,8 @@ interface MapShape {
   readonly of: AnyField;
   readonly secretKeys?: readonly string[];
   readonly maxItems?: number;
+  /** A replace changes the members that it names and leaves the others; `null` takes one out. */
+  readonly merge?: boolean;
 }
 
 export type Shape =
@@ -227,7 +233,7 @@ export function ref(kind: string, options: FieldOptions): Field<string | undefin
 /** A set of references to objects of one kind. */
 export function refs(
   kind: string,
-  options: FieldOptions & { readonly answer?: 'ids' | 'summaries'; readonly minItems?: number },
+  options: FieldOptions & { readonly answer?: RefsShape['answer']; readonly minItems?: number },
 ): Field<readonly string[]> {
   return { type: 'refs', kind, answer: 'ids', default: [], ...options };
 }
@@ -262,10 +268,7 @@ export function secret(
   return { type: 'secret', read: 'never', ...options };
 }
 /** An object with names of the user's choice. */
-export function mapOf<T>(
-  of: Field<T>,
-  options: FieldOptions & { readonly secretKeys?: readonly string[]; readonly maxItems?: number },
-): Field<Readonly<Record<string, T>>> {
+export function mapOf<T>(of: Field<T>, options: Omit<Options<MapShape>, 'of'>): Field<Readonly<Record<string, T>>> {
   return { type: 'map', of, default: {}, ...options };
 }
 

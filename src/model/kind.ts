@@ -54,8 +54,10 @@ export interface Parent {
   readonly kind: string;
   /** The reference to the parent in a standalone document. */
   readonly field: string;
-  /** The parent's document member that carries these children inline. */
-  readonly inline: string;
+  /** The member of the parent's documents and answers that carries these children; absent: nothing of the parent shows them. */
+  readonly inline?: string;
+  /** The parent does not go while it has such children; otherwise they go with it. */
+  readonly holds?: true;
   /** Whether the parent's answer shows the children themselves (the default) or their ids. */
   readonly answer?: 'objects' | 'ids';
 }
@@ -134,6 +136,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly idParameter?: string;
   /** Ids are whole numbers, counted per account and kind; otherwise opaque texts. */
   readonly ids?: 'integer';
+  /** The unique rule by whose value paths name an object, in place of its id. */
+  readonly addressedBy?: string;
   /** There is at most one object, addressed by the path itself, without an id. */
   readonly single?: boolean;
   /** The one object is always there: until somebody writes it, it has the default values. */
@@ -142,6 +146,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly varies?: boolean;
   /** Where all objects of a child kind are listed, whatever their parent. */
   readonly listPath?: string;
+  /** Other collection paths that lead to the same objects. */
+  readonly alsoAt?: readonly string[];
   /** A replace leaves alone what the body leaves out. */
   readonly merge?: boolean;
   /** A delete answers `{}` instead of nothing. */

@@ -9,6 +9,8 @@ export interface Registry {
   /** The kind of this name; throws when a declaration names one that does not exist. */
   get(name: string): Kind;
   childrenOf(name: string): readonly Kind[];
+  /** The children that documents and answers of a kind carry, with the member that does. */
+  inlineOf(name: string): readonly { readonly child: Kind; readonly member: string }[];
 }
 
 /** Builds the registry and refuses declarations that contradict themselves. */
@@ -27,6 +29,11 @@ export function createRegistry(declared: readonly Kind[]): Registry {
     find: (name) => byName.get(name),
     get,
     childrenOf: (name) => kinds.filter((kind) => kind.parent?.kind === name),
+    inlineOf: (name) =>
+      kinds.flatMap((child) => {
+        const { kind, inline } = child.parent ?? {};
+        return kind === name && inline !== undefined ? [{ child, member: inline }] : [];
+      }),
   };
 }
 
@@ -44,7 +51,7 @@ function checkDeclaration(kind: Kind, byName: ReadonlyMap<string, Kind>): void {
     if (
       field.default !== undefined &&
       field.required === true &&
-      !['list', 'refs', 'members', 'keyed', 'refMap'].includes(field.type)
+      !['list', 'refs', 'members', 'keyed', 'map', 'refMap'].includes(field.type)
     ) {
       fail(`${name} is required and has a default; say documentDefault`);
     }

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
 import type { Fault } from './kind.ts';
 import { isSealed, type Means, mask } from './means.ts';
+import { pointerTo } from './pointer.ts';
 
 /** A spec whose secrets are sealed, and what was wrong with them. */
 export interface SealedSpec {
@@ -55,6 +56,7 @@ function sealFields(
     const field = fields[name];
     const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, `${pointer}/${name}`);
     if (sealed !== undefined) result[name] = sealed;
+    else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, pointer);
   }
   return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
 }
@@ -78,7 +80,7 @@ function sealValue(
 ): Json | undefined {
   switch (field.type) {
     case 'secret':
-      return sealText(value, before, run, pointer);
+      return sealText(field, value, before, run, pointer);
     case 'map':
       return isObject(value) ? sealMap(field, value as JsonObject, asObject(before), run, pointer) : value;
     case 'object':
@@ -119,21 +121,44 @@ function sealMap(
 ): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, item] of Object.entries(value)) {
+    const place = pointerTo(pointer, name);
     const isSecret = field.of.type === 'secret' || field.secretKeys?.includes(name) === true;
-    const sealed = isSecret ? sealText(item, before?.[name], run, `${pointer}/${name}`) : item;
+    // `null` takes a member out, whatever it holds.
+    const sealed = isSecret && item !== null ? sealText(field.of, item, before?.[name], run, place) : item;
+    if (!isSecret && isObject(item)) run.faults.push(notSecret(name, place));
     if (sealed !== undefined) result[name] = sealed;
   }
   return result;
 }
 
-function sealText(value: Json, before: Json | undefined, run: Run, pointer: string): Json | undefined {
-  if (isSealed(value)) return value;
+function sealText(field: AnyField, value: Json, before: Json | undefined, run: Run, pointer: string): Json | undefined {
   const text = textOf(value, run, pointer);
-  if (text === undefined) return undefined;
+  // A fault says already why there is none.
+  if (text === undefined) return '';
   const stored = isSealed(before) ? before : undefined;
   if (run.from === 'request' && (text === '' || isMask(text))) return stored;
   if (stored !== undefined && opens(run.means, stored, text)) return stored;
-  return run.means.vault.seal(text);
+  return run.means.vault.seal(spelled(field, text, run, pointer));
+}
+
+/** The text as its format spells it. No fault repeats it. */
+function spelled(field: AnyField, text: string, run: Run, pointer: string): string {
+  const { format } = field.type === 'secret' || field.type === 'string' ? field : {};
+  const result = format?.canonical(text);
+  if (result === undefined) return text;
+  if ('value' in result) return result.value;
+  run.faults.push({ code: `${format?.name}_invalid`, path: pointer, message: result.fault });
+  return text;
+}
+
+/** A mask stands for a stored value, and there is none. */
+function reportUnset(run: Run, name: string, pointer: string): void {
+  const message = `\`${name}\` is required, and no value of it is kept yet; add it`;
+  run.faults.push({ code: 'field_required', path: pointer, message });
+}
+
+function notSecret(name: string, path: string): Fault {
+  return { code: 'type_wrong', path, message: `\`${name}\` is no secret; write it as it is` };
 }
 
 /** A mask that a client read and sends back. */

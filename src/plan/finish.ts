@@ -55,7 +55,7 @@ export function finishPlan(input: FinishInput): Outcome {
   for (const edit of withConsequences(snapshot, input.edits, { now, newId: input.newId, actor: input.actor })) {
     sortEdit(
       input,
-      edit.before === undefined ? bear(snapshot, edit, { now, random: means.random }, outputs) : edit,
+      edit.before === undefined ? bear(input, edit, { now, random: means.random }, outputs) : edit,
       changes,
       claims,
     );
@@ -102,18 +102,19 @@ export function finishPlan(input: FinishInput): Outcome {
   return { ok: true, plan, next };
 }
 
-/** Lets a new object be born: what the server makes up is added, what may be shown once is put aside. */
+/** Lets a new object be born: who made it and what the server makes up is added, what may be shown once is put aside. */
 function bear(
-  snapshot: Snapshot,
+  { snapshot, actor }: FinishInput,
   edit: Edit,
   means: Birth,
   outputs: Map<string, Readonly<Record<string, string>>>,
 ): Edit {
   const { after } = edit;
-  const born = after === undefined ? undefined : snapshot.registry.get(after.kind).born?.(after, means);
-  if (after === undefined || born === undefined) return edit;
-  if (born.outputs !== undefined) outputs.set(after.id, born.outputs);
-  return { ...edit, after: { ...after, derived: { ...after.derived, ...born.derived } } };
+  if (after === undefined) return edit;
+  const born = snapshot.registry.get(after.kind).born?.(after, means);
+  if (born?.outputs !== undefined) outputs.set(after.id, born.outputs);
+  const maker = actor === undefined ? {} : { created_by: actor.id };
+  return { ...edit, after: { ...after, derived: { ...maker, ...after.derived, ...born?.derived } } };
 }
 
 function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {

@@ -1,9 +1,9 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
-import { entriesOf, type Fields, isEmpty } from '../model/field.ts';
+import { type AnyField, entriesOf, type Fields, isEmpty } from '../model/field.ts';
 import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
-import { fieldsOn } from '../model/lower/shape.ts';
+import { fieldsOn, isEchoed } from '../model/lower/shape.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import { normalize } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -98,10 +98,17 @@ export function planReplace(
   };
   const implied = context.snapshot.get(before.id) === undefined;
   const edits = [
-    implied && !same ? { after, given: read.given } : { before, after: same ? before : after, given: read.given },
+    implied && !same
+      ? { after: withKey(kind, after), given: read.given }
+      : { before, after: same ? before : after, given: read.given },
   ];
   const outcome = guarded(finishPlan({ ...finishing(context, kind), edits }), context);
   return { ...outcome, id: before.id, ignored: read.ignored };
+}
+
+/** What there is one of has its key from the start. */
+function withKey({ singleton }: Kind, object: StoredObject): StoredObject {
+  return singleton === undefined ? object : { ...object, key: singleton };
 }
 
 /** Plans the deletion of one object with its children. */
@@ -169,7 +176,7 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject, before:
 
 /** Members that answers show and that clients may send back: they change nothing, and nobody is told. */
 function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): ReadonlySet<string> {
-  const children = snapshot.registry.childrenOf(kind.name).map((child) => child.parent?.inline ?? '');
+  const children = snapshot.registry.inlineOf(kind.name).map(({ member }) => member);
   const fixed = Object.keys(kind.spec).filter((name) => !(name in writable));
   return new Set(['id', ...Object.keys(kind.computed), ...children, ...fixed]);
 }
@@ -189,7 +196,9 @@ function unknownIds(snapshot: Snapshot, fields: Fields, spec: JsonObject): reado
 function keepStored(kind: Kind, before: StoredObject, body: JsonObject): JsonObject {
   const parent = kind.parent?.field;
   const writable = fieldsOn(kind, 'replace');
-  const fixed = Object.entries(before.spec).filter(([name]) => name === parent || !(name in writable));
+  const fixed = Object.entries(before.spec).filter(
+    ([name]) => name === parent || writable[name] === undefined || isEchoed(writable[name], 'replace'),
+  );
   return {
     ...keepFields(writable, before.spec, body, kind.merge === true),
     ...keptChoices(writable, before, body),
@@ -214,13 +223,25 @@ function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge:
   const result: Record<string, Json> = { ...body };
   for (const [name, field] of entriesOf(fields)) {
     const stored = before[name];
-    if (stored === undefined) continue;
+    if (stored === undefined || isReplaced(fields, field, body)) continue;
     const given = body[name];
     if (merge ? given === undefined : field.keep === true && isEmpty(given)) result[name] = stored;
+    else if (field.type === 'map' && field.merge === true)
+      result[name] = mergeMaps(stored as JsonObject, (given ?? {}) as JsonObject);
     else if (field.type === 'object' && !isEmpty(given))
       result[name] = keepFields(field.fields, stored as JsonObject, given as JsonObject, merge);
   }
   return result;
+}
+
+/** Whether the body gives what stands in place of the field. */
+function isReplaced(fields: Fields, { insteadOf }: AnyField, body: JsonObject): boolean {
+  return insteadOf !== undefined && insteadOf in fields && !isEmpty(body[insteadOf]);
+}
+
+/** The stored members with those that the body names; `null` takes one out. */
+function mergeMaps(stored: JsonObject, given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...stored, ...given }).filter(([, value]) => value !== null));
 }
 
 /** The new membership: elements that stay keep their origins, new ones come from the API, others go unless a source keeps them. */
@@ -240,7 +261,7 @@ function mergeMembers(fields: Fields, before: JsonObject, spec: JsonObject): Jso
 function withChildren(snapshot: Snapshot, object: StoredObject): readonly StoredObject[] {
   const children = snapshot.registry
     .childrenOf(object.kind)
-    .flatMap((kind) => snapshot.childrenOf(object.id, kind.name));
+    .flatMap((kind) => (kind.parent?.holds === true ? [] : snapshot.childrenOf(object.id, kind.name)));
   return [...children.flatMap((child) => withChildren(snapshot, child)), object];
 }
 

@@ -72,7 +72,15 @@ function pathItems(examples: Examples, kind: Kind): readonly (readonly [string, 
     const parameters = pathParameters(path, (name) => parameterOf(kind, name));
     return [[path, { ...parameters, ...Object.fromEntries(operations) }] as const];
   });
-  return [...paths, ...all];
+  const aliases = (kind.alsoAt ?? []).flatMap((other) =>
+    paths.map(([path]) => [path.replace(kind.path ?? '', other), sameAs(path)] as const),
+  );
+  return [...paths, ...all, ...aliases];
+}
+
+/** A path item that is another one. */
+function sameAs(path: string): JsonObject {
+  return { $ref: `#/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}` };
 }
 
 /** The list of a child kind, whatever the parent. */

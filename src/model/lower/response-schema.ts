@@ -16,8 +16,8 @@ export function responseSchema(registry: Registry, kind: Kind, names: SchemaName
   const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
   const own = fieldsSchema(fields, names);
   const children = registry
-    .childrenOf(kind.name)
-    .map((child) => [child.parent?.inline ?? '', childrenSchema(child, names)] as const);
+    .inlineOf(kind.name)
+    .map(({ child, member }) => [member, childrenSchema(child, names)] as const);
   return {
     type: 'object',
     description: kind.doc,
@@ -105,7 +105,7 @@ function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
     case 'refByType':
       return { type: 'string' };
     case 'refs':
-      return { type: 'array', items: field.answer === 'ids' ? { type: 'string' } : names.summary(field.kind) };
+      return { type: 'array', items: elementSchema(field, names) };
     case 'members':
       return {
         type: 'array',
@@ -133,6 +133,11 @@ function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
     default:
       return unreachable(field);
   }
+}
+
+function elementSchema(field: Extract<AnyField, { readonly type: 'refs' }>, names: SchemaNames): JsonObject {
+  if (field.answer === 'ids') return { type: 'string' };
+  return field.answer === 'full' ? names.response(field.kind) : names.summary(field.kind);
 }
 
 function sectionSchema(field: Extract<AnyField, { readonly type: 'object' }>, names: SchemaNames): JsonObject {

@@ -2,7 +2,7 @@ import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { entryIdsOf } from '../entry-ids.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../field.ts';
 import type { Kind, State } from '../kind.ts';
-import { isSealed, mask } from '../means.ts';
+import { mask } from '../means.ts';
 import type { StoredObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
 import { keyedEntries } from '../units.ts';
@@ -18,11 +18,11 @@ export function lowerToResponse(
   const kind = registry.get(object.kind);
   const lowering = { registry, object, state };
   const children = registry
-    .childrenOf(kind.name)
+    .inlineOf(kind.name)
     .map(
-      (child) =>
+      ({ child, member }) =>
         [
-          child.parent?.inline ?? '',
+          member,
           state
             .childrenOf(object.id, child.name)
             .map((item) =>
@@ -90,21 +90,18 @@ function absent(field: AnyField): Json | undefined {
 }
 
 function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: string): Json {
-  const { registry, state } = lowering;
   switch (field.type) {
     case 'secret':
       return field.read === 'masked' ? mask : '';
     case 'map':
       return Object.fromEntries(
-        Object.entries(value as JsonObject).map(([key, item]) => [key, isSealed(item) ? mask : item]),
+        Object.entries(value as JsonObject).map(([key, item]) => [key, isMasked(field, key) ? mask : item]),
       );
     case 'refs':
-      return field.answer === 'ids'
-        ? value
-        : (value as readonly string[]).flatMap((id) => summaryOf(registry, state, id));
+      return field.answer === 'ids' ? value : shownAs(field.answer, lowering, value as readonly string[]);
     case 'members':
       return Object.keys(value as JsonObject).flatMap((id) => {
-        const element = state.get(id);
+        const element = lowering.state.get(id);
         return element === undefined ? [] : [{ id, name: element.name }];
       });
     case 'keyed':
@@ -122,9 +119,14 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
   }
 }
 
-function summaryOf(registry: Registry, state: State, id: string): readonly JsonObject[] {
-  const object = state.get(id);
-  return object === undefined ? [] : [lowerToSummary(registry, object, state)];
+function isMasked(field: Extract<AnyField, { readonly type: 'map' }>, key: string): boolean {
+  return field.of.type === 'secret' || field.secretKeys?.includes(key) === true;
+}
+
+function shownAs(answer: 'summaries' | 'full', { registry, state }: Lowering, ids: readonly string[]): Json {
+  const show = answer === 'full' ? lowerToResponse : lowerToSummary;
+  const objects = ids.flatMap((id) => state.get(id) ?? []);
+  return objects.map((object) => show(registry, object, state));
 }
 
 function lowerEntries(

@@ -15,9 +15,9 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
   };
   if (surface === 'replace' && kind.merge === true) return { ...schema, required: [] };
   if (surface !== 'document') return { ...schema };
-  const children = registry.childrenOf(kind.name);
+  const children = registry.inlineOf(kind.name);
   if (children.length === 0) return { ...schema };
-  const inline = children.map((child) => [child.parent?.inline ?? '', inlineSchema(child)] as const);
+  const inline = children.map(({ child, member }) => [member, inlineSchema(child)] as const);
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(inline) } };
 }
 
@@ -28,15 +28,22 @@ export function fieldsOn(kind: Kind, surface: Surface): Fields {
   const inputs = surface === 'document' ? {} : (kind.inputs ?? {});
   return Object.fromEntries(
     entriesOf({ ...kind.spec, ...inputs }).filter(
-      ([name, field]) => !(surface !== 'document' && name === parent) && !hidden.includes(field.access ?? 'declared'),
+      ([name, field]) =>
+        !(surface !== 'document' && name === parent) &&
+        (isEchoed(field, surface) || !hidden.includes(field.access ?? 'declared')),
     ),
   );
 }
 
+/** Whether a replace carries the field although it changes nothing. */
+export function isEchoed(field: AnyField, surface: Surface): boolean {
+  return surface === 'replace' && field.access === 'createOnly' && field.echoed === true;
+}
+
 const hiddenAccess: Readonly<Record<Surface, readonly Access[]>> = {
   document: ['server'],
-  request: ['server', 'updateOnly'],
-  replace: ['server', 'createOnly'],
+  request: ['server', 'document', 'updateOnly'],
+  replace: ['server', 'document', 'createOnly'],
 };
 
 /** Children written inside their parent's document state everything but the parent. */
@@ -73,7 +80,8 @@ function mayBeLeftOut(name: string, field: AnyField, surface: Surface, nameFromK
 
 /** Schema of one field's value. */
 export function fieldSchema(field: AnyField, surface: Surface): JsonObject {
-  const schema = shapeSchema(field, surface);
+  // What changes nothing may be anything.
+  const schema = isEchoed(field, surface) ? {} : shapeSchema(field, surface);
   return { ...schema, description: describe(field) };
 }
 
@@ -171,8 +179,9 @@ function secretSchema(minLength: number | undefined): JsonObject {
 export const valueOrigins = ['envRef', 'fileRef'] as const;
 
 function mapValueSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
-  if (surface !== 'document' || field.secretKeys === undefined) return shapeSchema(field.of, surface);
-  return secretSchema(undefined);
+  const schema = shapeSchema(field.of, surface);
+  if (surface === 'replace' && field.merge === true) return { ...schema, type: [schema['type'] as string, 'null'] };
+  return surface === 'document' && field.secretKeys !== undefined ? secretSchema(undefined) : schema;
 }
 
 function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {
