@@ -1,0 +1,26 @@
+import { secret, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
+
+export const edrVendorB = defineKind({
+  ...edrKind('vendor-b'),
+  name: 'EdrVendorB',
+  doc: 'Asks the device management of vendor B which peers comply. There is one such integration in an account.',
+  nameField: 'tenant_id',
+  spec: {
+    client_id: string({ doc: 'The application as which the product is asked.', required: true, minLength: 1 }),
+    tenant_id: string({ doc: 'The tenant in which the application is registered.', required: true, minLength: 1 }),
+    secret: secret({ doc: 'The secret of the application. It is never shown.', required: true }),
+    ...edrFields,
+    last_synced_interval: lastSyncedInterval,
+  },
+  computed: edrComputed,
+  example: {
+    client_id: '5f1c9a52-7c1e-4c0a-9d3e-0b6f2f6d8a11',
+    tenant_id: 'b4f7c2d0-13a8-4f5e-8a67-2c9d1e0f3b55',
+    secret: { valueFrom: { envRef: 'HEDDLE_VALUE_EDR_B_SECRET' } },
+    groups: ['developers'],
+    last_synced_interval: 24,
+    enabled: true,
+  },
+});

@@ -1,0 +1,58 @@
+import { boolean, integer, object, secret, setOf, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
+import { webUrl } from '../shared/web-url.ts';
+
+export const edrVendorC = defineKind({
+  ...edrKind('vendor-c'),
+  name: 'EdrVendorC',
+  doc: 'Asks the device management of vendor C which peers meet its policies. There is one such integration in an account.',
+  nameField: 'api_url',
+  spec: {
+    api_url: string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl }),
+    api_token: secret({
+      doc: 'The token by which the product is asked. It is never shown.',
+      required: true,
+    }),
+    ...edrFields,
+    last_synced_interval: lastSyncedInterval,
+    match_attributes: object(
+      {
+        disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted.' }),
+        failing_policies_count_max: integer({
+          doc: 'The most policies that a peer may fail; 0 wants all of them met.',
+          minimum: 0,
+        }),
+        vulnerable_software_count_max: integer({
+          doc: 'The most vulnerable programs that a peer may have.',
+          minimum: 0,
+        }),
+        status_online: boolean({ doc: 'Whether the product must see the peer online.' }),
+        required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
+          doc: 'Policies of the product that a peer must meet.',
+          omitEmpty: true,
+        }),
+      },
+      {
+        doc: 'What a peer must have to be approved. What is left out does not count.',
+        required: true,
+        documentDefault: {},
+      },
+    ),
+  },
+  computed: edrComputed,
+  example: {
+    api_url: 'https://edr-c.example.com',
+    api_token: { valueFrom: { envRef: 'HEDDLE_VALUE_EDR_C_TOKEN' } },
+    groups: ['developers'],
+    last_synced_interval: 24,
+    enabled: true,
+    match_attributes: {
+      disk_encryption_enabled: true,
+      failing_policies_count_max: 0,
+      vulnerable_software_count_max: 5,
+      status_online: true,
+      required_policies: [3, 8],
+    },
+  },
+});

@@ -1,0 +1,49 @@
+import { boolean, mapOf, oneOf, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { integrationActivity } from '../shared/directory.ts';
+import { origin } from '../shared/origin.ts';
+import { textOf } from '../shared/stored.ts';
+import { secretKeys } from './platforms.ts';
+import { checkConfig, inOneSpelling } from './rules.ts';
+
+export const eventStreaming = defineKind({
+  name: 'EventStreaming',
+  doc: 'Sends the events of the account to a platform outside.',
+  path: '/api/event-streaming',
+  // Where other clients of this interface look for it.
+  alsoAt: ['/api/integrations/event-streaming'],
+  ids: 'integer',
+  deleteReply: 'object',
+  module: 'event_streaming',
+  document: { allowed: true },
+  spec: {
+    platform: oneOf(['datadog', 's3', 'firehose', 'generic_http'], {
+      doc: 'The platform. It stays as it was when the integration was made.',
+      access: 'createOnly',
+      echoed: true,
+      required: true,
+    }),
+    config: mapOf(string({ doc: 'The value of a setting.' }), {
+      doc: 'Credentials and settings of the platform. Credentials are shown masked. A replace changes the keys that it names; `null` takes one out.',
+      required: true,
+      secretKeys,
+      merge: true,
+    }),
+    enabled: boolean({ doc: 'Whether events are sent.', required: true, documentDefault: true }),
+  },
+  computed: origin,
+  canonicalize: inOneSpelling,
+  check: checkConfig,
+  activity: integrationActivity,
+  activityMeta: (object) => ({ platform: textOf(object, 'platform') }),
+  example: {
+    platform: 's3',
+    config: {
+      access_key_id: { valueFrom: { envRef: 'HEDDLE_VALUE_EVENTS_KEY' } },
+      secret_access_key: { valueFrom: { envRef: 'HEDDLE_VALUE_EVENTS_SECRET' } },
+      bucket_name: 'mesh-events',
+      region: 'eu-central-1',
+    },
+    enabled: true,
+  },
+});

@@ -1,0 +1,32 @@
+/** What the configuration of one platform may say. */
+export interface Platform {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** The platforms to which events can be sent, with the keys of their configuration. */
+export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic_http', Platform>> = {
+  datadog: { required: ['api_key'], optional: ['site', 'region', 'api_url'] },
+  s3: { required: ['access_key_id', 'secret_access_key', 'bucket_name', 'region'], optional: [] },
+  firehose: { required: ['access_key_id', 'secret_access_key', 'stream_name', 'region'], optional: [] },
+  generic_http: { required: ['url'], optional: ['headers', 'body_template'] },
+};
+
+/** Other spellings of keys; the value of one is the spelling that is kept. */
+export const otherSpellings: Readonly<Record<string, string>> = {
+  access_key: 'access_key_id',
+  secret_key: 'secret_access_key',
+};
+
+/** Keys whose values are kept sealed. Headers carry credentials as often as not. */
+export const secretKeys: readonly string[] = [
+  'api_key',
+  'access_key_id',
+  'access_key',
+  'secret_access_key',
+  'secret_key',
+  'headers',
+];
+
+/** Keys whose values are addresses of the web. */
+export const addressKeys: readonly string[] = ['url', 'api_url'];

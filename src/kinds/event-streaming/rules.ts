@@ -1,0 +1,61 @@
+import { nearest } from '../../lib/nearest.ts';
+import type { Fault } from '../../model/kind.ts';
+import { webUrl } from '../shared/web-url.ts';
+import { addressKeys, otherSpellings, type Platform, platforms } from './platforms.ts';
+
+type Config = Readonly<Record<string, string>>;
+
+interface StreamSpec {
+  readonly platform: keyof typeof platforms;
+  readonly config: Config;
+}
+
+/**
+ * Keys in the one spelling that is kept. Where both stand, the other spelling is what somebody just sent: it is never
+ * stored.
+ */
+export function inOneSpelling<S extends { readonly config: Config }>(spec: S): S {
+  const { config } = spec;
+  // What is only stated need not have it.
+  if (config === undefined || !Object.keys(config).some((key) => key in otherSpellings)) return spec;
+  const kept = Object.entries(config).filter(([key]) => !(key in otherSpellings));
+  const renamed = Object.entries(config).flatMap(([key, value]) => {
+    const spelling = otherSpellings[key];
+    return spelling === undefined ? [] : [[spelling, value] as const];
+  });
+  const entries = [...new Map([...kept, ...renamed])].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...spec, config: Object.fromEntries(entries) };
+}
+
+/** The configuration has the keys that its platform needs, no others, and addresses where they belong. */
+export function checkConfig({ platform, config }: StreamSpec): readonly Fault[] {
+  const keys = platforms[platform];
+  return [
+    ...keys.required.filter((key) => isBlank(config[key])).map((key) => missing(platform, key)),
+    ...Object.keys(config).flatMap((key) => unknown(platform, keys, key)),
+    ...addressKeys.flatMap((key) => checkAddress(key, config[key])),
+  ];
+}
+
+function isBlank(value: string | undefined): boolean {
+  return value === undefined || value === '';
+}
+
+function missing(platform: string, key: string): Fault {
+  return { code: 'stream_key_required', path: '/config', message: `the platform ${platform} needs \`${key}\`; add it` };
+}
+
+function unknown(platform: string, { required, optional }: Platform, key: string): readonly Fault[] {
+  const known = [...required, ...optional];
+  if (known.includes(key)) return [];
+  const guess = nearest(key, known);
+  const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;
+  const message = `the platform ${platform} has no \`${key}\`; ${hint}`;
+  return [{ code: 'stream_key_unknown', path: `/config/${key}`, message }];
+}
+
+function checkAddress(key: string, value: string | undefined): readonly Fault[] {
+  const result = value === undefined || value === '' ? undefined : webUrl.canonical(value);
+  if (result === undefined || 'value' in result) return [];
+  return [{ code: 'url_invalid', path: `/config/${key}`, message: result.fault }];
+}

@@ -1,0 +1,58 @@
+import { boolean, mapOf, object, oneOf, optionalString, secret, setOf, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { webUrl } from '../shared/web-url.ts';
+import { activityCode, emailAddress } from './formats.ts';
+import { checkTarget, withoutEmptyTarget } from './rules.ts';
+
+export const notificationChannel = defineKind({
+  name: 'NotificationChannel',
+  doc: 'Where people are told about what happens in the account. Without a target it is kept and tells nobody.',
+  path: '/api/integrations/notifications/channels',
+  idParameter: 'channelId',
+  deleteReply: 'object',
+  module: 'notifications',
+  document: { allowed: true },
+  spec: {
+    type: oneOf(['email', 'webhook'], { doc: 'How people are told.', required: true }),
+    target: object(
+      {
+        emails: setOf(string({ doc: 'An e-mail address.', format: emailAddress }), {
+          doc: 'Who gets the e-mail; for the type `email`.',
+          omitEmpty: true,
+        }),
+        url: optionalString({
+          doc: 'Where the message is posted; for the type `webhook`.',
+          format: webUrl,
+          omitEmpty: true,
+        }),
+        headers: mapOf(secret({ doc: 'The value of a header. It is shown masked.', read: 'masked' }), {
+          doc: 'Headers that are sent along; for the type `webhook`. Their values are shown masked.',
+          omitEmpty: true,
+        }),
+      },
+      { doc: 'Whom or what the message goes to. Its members depend on the type.', whole: true },
+    ),
+    event_types: setOf(string({ doc: 'The code of an activity.', format: activityCode }), {
+      doc: 'What the channel tells about.',
+      required: true,
+    }),
+    enabled: boolean({ doc: 'Whether anything is sent.', required: true, documentDefault: true }),
+  },
+  canonicalize: withoutEmptyTarget,
+  check: checkTarget,
+  activity: {
+    create: 'notification.channel.create',
+    update: 'notification.channel.update',
+    delete: 'notification.channel.delete',
+  },
+  activityMeta: (channel) => ({ type: String(channel.spec['type']) }),
+  example: {
+    type: 'webhook',
+    target: {
+      url: 'https://hooks.example.com/mesh',
+      headers: { Authorization: { valueFrom: { envRef: 'HEDDLE_VALUE_HOOK_AUTHORIZATION' } } },
+    },
+    event_types: ['user.join', 'peer.user.add', 'peer.login.expire'],
+    enabled: true,
+  },
+});

@@ -1,0 +1,63 @@
+import type { Fault } from '../../model/kind.ts';
+
+interface Target {
+  readonly emails: readonly string[];
+  readonly url: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+interface ChannelSpec {
+  readonly type: 'email' | 'webhook';
+  readonly target: Target | undefined;
+}
+
+/** A target in which nothing stands is none. */
+export function withoutEmptyTarget<S extends object>(spec: S): S {
+  const { target, ...rest } = spec as S & { readonly target?: Partial<Target> };
+  if (target === undefined || !isEmptyTarget(target)) return spec;
+  // The rest has every other member that the type has; the target may be absent.
+  return rest as unknown as S;
+}
+
+function isEmptyTarget({ emails = [], url, headers = {} }: Partial<Target>): boolean {
+  return emails.length === 0 && url === undefined && Object.keys(headers).length === 0;
+}
+
+/** A target has what its type needs, and nothing of the other type. */
+export function checkTarget({ type, target }: ChannelSpec): readonly Fault[] {
+  if (target === undefined) return [];
+  return type === 'email'
+    ? checkEmail(target)
+    : [...checkWebhook(target), ...Object.keys(target.headers).flatMap(checkHeader)];
+}
+
+function checkEmail({ emails, url, headers }: Target): readonly Fault[] {
+  return [
+    ...(emails.length === 0 ? [missing('emails', 'email')] : []),
+    ...(url === undefined ? [] : [foreign('url', 'email')]),
+    ...(Object.keys(headers).length === 0 ? [] : [foreign('headers', 'email')]),
+  ];
+}
+
+function checkWebhook({ emails, url }: Target): readonly Fault[] {
+  return [
+    ...(url === undefined ? [missing('url', 'webhook')] : []),
+    ...(emails.length === 0 ? [] : [foreign('emails', 'webhook')]),
+  ];
+}
+
+function checkHeader(name: string): readonly Fault[] {
+  if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [];
+  const message = 'this is not the name of a header; use letters, digits and hyphens';
+  return [{ code: 'channel_header_invalid', path: '/target/headers', message }];
+}
+
+function missing(member: string, type: string): Fault {
+  const message = `the target of the type \`${type}\` needs \`${member}\`; add it`;
+  return { code: 'channel_target_incomplete', path: '/target', message };
+}
+
+function foreign(member: string, type: string): Fault {
+  const message = `\`${member}\` means nothing for the type \`${type}\`; remove it`;
+  return { code: 'channel_target_mixed', path: `/target/${member}`, message };
+}

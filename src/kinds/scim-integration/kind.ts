@@ -1,0 +1,45 @@
+import { string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { directoryFields, integrationActivity } from '../shared/directory.ts';
+import { lastSyncedAt } from '../shared/origin.ts';
+import { derivedText, textOf } from '../shared/stored.ts';
+import { newToken } from './token.ts';
+
+export const scimIntegration = defineKind({
+  name: 'ScimIntegration',
+  doc: 'Lets an identity provider push users and groups by SCIM.',
+  path: '/api/integrations/scim-idp',
+  ids: 'integer',
+  merge: true,
+  deleteReply: 'object',
+  module: 'idp',
+  document: { allowed: true },
+  nameField: 'prefix',
+  spec: {
+    ...directoryFields,
+    prefix: string({ doc: 'The prefix of the connection: what is pushed carries it.', required: true, minLength: 1 }),
+    provider: string({
+      doc: 'The identity provider that pushes, such as generic, entra or jumpcloud. It stays as it was when the integration was made.',
+      access: 'createOnly',
+      required: true,
+      minLength: 1,
+    }),
+  },
+  computed: {
+    auth_token: {
+      doc: 'The token by which the provider signs in: whole when it is made, afterwards its first characters.',
+      schema: { type: 'string' },
+      value: (object) => derivedText(object, 'auth_token') ?? '',
+    },
+    last_synced_at: lastSyncedAt,
+  },
+  born: (_, means) => newToken(means),
+  activity: integrationActivity,
+  activityMeta: (object) => ({ platform: textOf(object, 'provider') }),
+  example: {
+    group_prefixes: ['mesh-'],
+    user_group_prefixes: ['mesh-'],
+    prefix: 'staff',
+    provider: 'entra',
+  },
+});

@@ -1,0 +1,43 @@
+import { boolean, integer, refs } from '../../model/field.ts';
+import type { KindDeclaration } from '../../model/kind.ts';
+import { createdBy, lastSyncedAt, origin } from './origin.ts';
+
+/** What the request to every endpoint-security product has. */
+export const edrFields = {
+  groups: refs('Group', {
+    doc: 'Groups whose peers the product must know and approve of.',
+    required: true,
+    answer: 'full',
+  }),
+  enabled: boolean({ doc: 'Whether the product decides about peers.', default: true }),
+};
+
+/** How often data is fetched, where the user says it. */
+export const lastSyncedInterval = integer({
+  doc: 'How old the data of the product may be.',
+  required: true,
+  minimum: 24,
+  unit: 'hours',
+});
+
+/** What the answer about every endpoint-security product has. */
+export const edrComputed = { ...origin, created_by: createdBy, last_synced_at: lastSyncedAt };
+
+/** Everything else that the integrations with endpoint-security products share. */
+export function edrKind(vendor: string) {
+  return {
+    path: `/api/integrations/edr/${vendor}`,
+    ids: 'integer',
+    single: true,
+    deleteReply: 'object',
+    module: 'edr',
+    document: { allowed: true },
+    verbs: ['create', 'read', 'replace', 'delete'],
+    activity: {
+      create: 'integrated-validator.api.created',
+      update: 'integrated-validator.api.updated',
+      delete: 'integrated-validator.api.deleted',
+    },
+    activityMeta: () => ({ platform: vendor }),
+  } as const satisfies Partial<KindDeclaration>;
+}

@@ -1,0 +1,29 @@
+import type { Computed } from '../../model/kind.ts';
+import { derivedText } from './stored.ts';
+
+const timestamp = { type: 'string', format: 'date-time' };
+
+/** The account and the times of an object, for kinds whose answers show them. */
+export const origin: Readonly<Record<'account_id' | 'created_at' | 'updated_at', Computed>> = {
+  account_id: {
+    doc: 'The account that the object belongs to.',
+    schema: { type: 'string' },
+    value: (_, state) => state.account,
+  },
+  created_at: { doc: 'When it was made.', schema: timestamp, value: (object) => object.createdAt },
+  updated_at: { doc: 'When it last changed.', schema: timestamp, value: (object) => object.updatedAt },
+};
+
+/** Who made an object. */
+export const createdBy: Computed = {
+  doc: 'The id of the user who made it; of a source, when documents made it.',
+  schema: { type: 'string' },
+  value: (object) => derivedText(object, 'created_by') ?? '',
+};
+
+/** When something was last fetched from outside. */
+export const lastSyncedAt: Computed = {
+  doc: 'When data was last fetched; absent until it was.',
+  schema: timestamp,
+  value: (object) => derivedText(object, 'last_synced_at'),
+};
