@@ -1,4 +1,4 @@
-import type { Fault } from '../../model/kind.ts';
+import type { Deed, Fault } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 
 interface Range {
@@ -84,4 +84,16 @@ function checkSide(
 export function warnOfEnabling(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
   const enabled = before?.spec['enabled'] === false && after?.spec['enabled'] === true;
   return enabled ? [`the policy ${after.name} was disabled and becomes enabled`] : [];
+}
+
+/** Whether a policy follows from another object, and lives as long as that. */
+export function isDerived(policy: StoredObject): boolean {
+  return policy.derived['derived_from'] !== undefined;
+}
+
+/** What follows from another object changes with it alone. */
+export function keepDerived({ before }: Deed): readonly Fault[] {
+  if (before === undefined || !isDerived(before)) return [];
+  const message = `the policy ${before.name} follows from a private service; change or delete that service instead`;
+  return [{ code: 'managed_field', path: '', message }];
 }

@@ -7,6 +7,11 @@ export function isAll(group: StoredObject): boolean {
   return group.derived['system'] === 'all';
 }
 
+/** Whether a group is the server's own: `All`, or the proxies of a cluster. */
+export function isKept(group: StoredObject): boolean {
+  return group.derived['system'] !== undefined;
+}
+
 /** The ids of the peers that a group lists; of `All` none, because its membership is derived. */
 export function listedPeers(group: StoredObject): readonly string[] {
   const listed = textsOf(group, 'peers');

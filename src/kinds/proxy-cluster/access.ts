@@ -1,0 +1,26 @@
+import { isWithin } from '../../lib/domain.ts';
+import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { deriveAccess, isPrivate, proxiesIdOf } from '../shared/private-access.ts';
+import { textOf } from '../shared/stored.ts';
+
+/** A cluster that comes, changes or goes takes private services over or leaves them; its group goes with it. */
+export function followCluster({ before, after }: Step, state: State): readonly Consequence[] {
+  const sides = [before, after].flatMap((cluster) => cluster ?? []);
+  const served = state
+    .ofKind('ProxyService')
+    .filter((service) => isPrivate(service) && sides.some((cluster) => serves(cluster, service)));
+  return [
+    ...served.flatMap((service) => deriveAccess(service, state)),
+    ...(before !== undefined && after === undefined ? endGroup(before, state) : []),
+  ];
+}
+
+function serves(cluster: StoredObject, service: StoredObject): boolean {
+  return isWithin(textOf(service, 'domain'), textOf(cluster, 'address'));
+}
+
+function endGroup(cluster: StoredObject, state: State): readonly Consequence[] {
+  const group = state.get(proxiesIdOf(cluster));
+  return group === undefined ? [] : [{ remove: group }];
+}

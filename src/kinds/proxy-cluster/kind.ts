@@ -1,0 +1,68 @@
+import { boolean, oneOf, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { domain } from '../shared/formats.ts';
+import { isOwn } from '../shared/proxy-cluster.ts';
+import { textOf } from '../shared/stored.ts';
+import { followCluster } from './access.ts';
+
+const ability = (doc: string) => boolean({ doc });
+
+export const proxyCluster = defineKind({
+  name: 'ProxyCluster',
+  doc: 'Proxies that offer services under one address. They report themselves; a service goes to the cluster of its domain.',
+  path: '/api/reverse-proxies/clusters',
+  idParameter: 'clusterAddress',
+  addressedBy: 'own_address',
+  verbs: ['list', 'delete'],
+  module: 'services',
+  document: { allowed: false, why: 'clusters are what their proxies report; nobody else makes them' },
+  nameField: 'address',
+  spec: {
+    address: string({
+      doc: 'The name below which the cluster offers services.',
+      required: true,
+      minLength: 1,
+      format: domain,
+    }),
+    type: oneOf(['account', 'shared'], {
+      doc: 'Whether the proxies are those of this account, or shared by many.',
+      required: true,
+    }),
+    supports_custom_ports: ability('Whether services may choose their port.'),
+    require_subdomain: ability('Whether services need a name below the address, and cannot have the address itself.'),
+    supports_reputation: ability('Whether it can turn away addresses of bad repute.'),
+    private: ability('Whether it offers private services, reached through the mesh.'),
+  },
+  computed: {
+    online: {
+      doc: 'Whether one of its proxies is connected.',
+      schema: { type: 'boolean' },
+      value: () => false,
+    },
+    connected_proxies: {
+      doc: 'How many of its proxies are connected.',
+      schema: { type: 'integer' },
+      value: () => 0,
+    },
+  },
+  summary: ['id', 'address'],
+  uniques: {
+    own_address: {
+      path: '/address',
+      // Shared clusters are not the account's to remove, so paths do not name them.
+      value: (object) => (isOwn(object) ? textOf(object, 'address') : undefined),
+      message: (value) => `a cluster with the address \`${value}\` already exists`,
+    },
+  },
+  consequences: followCluster,
+  activity: { delete: 'service.cluster.delete' },
+  activityMeta: (object) => ({ name: object.name, proxy_cluster: object.name }),
+  example: {
+    address: 'proxy.example.com',
+    type: 'account',
+    supports_custom_ports: true,
+    require_subdomain: true,
+    supports_reputation: false,
+    private: true,
+  },
+});

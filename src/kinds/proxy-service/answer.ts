@@ -1,0 +1,69 @@
+import { parseAddress } from '../../lib/address.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import type { State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { clusterOf } from '../shared/proxy-cluster.ts';
+import { textOf } from '../shared/stored.ts';
+import { hasOwnHost } from './canonical.ts';
+import type { Auth, Target } from './fields.ts';
+import { targetsOf } from './placing.ts';
+import { portOf } from './ports.ts';
+import { enabledAuth } from './rules.ts';
+
+/** The answer with the hosts that follow from the targets, without restrictions that restrict nothing. */
+export function showService(body: JsonObject, service: StoredObject, state: State): JsonObject {
+  const { access_restrictions: restrictions, ...rest } = body;
+  const targets = (body['targets'] as readonly JsonObject[]).map((shown, at) =>
+    showHost(shown, targetsOf(service)[at], state),
+  );
+  return {
+    ...rest,
+    targets,
+    ...(restricts(restrictions as JsonObject) ? { access_restrictions: restrictions as Json } : {}),
+  };
+}
+
+function showHost(shown: JsonObject, target: Target | undefined, state: State): JsonObject {
+  const own = target === undefined || !hasOwnHost(target) ? undefined : state.get(target.target_id ?? '');
+  return own === undefined ? shown : { ...shown, host: hostOf(own) };
+}
+
+/** The address of a peer, or what a network resource is: one address without its prefix, or a name. */
+function hostOf(object: StoredObject): string {
+  const text = textOf(object, 'ip') || textOf(object, 'address');
+  const [address = ''] = text.split('/');
+  return parseAddress(address) === undefined ? text : address;
+}
+
+function restricts({ reputation_mode, ...lists }: JsonObject): boolean {
+  return reputation_mode !== 'off' || Object.values(lists).some((list) => Array.isArray(list) && list.length > 0);
+}
+
+/** What the audit trail says about a service. */
+export function serviceMeta(service: StoredObject, state: State): Readonly<Record<string, string>> {
+  const [target] = targetsOf(service);
+  const port = portOf(service);
+  // A stored spec is canonical, so it has the shape that the fields give it.
+  const auth = enabledAuth(service.spec['auth'] as unknown as Auth);
+  return {
+    name: service.name,
+    domain: textOf(service, 'domain'),
+    proxy_cluster: clusterOf(textOf(service, 'domain'), state)?.name ?? '',
+    source: 'permanent',
+    auth: String(auth.length > 0),
+    mode: textOf(service, 'mode'),
+    ...(port === 0 ? {} : { listen_port: String(port) }),
+    ...(target === undefined ? {} : targetMeta(target)),
+  };
+}
+
+function targetMeta({ target_id = '', target_type, options }: Target): Readonly<Record<string, string>> {
+  const { proxy_protocol, request_timeout, session_idle_timeout } = options;
+  return {
+    target_id,
+    target_type,
+    ...(proxy_protocol ? { proxy_protocol: 'true' } : {}),
+    ...(request_timeout === undefined ? {} : { request_timeout }),
+    ...(session_idle_timeout === undefined ? {} : { session_idle_timeout }),
+  };
+}

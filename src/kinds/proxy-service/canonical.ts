@@ -1,0 +1,42 @@
+import type { ServiceSpec, Target } from './fields.ts';
+
+/** What a service says that has no meaning beside the rest goes, so that equal services are written alike. */
+export function dropMeaningless(spec: ServiceSpec): ServiceSpec {
+  // What is merely stated may lack any member.
+  const { targets, auth, access_groups }: Partial<ServiceSpec> = spec;
+  return {
+    ...spec,
+    ...(targets === undefined ? {} : { targets: targets.map(withoutGivenHost) }),
+    ...(auth === undefined ? {} : { auth: withoutIdleSecrets(auth) }),
+    ...(access_groups === undefined || spec.private === true ? {} : { access_groups: [] }),
+  };
+}
+
+const ownHost: readonly string[] = ['peer', 'host', 'domain'];
+
+/** Whether the backend's host follows from the object that the target names. */
+export function hasOwnHost({ target_type, options }: Pick<Target, 'target_type' | 'options'>): boolean {
+  return ownHost.includes(target_type) && options.direct_upstream !== true;
+}
+
+function withoutGivenHost(target: Target): Target {
+  return hasOwnHost(target) ? without(target, 'host') : target;
+}
+
+/** A secret is kept only while its way of signing in is enabled. */
+function withoutIdleSecrets(auth: ServiceSpec['auth']): ServiceSpec['auth'] {
+  const { password_auth, pin_auth, header_auths }: Partial<ServiceSpec['auth']> = auth;
+  return {
+    ...auth,
+    ...(password_auth?.enabled === false ? { password_auth: without(password_auth, 'password') } : {}),
+    ...(pin_auth?.enabled === false ? { pin_auth: without(pin_auth, 'pin') } : {}),
+    ...(header_auths === undefined
+      ? {}
+      : { header_auths: header_auths.map((entry) => (entry.enabled ? entry : without(entry, 'value'))) }),
+  };
+}
+
+function without<T extends object>(value: T, name: keyof T): T {
+  // Only members that may be absent are taken out.
+  return Object.fromEntries(Object.entries(value).filter(([member]) => member !== name)) as T;
+}

@@ -1,0 +1,77 @@
+import type { Fault } from '../../model/kind.ts';
+import { pointerTo } from '../../model/pointer.ts';
+
+/** Headers that concern one connection only, or that the proxy writes itself. In lower case. */
+const managedHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'forwarded',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-real-ip',
+]);
+
+const longestName = 128;
+
+/** Headers that are added must have names that can be, and values without line breaks. */
+export function checkCustomHeaders(headers: Readonly<Record<string, string>>, path: string): readonly Fault[] {
+  const names = Object.keys(headers);
+  return [
+    ...checkNames(names, (name) => pointerTo(path, name)),
+    ...Object.entries(headers).flatMap(([name, value]) => {
+      if (!/[^\t\P{Cc}]/u.test(value)) return [];
+      const message = `the value of the header \`${name}\` contains control characters; remove them`;
+      return [{ code: 'header_value_invalid', path: pointerTo(path, name), message }];
+    }),
+  ];
+}
+
+/** Headers by which requests are let in must have names that reach the proxy as the client sent them. */
+export function checkHeaderNames(entries: readonly { readonly header: string }[]): readonly Fault[] {
+  return checkNames(
+    entries.map(({ header }) => header),
+    (_, at) => `/auth/header_auths/${at}/header`,
+  );
+}
+
+function checkNames(names: readonly string[], pathOf: (name: string, at: number) => string): readonly Fault[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, at) => {
+    const lower = name.toLowerCase();
+    const fault = nameFault(name) ?? (seen.has(lower) ? repeated(name) : undefined);
+    seen.add(lower);
+    return fault === undefined ? [] : [{ ...fault, path: pathOf(name, at) }];
+  });
+}
+
+function nameFault(name: string): { readonly code: string; readonly message: string } | undefined {
+  if (name.length > longestName)
+    return { code: 'header_name_invalid', message: `a header name has at most ${longestName} characters; shorten it` };
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    return { code: 'header_name_invalid', message: `\`${name}\` is not a header name; write one such as X-Api-Key` };
+  if (managedHeaders.has(name.toLowerCase()))
+    return {
+      code: 'header_name_managed',
+      message: `the header \`${name}\` belongs to the connection or to the proxy; choose another one`,
+    };
+  return undefined;
+}
+
+function repeated(name: string): { readonly code: string; readonly message: string } {
+  return {
+    code: 'header_name_repeated',
+    message: `the header \`${name}\` is there twice, and case does not tell headers apart; keep one`,
+  };
+}

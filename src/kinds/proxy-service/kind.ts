@@ -1,0 +1,95 @@
+import { defineKind } from '../../model/kind.ts';
+import { deriveAccess } from '../shared/private-access.ts';
+import { clusterOf } from '../shared/proxy-cluster.ts';
+import { textOf } from '../shared/stored.ts';
+import { serviceMeta, showService } from './answer.ts';
+import { dropMeaningless } from './canonical.ts';
+import { serviceFields } from './fields.ts';
+import { checkPlacing } from './placing.ts';
+import { isPortChosen, portOf, settlePort } from './ports.ts';
+import { checkService, refuseOtherMode, warnOfOpening } from './rules.ts';
+
+export const proxyService = defineKind({
+  name: 'ProxyService',
+  doc: 'Something inside the mesh that a cluster of proxies offers under a domain, to everybody or to some.',
+  path: '/api/reverse-proxies/services',
+  idParameter: 'serviceId',
+  module: 'services',
+  document: { allowed: true },
+  spec: serviceFields,
+  computed: {
+    port_auto_assigned: {
+      doc: 'Whether the server chose `listen_port`.',
+      schema: { type: 'boolean' },
+      value: isPortChosen,
+    },
+    proxy_cluster: {
+      doc: 'The address of the cluster that serves the domain; absent while none does.',
+      schema: { type: 'string' },
+      value: (object, state) => clusterOf(textOf(object, 'domain'), state)?.name,
+    },
+    terminated: {
+      doc: 'Whether the service was ended by the operator of the proxies.',
+      schema: { type: 'boolean' },
+      value: () => false,
+    },
+    meta: {
+      doc: 'When the service was made, and what the proxies say about it. `pending` until one of them does.',
+      schema: {
+        type: 'object',
+        required: ['created_at', 'status'],
+        properties: {
+          created_at: { type: 'string', format: 'date-time' },
+          certificate_issued_at: { type: 'string', format: 'date-time' },
+          status: {
+            type: 'string',
+            enum: ['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'],
+          },
+        },
+      },
+      value: ({ createdAt }) => ({ created_at: createdAt, status: 'pending' }),
+    },
+  },
+  uniques: {
+    domain: {
+      path: '/domain',
+      value: (object) => textOf(object, 'domain'),
+      message: (value) => `a service with the domain \`${value}\` already exists; choose another domain`,
+    },
+  },
+  indexes: { port: (object) => (portOf(object) === 0 ? [] : [String(portOf(object))]) },
+  canonicalize: dropMeaningless,
+  check: checkService,
+  checkState: checkPlacing,
+  checkDeed: refuseOtherMode,
+  consequences(step, state) {
+    const service = step.after ?? step.before;
+    return service === undefined ? [] : [...settlePort(step, state), ...deriveAccess(service, state)];
+  },
+  risks: warnOfOpening,
+  activity: { create: 'service.create', update: 'service.update', delete: 'service.delete' },
+  activityMeta: serviceMeta,
+  respond: showService,
+  example: {
+    name: 'Build server',
+    domain: 'builds.proxy.example.com',
+    mode: 'http',
+    targets: [
+      {
+        target_id: 'build-server',
+        target_type: 'peer',
+        path: '/',
+        protocol: 'http',
+        port: 8080,
+        enabled: true,
+        options: { request_timeout: '30s', path_rewrite: 'preserve', custom_headers: { 'X-Served-By': 'heddle' } },
+      },
+    ],
+    enabled: true,
+    pass_host_header: false,
+    rewrite_redirects: true,
+    auth: { bearer_auth: { enabled: true, distribution_groups: ['developers'] } },
+    access_restrictions: { blocked_cidrs: ['203.0.113.0/24'], allowed_countries: ['CH', 'DE'] },
+    private: false,
+  },
+});

@@ -1,0 +1,64 @@
+import type { Fault, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { clusterOf } from '../shared/proxy-cluster.ts';
+import { resourceTypeOf } from '../shared/resource-type.ts';
+import { sectionOf, textOf } from '../shared/stored.ts';
+import type { Target } from './fields.ts';
+import { portOf } from './ports.ts';
+
+/** What a service asks of its cluster, of other services and of its targets. */
+export function checkPlacing(service: StoredObject, state: State): readonly Fault[] {
+  const cluster = clusterOf(textOf(service, 'domain'), state);
+  return [
+    ...checkAbilities(service, cluster),
+    ...checkPort(service, cluster, state),
+    ...checkTargetTypes(service, state),
+  ];
+}
+
+function checkAbilities(service: StoredObject, cluster: StoredObject | undefined): readonly Fault[] {
+  const where = cluster === undefined ? 'the cluster of its domain is not known' : `${cluster.name} cannot do that`;
+  const faults: Fault[] = [];
+  if (Number(service.spec['listen_port']) !== 0 && cluster?.spec['supports_custom_ports'] !== true) {
+    const message = `a port of your choice needs a cluster that supports it, and ${where}; leave \`listen_port\` 0`;
+    faults.push({ code: 'service_port_unsupported', path: '/listen_port', message });
+  }
+  const mode = sectionOf(service, 'access_restrictions')['reputation_mode'];
+  if (mode !== 'off' && cluster?.spec['supports_reputation'] !== true) {
+    const message = `\`${mode}\` needs a cluster that knows the repute of addresses, and ${where}; write \`off\``;
+    const path = '/access_restrictions/reputation_mode';
+    faults.push({ code: 'service_reputation_unsupported', path, message });
+  }
+  return faults;
+}
+
+/** A port of a cluster leads to one service. */
+function checkPort(service: StoredObject, cluster: StoredObject | undefined, state: State): readonly Fault[] {
+  const port = portOf(service);
+  if (port === 0) return [];
+  return state
+    .lookUp('ProxyService', 'port', String(port))
+    .filter(({ id, spec }) => id !== service.id && clusterOf(String(spec['domain']), state)?.id === cluster?.id)
+    .map((other) => ({
+      code: 'value_taken',
+      path: '/listen_port',
+      message: `a service on port ${port} already exists on this cluster (\`${other.name}\`); choose another port, or 0`,
+    }));
+}
+
+function checkTargetTypes(service: StoredObject, state: State): readonly Fault[] {
+  return targetsOf(service).flatMap(({ target_id, target_type }, at) => {
+    const resource = state.get(target_id ?? '');
+    if (resource === undefined || resource.kind !== 'NetworkResource') return [];
+    const type = resourceTypeOf(textOf(resource, 'address'));
+    if (type === target_type) return [];
+    const message = `the network resource \`${resource.name}\` is of type \`${type}\`, not \`${target_type}\`; write \`target_type: ${type}\``;
+    return [{ code: 'target_type_wrong', path: `/targets/${at}/target_type`, message }];
+  });
+}
+
+/** The targets of a stored service. */
+export function targetsOf(service: StoredObject): readonly Target[] {
+  // A stored spec is canonical, so it has the shape that the fields give it.
+  return service.spec['targets'] as unknown as readonly Target[];
+}

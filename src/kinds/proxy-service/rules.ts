@@ -1,0 +1,157 @@
+import type { Fault } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import type { Auth, ServiceSpec, Target } from './fields.ts';
+import { checkCustomHeaders, checkHeaderNames } from './headers.ts';
+
+/** What a service must not contradict, whatever else there is in the account. */
+export function checkService(spec: ServiceSpec): readonly Fault[] {
+  return [
+    ...(spec.mode === 'http' ? checkHttp(spec) : checkConnections(spec)),
+    ...checkPrivate(spec),
+    ...spec.targets.flatMap((target, at) => checkTarget(spec, target, `/targets/${at}`)),
+    ...checkSecrets(spec.auth),
+    ...checkHeaderNames(spec.auth.header_auths),
+  ];
+}
+
+function checkHttp({ listen_port }: ServiceSpec): readonly Fault[] {
+  if (listen_port === 0) return [];
+  const message = 'a service of mode `http` has no port of its own; remove `listen_port`, or choose tcp, udp or tls';
+  return [{ code: 'service_port_unused', path: '/listen_port', message }];
+}
+
+/** What is forwarded as it is goes to one place, and nobody can sign in on the way. */
+function checkConnections({ mode, targets, auth }: ServiceSpec): readonly Fault[] {
+  const faults: Fault[] = [];
+  if (targets.length > 1) {
+    const message = `a service of mode \`${mode}\` leads to one target, not to ${targets.length}; keep one`;
+    faults.push({ code: 'service_targets_many', path: '/targets', message });
+  }
+  if (enabledAuth(auth).length > 0) {
+    const message = `nobody can sign in to a service of mode \`${mode}\`; remove \`auth\`, or choose http`;
+    faults.push({ code: 'service_auth_unused', path: '/auth', message });
+  }
+  return faults;
+}
+
+/** The ways of signing in that are offered. */
+export function enabledAuth(auth: Auth): readonly string[] {
+  const { header_auths, ...single } = auth;
+  const names = Object.entries(single).flatMap(([name, method]) => (method?.enabled === true ? [name] : []));
+  return header_auths.some((entry) => entry.enabled) ? [...names, 'header_auths'] : names;
+}
+
+function checkPrivate(spec: ServiceSpec): readonly Fault[] {
+  if (!spec.private) return [];
+  const faults: Fault[] = [];
+  if (spec.mode !== 'http') {
+    const message = `a private service has the mode \`http\`, not \`${spec.mode}\`; change the mode or make it public`;
+    faults.push({ code: 'service_private_mode', path: '/private', message });
+  }
+  if (spec.access_groups.length === 0) {
+    const message = 'a private service needs groups whose peers reach it; name at least one in `access_groups`';
+    faults.push({ code: 'service_private_groups', path: '/access_groups', message });
+  }
+  if (spec.auth.bearer_auth?.enabled === true) {
+    const message = 'peers reach a private service by what they are, so nobody signs in; disable `bearer_auth`';
+    faults.push({ code: 'service_private_bearer', path: '/auth/bearer_auth', message });
+  }
+  return faults;
+}
+
+function checkTarget({ mode }: ServiceSpec, target: Target, path: string): readonly Fault[] {
+  return [
+    ...checkHost(target, path),
+    ...checkModes(mode, target, path),
+    ...checkCustomHeaders(target.options.custom_headers, `${path}/options/custom_headers`),
+  ];
+}
+
+function checkHost({ target_type, host, options }: Target, path: string): readonly Fault[] {
+  const faults: Fault[] = [];
+  const isCluster = target_type === 'cluster';
+  if (host === undefined && (isCluster || target_type === 'subnet')) {
+    const message = `a target of type \`${target_type}\` does not say which machine serves; give its \`host\``;
+    faults.push({ code: 'target_host_missing', path: `${path}/host`, message });
+  }
+  if (isCluster && !options.direct_upstream) {
+    const message = 'a target of type `cluster` is reached by the network of the proxy; set `direct_upstream: true`';
+    faults.push({ code: 'target_not_direct', path: `${path}/options/direct_upstream`, message });
+  }
+  return faults;
+}
+
+interface Restriction {
+  readonly member: string;
+  readonly modes: readonly string[];
+  isUsed(target: Target): boolean;
+}
+
+/** What only some modes can do. */
+const restrictions: readonly Restriction[] = [
+  { member: 'path', modes: ['http'], isUsed: ({ path }) => path !== undefined },
+  { member: 'options/skip_tls_verify', modes: ['http'], isUsed: ({ options }) => options.skip_tls_verify },
+  { member: 'options/path_rewrite', modes: ['http'], isUsed: ({ options }) => options.path_rewrite !== undefined },
+  {
+    member: 'options/custom_headers',
+    modes: ['http'],
+    isUsed: ({ options }) => Object.keys(options.custom_headers).length > 0,
+  },
+  { member: 'options/proxy_protocol', modes: ['tcp', 'tls'], isUsed: ({ options }) => options.proxy_protocol },
+  {
+    member: 'options/session_idle_timeout',
+    modes: ['udp'],
+    isUsed: ({ options }) => options.session_idle_timeout !== undefined,
+  },
+];
+
+function checkModes(mode: string, target: Target, path: string): readonly Fault[] {
+  return restrictions
+    .filter(({ modes, isUsed }) => !modes.includes(mode) && isUsed(target))
+    .map(({ member, modes }) => ({
+      code: 'target_option_unused',
+      path: `${path}/${member}`,
+      message: `\`${member.split('/').at(-1)}\` applies to the mode ${modes.join(' or ')}, and the service has \`${mode}\`; remove it`,
+    }));
+}
+
+/** A way of signing in that is enabled without its secret would let in nobody, or everybody. */
+function checkSecrets({ password_auth, pin_auth, header_auths }: Auth): readonly Fault[] {
+  const missing = (member: string, name: string): Fault => {
+    const message = `\`${name}\` is missing, and nothing is stored that could be kept; give it, or disable this way of signing in`;
+    return { code: 'service_secret_missing', path: `/auth/${member}/${name}`, message };
+  };
+  return [
+    ...(password_auth?.enabled === true && password_auth.password === undefined
+      ? [missing('password_auth', 'password')]
+      : []),
+    ...(pin_auth?.enabled === true && pin_auth.pin === undefined ? [missing('pin_auth', 'pin')] : []),
+    ...header_auths.flatMap((entry, at) =>
+      entry.enabled && entry.value === undefined ? [missing(`header_auths/${at}`, 'value')] : [],
+    ),
+  ];
+}
+
+/** The mode decides what everything else means, so another one is another service. */
+export function refuseOtherMode({
+  before,
+  after,
+}: {
+  readonly before?: StoredObject;
+  readonly after?: StoredObject;
+}): readonly Fault[] {
+  if (before === undefined || after === undefined || before.spec['mode'] === after.spec['mode']) return [];
+  const message = `the mode of a service cannot change from \`${before.spec['mode']}\` to \`${after.spec['mode']}\`; make another service`;
+  return [{ code: 'service_mode_fixed', path: '/mode', message }];
+}
+
+/** A service that asked who comes, and does not any more. */
+export function warnOfOpening(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
+  const asks = (service: StoredObject | undefined) =>
+    // A stored spec is canonical, so it has the shape that the fields give it.
+    service !== undefined &&
+    (enabledAuth(service.spec['auth'] as unknown as Auth).length > 0 || service.spec['private'] === true);
+  return asks(before) && after !== undefined && !asks(after)
+    ? [`nobody has to sign in to the service ${after.name} any more`]
+    : [];
+}

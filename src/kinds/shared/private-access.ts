@@ -1,0 +1,87 @@
+import { equalJson, type JsonObject } from '../../lib/json.ts';
+import { sha256 } from '../../lib/node-pure.ts';
+import type { Consequence, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { clusterOf } from './proxy-cluster.ts';
+import { textOf, textsOf } from './stored.ts';
+
+/**
+ * What lets peers reach a private service: a policy from its access groups to the proxies of its cluster, and the group of
+ * those proxies when it is first needed. Both have ids that follow from what they belong to, so that whoever derives
+ * them derives the same ones.
+ */
+export function deriveAccess(service: StoredObject, state: State): readonly Consequence[] {
+  const present = state.get(policyIdOf(service));
+  const cluster = isPrivate(service) ? clusterOf(textOf(service, 'domain'), state) : undefined;
+  if (cluster === undefined || state.get(service.id) === undefined)
+    return present === undefined ? [] : [{ remove: present }];
+  const id = proxiesIdOf(cluster);
+  const group: readonly Consequence[] = state.get(id) === undefined ? [{ add: proxiesOf(cluster) }] : [];
+  if (present === undefined) return [...group, { add: policyOf(service, id) }];
+  const spec = { ...present.spec, ...changing(service), rules: [rule(present.spec['rules'], service, id)] };
+  return equalJson(spec, present.spec) ? group : [...group, { change: present, spec }];
+}
+
+/** Whether a service is reached through the overlay alone. */
+export function isPrivate(service: StoredObject): boolean {
+  return service.spec['private'] === true;
+}
+
+/** The id of the group of a cluster's proxies. */
+export function proxiesIdOf(cluster: StoredObject): string {
+  return idBeside('proxies', cluster);
+}
+
+/** The id of the policy that lets peers reach a private service. */
+export function policyIdOf(service: StoredObject): string {
+  return idBeside('access', service);
+}
+
+function proxiesOf(cluster: StoredObject) {
+  const address = textOf(cluster, 'address');
+  return {
+    id: proxiesIdOf(cluster),
+    kind: 'Group',
+    spec: { name: `Proxies of ${address}` },
+    derived: { issued: 'integration', system: 'proxies', derived_from: cluster.id },
+  };
+}
+
+function policyOf(service: StoredObject, proxies: string) {
+  return {
+    id: policyIdOf(service),
+    kind: 'Policy',
+    spec: { ...changing(service), rules: [rule(undefined, service, proxies)] },
+    derived: { derived_from: service.id },
+  };
+}
+
+/** The members that follow the service. */
+function changing(service: StoredObject): JsonObject {
+  return {
+    name: `Access to ${service.name}`,
+    description: `Made for the private service ${service.name} (${textOf(service, 'domain')}) and kept like it.`,
+    enabled: service.spec['enabled'] === true,
+  };
+}
+
+function rule(present: unknown, service: StoredObject, proxies: string): JsonObject {
+  const stored = Array.isArray(present) ? (present[0] as JsonObject) : {};
+  return {
+    ...stored,
+    name: 'access',
+    enabled: true,
+    action: 'accept',
+    bidirectional: false,
+    protocol: 'tcp',
+    ports: ['80', '443'],
+    sources: textsOf(service, 'access_groups'),
+    destinations: [proxies],
+  };
+}
+
+/** The id of something that exists once beside an object, in the alphabet and length of all ids. */
+function idBeside(what: string, { id }: StoredObject): string {
+  const bits = BigInt(`0x${sha256(`${what}/${id}`).slice(0, 25)}`);
+  return bits.toString(32).padStart(20, '0');
+}
