@@ -2,6 +2,7 @@ import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { apiVersion, type Metadata } from '../model/document.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
+import { fieldsOn } from '../model/lower/shape.ts';
 import { defaultOf } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
 import { mapReferences } from '../model/references.ts';
@@ -31,7 +32,7 @@ export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): rea
   const keys = createKeys(state);
   const documents: ExportedDocument[] = [];
   for (const kind of state.registry.kinds) {
-    if (!kind.document.allowed || kind.parent !== undefined) continue;
+    if (!kind.document.allowed || kind.parent?.inline !== undefined) continue;
     if (filter.kind !== undefined && filter.kind !== kind.name) continue;
     for (const object of state.ofKind(kind.name)) {
       if (kind.isSystem?.(object) === true) continue;
@@ -48,16 +49,17 @@ function exportObject(
   object: StoredObject,
   keys: (id: string) => string,
 ): ExportedDocument {
-  const children = state.registry.childrenOf(kind.name).flatMap((child) => {
+  const children = state.registry.inlineOf(kind.name).flatMap(({ child, member }) => {
     const items = state.childrenOf(object.id, child.name).map((item) => exportSpec(state, child, item, keys));
-    return items.length === 0 ? [] : [[child.parent?.inline ?? '', items] as const];
+    return items.length === 0 ? [] : [[member, items] as const];
   });
   const annotations = {
     ...(object.key === undefined ? { [adoptAnnotation]: `id:${object.id}` } : {}),
     ...(object.protected ? { 'heddle.dev/prevent-delete': 'true' } : {}),
   };
-  const name = keys(object.id);
-  const spec = exportSpec(state, kind, object, keys);
+  const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);
+  const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: keys(object.parent) };
+  const spec = { ...parent, ...exportSpec(state, kind, object, keys) };
   const { name: display, ...rest } = spec;
   return {
     apiVersion,
@@ -71,8 +73,15 @@ function exportObject(
   };
 }
 
+/** What the document of a child is called; the key of the child follows from its parent and itself. */
+function childName(object: StoredObject, keys: (id: string) => string): string {
+  return `${keys(object.parent ?? '')}-${slugOf(object)}`.replace(/^id:/, '');
+}
+
 function exportSpec(state: Snapshot, kind: Kind, object: StoredObject, keys: (id: string) => string): JsonObject {
-  const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
+  const fields = Object.fromEntries(
+    entriesOf(fieldsOn(kind, 'document')).filter(([name]) => name !== kind.parent?.field),
+  );
   const stated = stateFields(fields, object.spec);
   return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : keys(text)));
 }

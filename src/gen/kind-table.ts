@@ -47,7 +47,8 @@ function endpointsOf(kind: Kind): string {
 function documentsOf(kind: Kind): string {
   if (!kind.document.allowed) return `no: ${kind.document.why}`;
   if (kind.singleton !== undefined) return `yes, one, called \`${kind.singleton}\``;
-  return kind.parent === undefined ? 'yes' : `yes, also as \`${kind.parent.inline}\` of ${kind.parent.kind}`;
+  const { inline, kind: parent } = kind.parent ?? {};
+  return inline === undefined ? 'yes' : `yes, also as \`${inline}\` of ${parent}`;
 }
 
 /** Fields that requests must carry and documents need not, with what they are then. */

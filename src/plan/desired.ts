@@ -98,8 +98,7 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
   const annotations = document.metadata.annotations ?? {};
   const base = { place: document.place, annotations };
   const inline = new Set<string>();
-  for (const child of registry.childrenOf(kind.name)) {
-    const member = child.parent?.inline ?? '';
+  for (const { child, member } of registry.inlineOf(kind.name)) {
     inline.add(member);
     const entries = document.spec[member];
     for (const [at, entry] of (Array.isArray(entries) ? entries : []).entries()) {

@@ -125,7 +125,9 @@ function danglingFaults(object: StoredObject, next: Snapshot): readonly Fault[] 
 const inUseCodes = { linked: 'object_linked', in_use: 'object_in_use', precondition: 'object_required' } as const;
 
 function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): readonly Problem[] {
-  const referrers = next.referrersOf(object.id).filter(({ field }) => field !== parentField);
+  const referrers = next
+    .referrersOf(object.id)
+    .filter(({ from, field }) => field !== parentField || next.registry.get(from.kind).parent?.holds === true);
   if (referrers.length === 0) return [];
   const names = referrers.map(({ from }) => describeReferrer(next, from));
   const shown = [...new Set(names)];

@@ -15,7 +15,7 @@ import { type Desired, problemAt } from './desired.ts';
 import type { Edit } from './finish.ts';
 import { adoptAnnotation, type Matched } from './identity.ts';
 import type { Move } from './plan.ts';
-import { type Names, resolveReferences } from './resolve.ts';
+import { type Names, type Resolved, resolveReferences } from './resolve.ts';
 import { sourceOrigin, stateUnits, withSourceOrigins } from './state-units.ts';
 
 /** What a source states, and how it wants it applied. */
@@ -63,7 +63,7 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
   const sealed = sealSecrets(desired.kind.spec, resolved.spec, existing?.spec, input.means ?? bareMeans, 'document');
   const canonical = canonicalStated(desired.kind, sealed.spec);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
-  const warnings = resolved.pending.map((fault) =>
+  const warnings = [...resolved.pending, ...parent.pending].map((fault) =>
     problemOf(desired, {
       ...fault,
       code: 'reference_pending',
@@ -71,7 +71,7 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
     }),
   );
   if (faults.length > 0) return { problems: faults.map((fault) => problemOf(desired, fault)), warnings };
-  if (resolved.waits) return { problems: [], warnings };
+  if (resolved.waits || parent.waits) return { problems: [], warnings };
   if (existing === undefined && statesOnly(desired.kind)) {
     return { problems: [], warnings: [...warnings, absent(desired)] };
   }
@@ -86,17 +86,21 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
   return { ...updateObject(input, target, existing, stated), warnings };
 }
 
-function parentId(desired: Desired, names: Names): { readonly id?: string; readonly faults: readonly Fault[] } {
+/** The id of the parent, unless the child has to wait for it. */
+function parentId(
+  desired: Desired,
+  names: Names,
+): Pick<Resolved, 'faults' | 'pending' | 'waits'> & { readonly id?: string } {
   const parent = desired.kind.parent;
-  if (parent === undefined || desired.parent === undefined) return { faults: [] };
+  if (parent === undefined || desired.parent === undefined) return { faults: [], pending: [], waits: false };
   const resolved = resolveReferences(
     names.snapshot.registry,
     { ...desired.kind },
     { [parent.field]: desired.parent },
     names,
   );
-  if (resolved.faults.length > 0) return { faults: resolved.faults };
-  return { id: String(resolved.spec[parent.field]), faults: [] };
+  const id = resolved.spec[parent.field];
+  return { ...resolved, ...(typeof id === 'string' ? { id } : {}) };
 }
 
 function createObject(
