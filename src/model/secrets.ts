@@ -125,7 +125,6 @@ function sealMap(
     const isSecret = field.of.type === 'secret' || field.secretKeys?.includes(name) === true;
     // `null` takes a member out, whatever it holds.
     const sealed = isSecret && item !== null ? sealText(field.of, item, before?.[name], run, place) : item;
-    if (!isSecret && isObject(item)) run.faults.push(notSecret(name, place));
     if (sealed !== undefined) result[name] = sealed;
   }
   return result;
@@ -155,10 +154,6 @@ function spelled(field: AnyField, text: string, run: Run, pointer: string): stri
 function reportUnset(run: Run, name: string, pointer: string): void {
   const message = `\`${name}\` is required, and no value of it is kept yet; add it`;
   run.faults.push({ code: 'field_required', path: pointer, message });
-}
-
-function notSecret(name: string, path: string): Fault {
-  return { code: 'type_wrong', path, message: `\`${name}\` is no secret; write it as it is` };
 }
 
 /** A mask that a client read and sends back. */

@@ -7,8 +7,10 @@ import type { AnyField } from '../../src/model/field.ts';
 import type { Kind } from '../../src/model/kind.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { fieldsOn, type Surface } from '../../src/model/lower/shape.ts';
+import { bareMeans, type Means, mask, sealedPrefix } from '../../src/model/means.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { mapReferences, mentionsOf } from '../../src/model/references.ts';
+import { sealSecrets } from '../../src/model/secrets.ts';
 import { applyUnits, diffUnits } from '../../src/model/units.ts';
 import { createValidator } from '../../src/model/validate.ts';
 import { planReplace } from '../../src/plan/requests.ts';
@@ -18,10 +20,34 @@ import { rewritten, specs } from './spec-arbitrary.ts';
 
 const validator = createValidator(registry);
 
-/** The example as a surface takes it: over HTTP the parent stands in the path. */
+/** Seals every text the same way, so that a sealed example needs no key. */
+const means: Means = {
+  ...bareMeans,
+  vault: { keyId: 'test', seal: (text) => `${sealedPrefix}test:${text}`, open: (text) => text.split(':')[2] ?? '' },
+  // A text that every kind of secret accepts.
+  valueFrom: () => 'c2VjcmV0',
+  random: (bytes) => new Uint8Array(bytes).fill(7),
+};
+
+/** The example as a surface takes it: over HTTP the parent stands in the path, and secrets are sent as they are. */
 function exampleOn(kind: Kind, surface: Surface): JsonObject {
   const fields = fieldsOn(kind, surface);
-  return Object.fromEntries(Object.entries(kind.example).filter(([name]) => name in fields));
+  const plain: Means = { ...means, vault: { ...means.vault, seal: (text) => text } };
+  const example = surface === 'document' ? kind.example : secretsOf(kind, kind.example, plain);
+  return Object.fromEntries(Object.entries(example).filter(([name]) => name in fields));
+}
+
+/** A document's spec with the secrets that it names. */
+function secretsOf(kind: Kind, spec: JsonObject, known: Means): JsonObject {
+  const { spec: named, faults } = sealSecrets(kind.spec, spec, undefined, known, 'document');
+  expect(faults).toEqual([]);
+  return named;
+}
+
+/** What an answer does not show and a replace must carry: the mask stands for it. */
+function withMasks(kind: Kind, body: JsonObject): JsonObject {
+  const unseen = Object.entries(kind.spec).filter(([, { type, required }]) => type === 'secret' && required === true);
+  return { ...body, ...Object.fromEntries(unseen.map(([name]) => [name, mask])) };
 }
 
 function check(kind: Kind, surface: Surface, spec: JsonObject): readonly string[] {
@@ -37,7 +63,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
   it('has an example that every rule accepts, on both surfaces', () => {
     expect(check(kind, 'document', kind.example)).toEqual([]);
     expect(check(kind, 'request', exampleOn(kind, 'request'))).toEqual([]);
-    const { spec, faults } = canonicalSpec(kind, kind.example);
+    const { spec, faults } = canonicalSpec(kind, secretsOf(kind, kind.example, means));
     expect([...faults, ...(kind.check?.(spec as never) ?? [])]).toEqual([]);
   });
 
@@ -123,8 +149,15 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
       remove: [],
     });
     const before = state.get('own') ?? object;
-    const body = lowerToResponse(registry, before, state);
-    const context = { snapshot: state, validator, strict: true, now: '2026-01-02T03:04:05Z', newId: () => 'new' };
+    const body = withMasks(kind, lowerToResponse(registry, before, state));
+    const context = {
+      snapshot: state,
+      validator,
+      strict: true,
+      now: '2026-01-02T03:04:05Z',
+      newId: () => 'new',
+      means,
+    };
     const outcome = planReplace(context, kind, before, body);
     expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
   });
@@ -145,7 +178,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
 
 /** The example with the ids that `referents` have; references to kinds of later versions are left out. */
 function withKnownReferences(kind: Kind): JsonObject {
-  return mapReferences(kind.spec, kind.example, (mention) =>
+  return mapReferences(kind.spec, secretsOf(kind, kind.example, means), (mention) =>
     registry.find(mention.kind) === undefined ? undefined : `${mention.kind}-${mention.text}`,
   );
 }
@@ -173,6 +206,7 @@ function wrongTypeFor(field: AnyField): Json {
     case 'enum':
     case 'ref':
     case 'refByType':
+    case 'secret':
       return 5432;
     case 'integer':
       return '5432';

@@ -122,8 +122,12 @@ const statusSchema: JsonObject = {
 /** The schema under the rules for structural schemas; what `x-ref` and `x-merge` say moves to where Kubernetes looks for it. */
 function structural(schema: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
+  const isMixed = 'properties' in schema && isObject(schema['additionalProperties']);
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === 'x-ref' || keyword === 'x-merge') continue;
+    // Declared members beside free ones: what is free is kept, and left to the plan.
+    if (keyword === 'additionalProperties' && isMixed) result['x-kubernetes-preserve-unknown-fields'] = true;
+    if (keyword === 'additionalProperties' && isMixed) continue;
     // Structural schemas prune what is not declared; saying so beside `properties` is forbidden.
     if (keyword === 'additionalProperties' && value === false) continue;
     result[keyword] =
@@ -133,6 +137,8 @@ function structural(schema: JsonObject): JsonObject {
           ? structural(value as JsonObject)
           : value;
   }
+  // A secret is named here, never written: one type of the two.
+  if (Array.isArray(schema['type'])) Object.assign(result, { type: 'object' });
   return { ...result, ...describedReference(schema), ...listType(schema) };
 }
 

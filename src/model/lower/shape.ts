@@ -118,10 +118,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
         ? secretSchema(field.minLength)
         : bounded({ type: 'string' }, { minLength: field.minLength });
     case 'map':
-      return bounded(
-        { type: 'object', additionalProperties: mapValueSchema(field, surface) },
-        { maxProperties: field.maxItems },
-      );
+      return bounded(mapSchema(field, surface), { maxProperties: field.maxItems });
     case 'refMap':
       return { type: 'object', additionalProperties: shapeSchema(field.of, surface), 'x-ref': field.kind };
     case 'list':
@@ -178,10 +175,13 @@ function secretSchema(minLength: number | undefined): JsonObject {
 /** Where a secret of a document may come from: a variable of the environment, or a file. */
 export const valueOrigins = ['envRef', 'fileRef'] as const;
 
-function mapValueSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
+function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
   const schema = shapeSchema(field.of, surface);
-  if (surface === 'replace' && field.merge === true) return { ...schema, type: [schema['type'] as string, 'null'] };
-  return surface === 'document' && field.secretKeys !== undefined ? secretSchema(undefined) : schema;
+  const mayGo = surface === 'replace' && field.merge === true;
+  const values = { additionalProperties: mayGo ? { ...schema, type: [schema['type'] as string, 'null'] } : schema };
+  if (surface !== 'document' || field.secretKeys === undefined) return { type: 'object', ...values };
+  const secrets = field.secretKeys.map((key) => [key, secretSchema(undefined)] as const);
+  return { type: 'object', properties: Object.fromEntries(secrets), ...values };
 }
 
 function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {
