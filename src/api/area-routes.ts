@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { users } from './routes/users.ts';
 
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
 export interface AreaRoutes {
@@ -10,4 +11,4 @@ export interface AreaRoutes {
 }
 
 /** All areas with routes of their own. */
-export const areas: readonly AreaRoutes[] = [];
+export const areas: readonly AreaRoutes[] = [users];

@@ -75,7 +75,7 @@ function defaultPolicy(id: string, all: string): NewObject {
 
 function ownerUser({ owner }: NewAccountInputs): NewObject {
   const spec = { name: owner.name, role: 'owner', auto_groups: [], is_service_user: false };
-  return build(user, owner.id, spec, { issued: 'api', status: 'active' });
+  return build(user, owner.id, spec, { issued: 'api', status: 'active', system: 'owner' });
 }
 
 function build(kind: Kind, id: string, spec: JsonObject, derived: JsonObject): NewObject {

@@ -9,6 +9,7 @@ const formatted: Readonly<Record<string, readonly string[]>> = {
   address: ['192.0.2.1', '2001:DB8:0::2'],
   cidr: ['10.0.0.0/8', '192.0.2.0/24', '2001:DB8::/32', '10.0.0.1/8'],
   domain: ['example.com', 'Example.ORG.', 'bücher.example', '-bad-'],
+  email: ['Ana@Example.com', ' ben@example.com '],
   ipv4: ['192.0.2.1', '192.0.2.2'],
   ipv6: ['2001:db8::1', '2001:DB8:0::2'],
   port: ['22', '80', '443', '8080', '080'],

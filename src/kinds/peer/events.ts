@@ -4,6 +4,8 @@ import { peerFqdn } from '../shared/peer-domain.ts';
 import { textOf } from '../shared/stored.ts';
 import { switchEvents } from '../shared/switches.ts';
 
+type Meta = Readonly<Record<string, string>>;
+
 const switches = {
   ssh_enabled: 'peer.ssh',
   login_expiration_enabled: 'peer.login.expiration',
@@ -18,6 +20,7 @@ export function peerMeta(peer: StoredObject, state: State): Readonly<Record<stri
     fqdn: peerFqdn(peer, state),
     ip: textOf(peer, 'ip'),
     created_at: peer.createdAt,
+    ...locationOf(peer),
     ...(ipv6 === '' ? {} : { ipv6 }),
   };
 }
@@ -27,8 +30,38 @@ export function updatedEvents(before: StoredObject, after: StoredObject, state: 
   const meta = peerMeta(after, state);
   const oldIp = textOf(before, 'ip');
   return [
+    ...approvalEvents(before, after, meta),
+    ...signOutEvents(before, after, meta, state),
     ...(before.name === after.name ? [] : [{ code: 'peer.rename', meta }]),
     ...switchEvents(switches, before.spec, after.spec, meta),
     ...(oldIp === textOf(after, 'ip') ? [] : [{ code: 'peer.ip.update', meta: { ...meta, old_ip: oldIp } }]),
   ];
+}
+
+const places = {
+  location_city_name: 'city_name',
+  location_country_code: 'country_code',
+  location_geo_name_id: 'geoname_id',
+  location_connection_ip: 'connection_ip',
+};
+
+/** Where the peer is, as far as that is known. */
+function locationOf(peer: StoredObject): Meta {
+  const known = Object.entries(places).flatMap(([name, fact]) => {
+    const value = peer.derived[fact];
+    return value === undefined || value === '' ? [] : [[name, String(value)] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+function approvalEvents(before: StoredObject, after: StoredObject, meta: Meta): readonly AuditEvent[] {
+  const waits = after.spec['approval_required'] === true;
+  if ((before.spec['approval_required'] === true) === waits) return [];
+  return [{ code: waits ? 'peer.approval.revoke' : 'peer.approve', meta }];
+}
+
+function signOutEvents(before: StoredObject, after: StoredObject, meta: Meta, state: State): readonly AuditEvent[] {
+  if (before.derived['login_expired'] === true || after.derived['login_expired'] !== true) return [];
+  const isBlocked = state.get(textOf(after, 'user_id'))?.spec['is_blocked'] === true;
+  return [{ code: 'peer.login.expire', meta: { ...meta, reason: isBlocked ? 'blocked owner account' : 'expired' } }];
 }

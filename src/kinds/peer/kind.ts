@@ -1,65 +1,105 @@
-import { boolean, optionalString, setOf, string } from '../../model/field.ts';
+import { isObject } from '../../lib/json.ts';
+import { boolean, optionalString, ref, setOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
+import { peerDomainOf, peerFqdn } from '../shared/peer-domain.ts';
+import { textOf, textsOf } from '../shared/stored.ts';
+import { followPeer } from './consequences.ts';
 import { peerMeta, updatedEvents } from './events.ts';
+import { addressesOf, facts } from './facts.ts';
+import { checkDeed } from './rules.ts';
 
 export const peer = defineKind({
   name: 'Peer',
-  doc: 'A machine of the mesh. Peers come by enrolment, never from documents.',
+  doc: 'A machine of the mesh. Peers come by enrolment; documents are named after their DNS label, and state settings of peers that are there.',
+  path: '/api/peers',
+  idParameter: 'peerId',
+  verbs: ['list', 'read', 'replace', 'delete'],
   module: 'peers',
-  document: { allowed: false, why: 'peers enrol; documents never create them, but they may name them' },
+  document: { allowed: true, creates: false },
   pending: true,
   spec: {
-    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
-    hostname: string({ doc: 'The host name that the machine gave at enrolment.', default: '' }),
-    dns_label: string({
-      doc: 'The first label of its name in the mesh. Documents name the peer by it.',
+    name: string({
+      doc: 'The name people see. The DNS label follows it, unless documents name the peer.',
       required: true,
       minLength: 1,
-      maxLength: 63,
-      format: domain,
     }),
-    extra_dns_labels: setOf(string({ doc: 'A label.', format: domain }), {
-      doc: 'Further labels under which the peer is found; several peers may share one.',
-    }),
-    ip: string({ doc: 'Its IPv4 address in the mesh.', required: true, minLength: 1, format: ipv4 }),
-    ipv6: optionalString({ doc: 'Its IPv6 address in the mesh, if it has one.', format: ipv6, omitEmpty: true }),
-    wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '' }),
-    user_id: string({ doc: 'The user who enrolled it; empty for a peer that came with a setup key.', default: '' }),
     ssh_enabled: boolean({
       doc: 'Whether its SSH server accepts logins from the mesh.',
       required: true,
       documentDefault: false,
     }),
     login_expiration_enabled: boolean({
-      doc: 'Whether its user has to sign in again after a while.',
+      doc: 'Whether its user has to sign in again after a while. Not for peers that came with a setup key.',
       required: true,
       documentDefault: false,
     }),
     inactivity_expiration_enabled: boolean({
-      doc: 'Whether it has to be signed in again after staying away for a while.',
+      doc: 'Whether it has to be signed in again after staying away for a while. Not for peers that came with a setup key.',
       required: true,
       documentDefault: false,
     }),
     approval_required: boolean({
       doc: 'Whether it still waits for an administrator. Hosted edition only.',
       default: false,
+      keep: true,
+      cloudOnly: true,
     }),
-    ephemeral: boolean({ doc: 'Whether it is deleted some time after it disconnects.', default: false }),
+    ip: optionalString({
+      doc: 'Its IPv4 address in the mesh, inside the range of the account.',
+      format: ipv4,
+      keep: true,
+    }),
+    ipv6: optionalString({
+      doc: 'Its IPv6 address in the mesh, if it has one.',
+      format: ipv6,
+      keep: true,
+      omitEmpty: true,
+    }),
+    hostname: string({ doc: 'The host name that the machine gave at enrolment.', default: '', access: 'server' }),
+    dns_label: optionalString({
+      doc: 'Its name in the mesh. Documents name the peer by the first label of it.',
+      default: '',
+      maxLength: 63,
+      format: domain,
+      access: 'server',
+    }),
+    extra_dns_labels: setOf(string({ doc: 'A name.', format: domain }), {
+      doc: 'Further names under which the peer is found; several peers may share one.',
+      access: 'server',
+    }),
+    wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
+    user_id: ref('User', {
+      doc: 'The user who enrolled it; empty for a peer that came with a setup key.',
+      access: 'server',
+    }),
+    ephemeral: boolean({
+      doc: 'Whether it is deleted some time after it disconnects.',
+      default: false,
+      access: 'server',
+    }),
   },
-  computed: {
-    created_at: {
-      doc: 'When the peer enrolled.',
-      schema: { type: 'string', format: 'date-time' },
-      value: (object) => derivedText(object, 'created_at') ?? object.createdAt,
+  computed: facts,
+  summary: ['id', 'name'],
+  filters: {
+    name: {
+      doc: 'Only peers whose name contains this text.',
+      matches: ({ name }, value) => name.includes(value),
+    },
+    ip: {
+      doc: 'Only peers one of whose addresses in the mesh contains this text.',
+      matches: (object, value) => ['ip', 'ipv6'].some((field) => textOf(object, field).includes(value)),
+    },
+    mac: {
+      doc: 'Only peers with a network interface of exactly this hardware address.',
+      matches: (object, value) =>
+        addressesOf(object).some((item) => isObject(item) && String(item['mac']).toLowerCase() === value.toLowerCase()),
     },
   },
-  summary: ['id', 'name'],
   uniques: {
     ip: {
       path: '/ip',
-      value: (object) => textOf(object, 'ip'),
+      value: (object) => textOf(object, 'ip') || undefined,
       message: (value) => `a peer with the address ${value} already exists; choose a free one`,
     },
     ipv6: {
@@ -68,28 +108,32 @@ export const peer = defineKind({
       message: (value) => `a peer with the address ${value} already exists; choose a free one`,
     },
     dns_label: {
-      path: '/dns_label',
-      value: (object) => textOf(object, 'dns_label'),
-      message: (value) => `a peer with the label \`${value}\` already exists; choose another one`,
+      path: '/name',
+      value: (object) => textOf(object, 'dns_label') || undefined,
+      message: (value) => `a peer with the label \`${value}\` already exists; choose another name`,
     },
   },
+  indexes: { label: (object) => [textOf(object, 'dns_label')] },
+  checkDeed,
+  consequences: followPeer,
   inUse: 'precondition',
   activity: { delete: 'user.peer.delete' },
   activityMeta: peerMeta,
   updateEvents: updatedEvents,
+  respond: (body, object, state) => ({
+    ...body,
+    dns_label: peerFqdn(object, state),
+    extra_dns_labels: textsOf(object, 'extra_dns_labels').map(
+      (label) => `${label}.${peerDomainOf(state.ofKind('Account')[0])}`,
+    ),
+  }),
   example: {
     name: 'Build server',
-    hostname: 'build-server',
-    dns_label: 'build-server',
-    extra_dns_labels: ['ci'],
-    ip: '100.72.0.12',
-    ipv6: 'fd00:7a3c:91e2::c',
-    wg_pub_key: 'Ff0mTHcHZKFfNLyTGQTz3hLSKbRXVV5Jtlm4jPeAHCM=',
-    user_id: '',
     ssh_enabled: true,
     login_expiration_enabled: false,
     inactivity_expiration_enabled: false,
     approval_required: false,
-    ephemeral: false,
+    ip: '100.72.0.12',
+    ipv6: 'fd00:7a3c:91e2::c',
   },
 });

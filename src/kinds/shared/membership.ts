@@ -20,7 +20,16 @@ export function listedPeers(group: StoredObject): readonly string[] {
 
 /** How many peers are in a group. */
 export function countPeers(group: StoredObject, state: State): number {
-  return isAll(group) ? state.countOf('Peer') : listedPeers(group).length;
+  return isAll(group) ? state.countOf('Peer') : sizeOf(group);
+}
+
+const sizes = new WeakMap<StoredObject, number>();
+
+/** Counted once for each object, because every member's answer says it. */
+function sizeOf(group: StoredObject): number {
+  const known = sizes.get(group) ?? listedPeers(group).length;
+  sizes.set(group, known);
+  return known;
 }
 
 /** Whether a peer is in a group, without walking the group. */

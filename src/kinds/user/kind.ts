@@ -1,18 +1,47 @@
-import { boolean, oneOf, refs, string } from '../../model/field.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { boolean, oneOf, optionalString, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import { textOf } from '../shared/stored.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { checkAutoGroups } from '../shared/auto-groups.ts';
+import { derivedText, textOf } from '../shared/stored.ts';
+import { never } from '../shared/times.ts';
+import { followUser } from './consequences.ts';
+import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
+import { email, parseFlag } from './formats.ts';
+import { checkDeed, checkEmail } from './rules.ts';
+
+const flags = { type: 'object', additionalProperties: { type: 'boolean' } };
+
+const permissions: JsonObject = {
+  type: 'object',
+  required: ['is_restricted', 'modules'],
+  properties: {
+    is_restricted: { type: 'boolean', description: 'Whether the user sees only what is theirs.' },
+    modules: { type: 'object', description: 'What the user may do, by module.', additionalProperties: flags },
+  },
+};
 
 export const user = defineKind({
   name: 'User',
-  doc: 'A person or a program that signs in to the account.',
+  doc: 'A person, known by an e-mail address, or a program (a service user) that uses the account.',
+  path: '/api/users',
+  idParameter: 'userId',
+  verbs: ['list', 'create', 'replace', 'delete'],
   module: 'users',
-  document: { allowed: false, why: 'users sign in or are invited; manage them through the API' },
+  document: { allowed: true },
+  varies: true,
   spec: {
-    name: string({ doc: 'The name people see.', default: '' }),
-    email: string({ doc: 'The e-mail address; empty for service users.', default: '' }),
+    email: optionalString({
+      doc: 'The e-mail address of a person; service users have none. No two users share one.',
+      default: '',
+      format: email,
+      access: 'createOnly',
+    }),
+    name: string({ doc: 'The name people see.', default: '', access: 'createOnly' }),
     role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
       doc: 'What the user may do in the account.',
       required: true,
+      ignoreCase: true,
     }),
     auto_groups: refs('Group', {
       doc: 'Groups that every peer joins which the user enrols.',
@@ -25,7 +54,60 @@ export const user = defineKind({
       required: true,
       documentDefault: false,
     }),
-    is_blocked: boolean({ doc: 'Whether the user is kept out.', access: 'updateOnly', default: false, failsafe: true }),
+    is_blocked: boolean({
+      doc: 'Whether the user is kept out.',
+      access: 'updateOnly',
+      required: true,
+      documentDefault: false,
+      failsafe: true,
+    }),
+  },
+  computed: {
+    status: {
+      doc: 'Whether the user is let in, still has to accept the invitation, or is kept out.',
+      schema: { type: 'string', enum: ['active', 'invited', 'blocked'] },
+      value: statusOf,
+    },
+    last_login: {
+      doc: 'When the user last signed in; the year 1 when never.',
+      schema: { type: 'string', format: 'date-time' },
+      value: (object) => derivedText(object, 'last_login') ?? never,
+    },
+    is_current: {
+      doc: 'Whether this is the user who asks.',
+      schema: { type: 'boolean' },
+      value: (object, state) => object.id === state.viewer,
+    },
+    pending_approval: {
+      doc: 'Whether the user joined by an e-mail domain and waits for an administrator.',
+      schema: { type: 'boolean' },
+      value: (object) => object.derived['pending_approval'] === true,
+    },
+    issued: {
+      doc: 'Where the user comes from: `api`, or `integration` for those whom an identity provider brought.',
+      schema: { type: 'string', enum: ['api', 'integration'] },
+      value: (object) => derivedText(object, 'issued') ?? 'api',
+    },
+    idp_id: {
+      doc: 'The identity provider by which the user signs in, when it is known.',
+      schema: { type: 'string' },
+      value: (object) => derivedText(object, 'idp_id'),
+    },
+    password: {
+      doc: 'A password for the first sign-in: only in the answer to a creation, when the server had to make one up.',
+      schema: { type: 'string' },
+      value: () => undefined,
+    },
+    permissions: { doc: 'Shown to the users themselves.', schema: permissions, value: () => undefined },
+  },
+  filters: {
+    service_user: {
+      doc: 'Only service users (`true`) or only people (`false`).',
+      schema: { type: 'boolean' },
+      fault: (value) =>
+        parseFlag(value) === undefined ? `\`service_user\` must be true or false, not \`${value}\`` : undefined,
+      matches: (object, value) => object.spec['is_service_user'] === parseFlag(value),
+    },
   },
   uniques: {
     email: {
@@ -34,7 +116,15 @@ export const user = defineKind({
       message: (value) => `a user with the e-mail address ${value} already exists; choose another one`,
     },
   },
-  activity: { create: 'user.create', delete: 'user.delete' },
+  check: checkEmail,
+  checkState: checkAutoGroups,
+  checkDeed,
+  consequences: followUser,
+  createEvents: createdEvents,
+  updateEvents: updatedEvents,
+  deleteEvents: deletedEvents,
+  // The owner with which an installation begins belongs to it.
+  isSystem: (object) => object.derived['system'] === 'owner',
   example: {
     name: 'Ana Lima',
     email: 'ana@example.com',
@@ -43,3 +133,9 @@ export const user = defineKind({
     is_service_user: false,
   },
 });
+
+function statusOf(user: StoredObject): string {
+  if (user.spec['is_blocked'] === true) return 'blocked';
+  if (user.spec['is_service_user'] === true) return 'active';
+  return derivedText(user, 'status') ?? 'invited';
+}

@@ -1,0 +1,36 @@
+import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { sectionOf, textOf } from '../shared/stored.ts';
+import { freeLabel } from './label.ts';
+
+/** What else changes with a peer: its label follows its name, and what names it goes or lets go with it. */
+export function followPeer({ before, after }: Step, state: State): readonly Consequence[] {
+  if (before === undefined) return [];
+  return after === undefined ? leave(before, state) : relabel(before, after, state);
+}
+
+/** Documents know the peer by its label, so a label that they may mean stays. */
+function relabel(before: StoredObject, after: StoredObject, state: State): readonly Consequence[] {
+  if (before.name === after.name || isNamedByDocuments(after, state)) return [];
+  const label = freeLabel(after, state);
+  if (label === textOf(after, 'dns_label')) return [];
+  return [{ change: { ...after, key: label }, spec: { ...after.spec, dns_label: label } }];
+}
+
+function isNamedByDocuments(peer: StoredObject, state: State): boolean {
+  return peer.declared.length > 0 || state.referrersOf(peer.id).some(({ from }) => from.declared.length > 0);
+}
+
+/** Policies about the peer alone go with it; groups hold it no longer. */
+function leave(peer: StoredObject, state: State): readonly Consequence[] {
+  return state.referrersOf(peer.id).flatMap(({ from, field }): readonly Consequence[] => {
+    if (from.kind === 'Policy') return [{ remove: from }];
+    return from.kind === 'Group' && field === 'peers' ? [{ change: from, spec: withoutMissing(from, state) }] : [];
+  });
+}
+
+/** Several peers may go in one step, so the group lets go of all that are not there any more. */
+function withoutMissing(group: StoredObject, state: State): StoredObject['spec'] {
+  const members = Object.entries(sectionOf(group, 'peers')).filter(([id]) => state.get(id) !== undefined);
+  return { ...group.spec, peers: Object.fromEntries(members) };
+}

@@ -1,0 +1,119 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Computed, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { groupSummary } from '../shared/group-summary.ts';
+import { isAll } from '../shared/membership.ts';
+import { derivedText } from '../shared/stored.ts';
+import { never } from '../shared/times.ts';
+
+const localFlags = [
+  'quantum_safe_enabled',
+  'quantum_safe_permissive',
+  'server_ssh_allowed',
+  'remote_jobs_allowed',
+  'disable_client_routes',
+  'disable_server_routes',
+  'disable_dns',
+  'disable_firewall',
+  'block_lan_access',
+  'block_inbound',
+  'lazy_connection_enabled',
+];
+
+const texts = {
+  connection_ip: 'The public address from which it is connected.',
+  os: 'Its operating system, with the version.',
+  kernel_version: 'The version of its kernel.',
+  version: 'The version of its client.',
+  ui_version: 'The version of its user interface.',
+  country_code: 'The country where it is, in two letters.',
+  city_name: 'The city where it is.',
+  serial_number: 'The serial number of the machine.',
+};
+
+const flags = {
+  connected: 'Whether it is connected.',
+  login_expired: 'Whether its user has to sign in again before it connects.',
+};
+
+const times = {
+  last_seen: 'When it was last connected; the year 1 when never.',
+  last_login: 'When its user last signed in on it; the year 1 when never.',
+};
+
+/** What peers and their connections tell about themselves; empty, false or zero as long as it is not known. */
+export const facts: Readonly<Record<string, Computed>> = {
+  ...plain(texts, { type: 'string' }, ''),
+  ...plain(flags, { type: 'boolean' }, false),
+  ...plain(times, { type: 'string', format: 'date-time' }, never),
+  created_at: {
+    doc: 'When the peer enrolled.',
+    schema: { type: 'string', format: 'date-time' },
+    value: (object) => derivedText(object, 'created_at') ?? object.createdAt,
+  },
+  network_addresses: {
+    doc: 'The addresses of its network interfaces.',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['net_ip', 'mac'],
+        properties: { net_ip: { type: 'string' }, mac: { type: 'string' } },
+      },
+    },
+    value: (object) => addressesOf(object),
+  },
+  geoname_id: {
+    doc: 'The place where it is, by its number at GeoNames; 0 when it is not known.',
+    schema: { type: 'integer' },
+    value: (object) => Number(object.derived['geoname_id'] ?? 0),
+  },
+  groups: {
+    doc: 'Groups that hold the peer.',
+    schema: { type: 'array', items: { $ref: '#/components/schemas/GroupSummary' } },
+    value: (object, state) => groupsOf(object, state).map((group) => groupSummary(group, state)),
+  },
+  disapproval_reason: {
+    doc: 'Why it was not approved. Hosted edition only.',
+    schema: { type: 'string' },
+    value: (object) => derivedText(object, 'disapproval_reason'),
+  },
+  local_flags: {
+    doc: 'What its user has switched on or off on the machine.',
+    schema: {
+      type: 'object',
+      required: localFlags,
+      properties: Object.fromEntries(localFlags.map((name) => [name, { type: 'boolean' }])),
+    },
+    value: (object) => flagsOf(object),
+  },
+};
+
+/** The addresses of the peer's network interfaces, as far as they are known. */
+export function addressesOf(peer: StoredObject): readonly Json[] {
+  const known = peer.derived['network_addresses'];
+  return Array.isArray(known) ? known : [];
+}
+
+/** The groups that hold the peer, `All` included. */
+function groupsOf(peer: StoredObject, state: State): readonly StoredObject[] {
+  const all = state.lookUp('Group', 'name', 'All').filter(isAll);
+  const listed = state.referrersOf(peer.id).filter(({ from, field }) => from.kind === 'Group' && field === 'peers');
+  return [...all, ...listed.map(({ from }) => from)];
+}
+
+function flagsOf(peer: StoredObject): JsonObject {
+  const known = peer.derived['local_flags'];
+  const set = isObject(known) ? known : {};
+  return Object.fromEntries(localFlags.map((name) => [name, set[name] === true]));
+}
+
+/** Facts that are kept under their own name; `unknown` stands for one that is not there yet. */
+function plain(docs: Readonly<Record<string, string>>, schema: JsonObject, unknown: Json): Record<string, Computed> {
+  return Object.fromEntries(
+    Object.entries(docs).map(([name, doc]) => [
+      name,
+      { doc, schema, value: (object: StoredObject) => object.derived[name] ?? unknown },
+    ]),
+  );
+}

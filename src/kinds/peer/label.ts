@@ -1,0 +1,28 @@
+import { canonicalDomain } from '../../lib/domain.ts';
+import type { State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { textOf } from '../shared/stored.ts';
+
+const longest = 59;
+
+/** The DNS label that follows from a name: its first label in punycode; `undefined` when nothing is left of it. */
+export function labelOf(name: string): string | undefined {
+  const [first = ''] = name.trim().toLowerCase().split('.');
+  const ascii = canonicalDomain(first.replace(/[^a-z\d\u0080-\uffff-]/g, '-').replace(/^-+|-+$/g, '')) ?? first;
+  const label = ascii.length > longest ? first : ascii;
+  const clean = label
+    .replace(/[^a-z\d-]/g, '-')
+    .slice(0, longest)
+    .replace(/^-+|-+$/g, '');
+  if (clean === '') return undefined;
+  // A name that ends in a number is taken for an address.
+  return canonicalDomain(clean) ?? canonicalDomain(`peer-${clean}`.slice(0, longest));
+}
+
+/** The label that a peer of this name gets: a taken one is followed by the last two parts of its address. */
+export function freeLabel(peer: StoredObject, state: State): string {
+  const label = labelOf(peer.name);
+  if (label === undefined) return textOf(peer, 'dns_label');
+  const taken = state.lookUp('Peer', 'label', label).some(({ id }) => id !== peer.id);
+  return taken ? `${label}-${textOf(peer, 'ip').split('.').slice(2).join('-')}` : label;
+}

@@ -1,0 +1,60 @@
+import { type Cidr, contains, parseAddress, parseCidr } from '../../lib/address.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Deed, Fault, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { holdsPeer } from '../shared/membership.ts';
+import { sectionOf, textOf } from '../shared/stored.ts';
+
+/** What a change of a peer must not break; what stays as it is is not looked at. */
+export function checkDeed({ before, after }: Deed, _was: State, next: State): readonly Fault[] {
+  if (before === undefined || after === undefined) return [];
+  const [account] = next.ofKind('Account');
+  const settings = account === undefined ? {} : sectionOf(account, 'settings');
+  return [
+    ...checkExpirations(before, after),
+    ...(textOf(before, 'ip') === textOf(after, 'ip') ? [] : inRange(after, 'ip', settings['network_range'])),
+    ...(textOf(before, 'ipv6') === textOf(after, 'ipv6') ? [] : checkIpv6(after, settings, next)),
+  ];
+}
+
+const expirations = ['login_expiration_enabled', 'inactivity_expiration_enabled'] as const;
+
+/** Only somebody who signed a peer in can sign it in again. */
+function checkExpirations(before: StoredObject, after: StoredObject): readonly Fault[] {
+  if (textOf(after, 'user_id') !== '') return [];
+  return expirations
+    .filter((field) => before.spec[field] !== after.spec[field])
+    .map((field) => {
+      const message = `the peer enrolled with a setup key, so nobody could sign it in again; leave \`${field}\` as it is`;
+      return { code: 'precondition_failed', path: `/${field}`, message };
+    });
+}
+
+function checkIpv6(peer: StoredObject, settings: JsonObject, state: State): readonly Fault[] {
+  if (textOf(peer, 'ipv6') === '') return [];
+  const groups = listOf(settings['ipv6_enabled_groups']).flatMap((id) => state.get(id) ?? []);
+  if (groups.some((group) => holdsPeer(group, peer.id))) return inRange(peer, 'ipv6', settings['network_range_v6']);
+  const message = 'no group of the peer has IPv6; add one of them to `ipv6_enabled_groups` of the account first';
+  return [{ code: 'precondition_failed', path: '/ipv6', message }];
+}
+
+function inRange(peer: StoredObject, field: 'ip' | 'ipv6', rangeText: Json | undefined): readonly Fault[] {
+  const text = textOf(peer, field);
+  const address = parseAddress(text);
+  const range = typeof rangeText === 'string' ? parseCidr(rangeText) : undefined;
+  if (address === undefined || range?.ok !== true) return [];
+  const { cidr } = range;
+  if (contains(cidr, address) && !isEdge(cidr, address.address)) return [];
+  const message = `\`${text}\` is not an address for peers of this account; choose a free one inside ${cidr.text}`;
+  return [{ code: 'peer_address_outside', path: `/${field}`, message }];
+}
+
+/** The first and the last address of a range belong to no peer. */
+function isEdge(range: Cidr, address: bigint): boolean {
+  const size = 1n << BigInt((range.family === 4 ? 32 : 128) - range.prefix);
+  return address === range.address || address === range.address + size - 1n;
+}
+
+function listOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

@@ -1,0 +1,37 @@
+import type { AuditEvent, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { autoGroupEvents } from '../shared/auto-groups.ts';
+import { derivedText, textOf, textsOf } from '../shared/stored.ts';
+import { propagates } from './consequences.ts';
+
+export function createdEvents(after: StoredObject): readonly AuditEvent[] {
+  if (isService(after)) return [{ code: 'service.user.create', meta: { name: after.name } }];
+  return [{ code: 'user.create', meta: { name: after.name, email: textOf(after, 'email') } }];
+}
+
+export function deletedEvents(before: StoredObject): readonly AuditEvent[] {
+  const meta = { name: before.name, created_at: before.createdAt };
+  if (isService(before)) return [{ code: 'service.user.delete', meta }];
+  const issued = derivedText(before, 'issued') ?? 'api';
+  return [{ code: 'user.delete', meta: { ...meta, email: textOf(before, 'email'), issued } }];
+}
+
+/** Blocking, another role, and the groups that reach the user's peers. */
+export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
+  const named = { name: after.name, email: textOf(after, 'email') };
+  const role = textOf(after, 'role');
+  const switched = before.spec['is_blocked'] !== after.spec['is_blocked'];
+  const about = { is_service_user: String(isService(after)), user_name: after.name };
+  const groups = [textsOf(before, 'auto_groups'), textsOf(after, 'auto_groups')] as const;
+  return [
+    ...(switched ? [{ code: after.spec['is_blocked'] === true ? 'user.block' : 'user.unblock', meta: named }] : []),
+    ...(textOf(before, 'role') === role
+      ? []
+      : [{ code: role === 'owner' ? 'transferred.owner.role' : 'user.role.update', meta: { ...named, role } }]),
+    ...(propagates(state) ? autoGroupEvents('user.group', ...groups, state, about) : []),
+  ];
+}
+
+function isService(user: StoredObject): boolean {
+  return user.spec['is_service_user'] === true;
+}

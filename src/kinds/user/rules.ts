@@ -1,0 +1,77 @@
+import type { Deed, Fault, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { derivedText, textOf } from '../shared/stored.ts';
+
+interface Person {
+  readonly email: string | undefined;
+  readonly is_service_user: boolean;
+}
+
+/** People are invited by their address; programs have none. */
+export function checkEmail({ email = '', is_service_user }: Person): readonly Fault[] {
+  if (is_service_user === (email === '')) return [];
+  const message = is_service_user
+    ? 'a service user has no e-mail address; leave `email` out, or set `is_service_user` to false'
+    : 'a person is invited by e-mail; give `email`, or set `is_service_user` to true';
+  return [{ code: is_service_user ? 'user_email_unused' : 'user_email_missing', path: '/email', message }];
+}
+
+/** Who may do what to whom, beside the rights of a role. What the server does by itself is not asked. */
+export function checkDeed(deed: Deed, was: State, next: State): readonly Fault[] {
+  const { before, after, actor } = deed;
+  if (actor === undefined) return [];
+  const caller = actor.type === 'user' ? was.get(actor.id) : undefined;
+  if (before === undefined) return after === undefined ? [] : checkCreation(after);
+  const others = caller === undefined || isManager(caller) ? [] : [denied('only owners and admins manage users')];
+  if (after === undefined) return [...others, ...checkDeletion(before, caller)];
+  return [...others, ...checkCaller(before, after, caller), ...checkOwner(before, after, next)];
+}
+
+function checkCreation(user: StoredObject): readonly Fault[] {
+  if (textOf(user, 'role') !== 'owner') return [];
+  const message = 'nobody begins as an owner; make the user with another role, then hand the ownership over';
+  return [{ code: 'user_role_owner', path: '/role', message }];
+}
+
+function checkDeletion(user: StoredObject, caller: StoredObject | undefined): readonly Fault[] {
+  if (user.id === caller?.id)
+    return [{ code: 'user_is_caller', path: '', message: 'you cannot delete yourself; ask another admin' }];
+  if (textOf(user, 'role') === 'owner')
+    return [denied('an owner cannot be deleted; take the role away first, by handing the ownership over')];
+  const isForeign = derivedText(user, 'issued') === 'integration';
+  return isForeign && caller !== undefined && caller.spec['is_service_user'] !== true
+    ? [denied('the user comes from an identity provider; delete it there, or by a service user')]
+    : [];
+}
+
+/** What callers may not do to themselves, and admins not to owners. */
+function checkCaller(before: StoredObject, after: StoredObject, caller: StoredObject | undefined): readonly Fault[] {
+  if (caller === undefined) return [];
+  const faults: Fault[] = [];
+  if (caller.id === before.id && before.spec['role'] !== after.spec['role'])
+    faults.push(denied('you cannot change your own role; ask another admin', '/role'));
+  if (caller.id === before.id && before.spec['is_blocked'] !== after.spec['is_blocked'])
+    faults.push(denied('you cannot block or unblock yourself; ask another admin', '/is_blocked'));
+  const concernsOwner = [before, after].some((user) => user.spec['role'] === 'owner');
+  if (concernsOwner && caller.spec['role'] !== 'owner')
+    faults.push(denied('only an owner changes an owner or makes one', '/role'));
+  return faults;
+}
+
+/** What an owner must be, and that there is always one. */
+function checkOwner(before: StoredObject, after: StoredObject, next: State): readonly Fault[] {
+  if (after.spec['role'] === 'owner') {
+    if (after.spec['is_service_user'] === true) return [denied('a service user cannot be an owner', '/role')];
+    return after.spec['is_blocked'] === true ? [denied('an owner cannot be blocked', '/is_blocked')] : [];
+  }
+  if (before.spec['role'] !== 'owner' || next.ofKind('User').some((user) => user.spec['role'] === 'owner')) return [];
+  return [denied('the account would be without an owner; give the role to somebody else first', '/role')];
+}
+
+function isManager(user: StoredObject): boolean {
+  return ['owner', 'admin'].includes(textOf(user, 'role'));
+}
+
+function denied(message: string, path = ''): Fault {
+  return { code: 'not_allowed', path, message };
+}
