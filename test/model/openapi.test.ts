@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import type { AnyField } from '../../src/model/field.ts';
 import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
 import { createValidator } from '../../src/model/validate.ts';
 import { registry } from './product.ts';
@@ -108,7 +109,7 @@ describe('the OpenAPI document', () => {
 describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind) => [kind.name, kind] as const))(
   'the routes of %s',
   (name, kind) => {
-    const one = `${kind.path}/{${kind.idParameter}}`;
+    const one = kind.single === true ? kind.path : `${kind.path}/{${kind.idParameter ?? 'id'}}`;
     const all = [
       ['list', `get ${kind.path}`],
       ['create', `post ${kind.path}`],
@@ -129,21 +130,26 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
       const write = operations.find(({ path, method }) =>
         [`post ${kind.path}`, `put ${one}`].includes(`${method} ${path}`),
       );
+      expect(write !== undefined).toBe(kind.verbs.includes('create') || kind.verbs.includes('replace'));
+      if (write === undefined) return;
       const example = places.get(pointerOf(write, 'requestBody/content/application~1json/example'));
-      expect(createValidator(registry).check(name, 'request', example as JsonObject)).toEqual([]);
+      const surface = kind.verbs.includes('create') ? 'request' : 'replace';
+      expect(createValidator(registry).check(name, surface, example as JsonObject)).toEqual([]);
     });
 
     test('the answer shows the id, every field and every computed member', () => {
       const schema = places.get(`#/components/schemas/${name}`) as { readonly properties: JsonObject };
-      const fields = Object.keys(kind.spec).filter((field) => field !== kind.parent?.field);
+      const isShown = ({ type, hidden, ...field }: AnyField) =>
+        hidden !== true && !(type === 'secret' && (field as { readonly read?: string }).read === 'never');
+      const fields = Object.entries(kind.spec).filter(([field, spec]) => field !== kind.parent?.field && isShown(spec));
+      const id = kind.single === true && kind.ids === undefined ? [] : ['id'];
       expect(Object.keys(schema.properties)).toEqual(
-        expect.arrayContaining(['id', ...fields, ...Object.keys(kind.computed)]),
+        expect.arrayContaining([...id, ...fields.map(([field]) => field), ...Object.keys(kind.computed)]),
       );
-      expect(Object.keys(schema.properties)[0]).toBe('id');
+      expect(Object.keys(schema.properties).slice(0, id.length)).toEqual(id);
       const list = operations.find(({ path, method }) => path === kind.path && method === 'get');
-      const [example] = places.get(
-        pointerOf(list, 'responses/200/content/application~1json/example'),
-      ) as readonly JsonObject[];
+      const found = places.get(pointerOf(list, 'responses/200/content/application~1json/example'));
+      const example = (Array.isArray(found) ? found[0] : found) as JsonObject | undefined;
       expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(Object.keys(example ?? { missing: true })));
     });
   },
