@@ -169,6 +169,7 @@ function requireVersion(object: StoredObject, { ifMatch }: WriteOptions): void {
 const conflicts: Readonly<Record<string, ConflictReason>> = {
   value_taken: 'taken',
   route_overlaps: 'taken',
+  nothing_free: 'taken',
   managed_field: 'managed_field',
   unit_conflict: 'managed_field',
   object_linked: 'linked',

@@ -9,6 +9,8 @@ export { edrVendorC } from './edr-vendor-c/kind.ts';
 export { edrVendorD } from './edr-vendor-d/kind.ts';
 export { eventStreaming } from './event-streaming/kind.ts';
 export { group } from './group/kind.ts';
+export { ingressPeer } from './ingress-peer/kind.ts';
+export { ingressPort } from './ingress-port/kind.ts';
 export { nameserverGroup } from './nameserver-group/kind.ts';
 export { network } from './network/kind.ts';
 export { networkResource } from './network-resource/kind.ts';

@@ -1,0 +1,100 @@
+import { boolean, integer, object, ref, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { countFree, ingressIpOf, regionOf } from '../shared/ingress.ts';
+import { textOf } from '../shared/stored.ts';
+import { checkPools, checkServed } from './rules.ts';
+
+const pool = (transport: string) =>
+  object(
+    {
+      start: integer({ doc: 'The first port.', default: 20000, minimum: 1, maximum: 65535 }),
+      end: integer({ doc: 'The last port.', default: 29999, minimum: 1, maximum: 65535 }),
+    },
+    {
+      doc: `The ${transport} ports that it gives away.`,
+      access: 'document',
+      hidden: true,
+      whole: true,
+      default: {},
+    },
+  );
+
+export const ingressPeer = defineKind({
+  name: 'IngressPeer',
+  doc: 'A peer with a public address at which ports of other peers are reached from outside the mesh. Hosted edition only.',
+  path: '/api/ingress/peers',
+  idParameter: 'ingressPeerId',
+  edition: 'hosted',
+  module: 'ingress',
+  document: { allowed: true },
+  spec: {
+    peer_id: ref('Peer', {
+      doc: 'The peer. There is at most one ingress peer on a peer, and it never moves to another one.',
+      access: 'createOnly',
+      required: true,
+    }),
+    enabled: boolean({
+      doc: 'Whether further ports may be forwarded by it. What it forwards already stays.',
+      required: true,
+      documentDefault: true,
+    }),
+    fallback: boolean({
+      doc: 'Whether it also serves peers in whose region there is no ingress peer.',
+      required: true,
+      documentDefault: false,
+    }),
+    region: string({
+      doc: 'The region that it serves, written as the country code of the peers there. Without it, the country that it is in.',
+      access: 'document',
+      default: '',
+      maxLength: 63,
+    }),
+    tcp_pool: pool('TCP'),
+    udp_pool: pool('UDP'),
+  },
+  computed: {
+    ingress_ip: {
+      doc: 'The address at which it is reached; empty while nobody knows it.',
+      schema: { type: 'string' },
+      value: ingressIpOf,
+    },
+    available_ports: {
+      doc: 'How many ports are still free.',
+      schema: {
+        type: 'object',
+        required: ['tcp', 'udp'],
+        properties: { tcp: { type: 'integer' }, udp: { type: 'integer' } },
+      },
+      value: countFree,
+    },
+    connected: {
+      doc: 'Whether its peer is connected.',
+      schema: { type: 'boolean' },
+      value: (object, state) => state.get(textOf(object, 'peer_id'))?.derived['connected'] === true,
+    },
+  },
+  uniques: {
+    peer: {
+      path: '/peer_id',
+      value: (object) => textOf(object, 'peer_id'),
+      message: (id) => `an ingress peer on the peer ${id} already exists; change that one`,
+    },
+  },
+  check: checkPools,
+  checkState: checkServed,
+  inUse: 'in_use',
+  activity: { create: 'ingress.peer.create', update: 'ingress.peer.update', delete: 'ingress.peer.delete' },
+  activityMeta: (object, state) => ({
+    peer_id: textOf(object, 'peer_id'),
+    peer_name: state.get(textOf(object, 'peer_id'))?.name ?? '',
+  }),
+  respond: (body, object, state) => ({ ...body, region: regionOf(object, state) }),
+  example: {
+    peer_id: 'edge-frankfurt',
+    enabled: true,
+    fallback: true,
+    region: 'DE',
+    tcp_pool: { start: 20000, end: 29999 },
+    udp_pool: { start: 20000, end: 24999 },
+  },
+});

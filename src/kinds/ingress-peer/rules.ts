@@ -1,0 +1,31 @@
+import type { Interval } from '../../lib/intervals.ts';
+import type { Fault, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { mappingsOf, poolOf, portsOn, transports, usesTransport } from '../shared/ingress.ts';
+
+/** A pool begins before it ends. */
+export function checkPools(spec: { readonly tcp_pool: Interval; readonly udp_pool: Interval }): readonly Fault[] {
+  return transports.flatMap((transport) => {
+    const { start, end } = spec[`${transport}_pool`];
+    if (start <= end) return [];
+    const message = `the pool ends at ${end}, before it starts at ${start}; swap them`;
+    return [{ code: 'port_range_invalid', path: `/${transport}_pool`, message }];
+  });
+}
+
+/** Ports that were given away stay within the pools. */
+export function checkServed(ingressPeer: StoredObject, state: State): readonly Fault[] {
+  return transports.flatMap((transport) => {
+    const pool = poolOf(ingressPeer, transport);
+    const outside = portsOn(ingressPeer, state).filter((port) =>
+      mappingsOf(port).some(
+        ({ protocol, ingress_start: start, ingress_end: end }) =>
+          usesTransport(protocol, transport) && (start < pool.start || end > pool.end),
+      ),
+    );
+    if (outside.length === 0) return [];
+    const names = outside.map(({ name }) => `\`${name}\``).join(', ');
+    const message = `the ingress ports ${names} would fall outside the pool; delete them first, or keep it larger`;
+    return [{ code: 'pool_in_use', path: `/${transport}_pool`, message }];
+  });
+}

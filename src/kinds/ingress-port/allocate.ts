@@ -1,0 +1,194 @@
+import { type Interval, intersectIntervals, subtractIntervals, takeNumbers } from '../../lib/intervals.ts';
+import { equalJson, type Json } from '../../lib/json.ts';
+import type { Consequence, Fault, State, Step } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import {
+  countryOf,
+  type FreePorts,
+  freePorts,
+  type IngressProtocol,
+  mappingsOf,
+  type PortMapping,
+  portsOn,
+  regionOf,
+} from '../shared/ingress.ts';
+import { textOf } from '../shared/stored.ts';
+import type { WishesSpec } from './rules.ts';
+
+/** Ports that an ingress port asks for; without `start` they have the numbers of the ingress peer. */
+interface Wish {
+  readonly start?: number;
+  readonly count: number;
+  readonly protocol: IngressProtocol;
+}
+
+/** Which ingress peer serves an ingress port, and how. */
+interface Allocation {
+  readonly ingressPeer: string;
+  readonly mappings: readonly PortMapping[];
+}
+
+/** Gives an ingress port what it asks for. What it has stays as long as it asks for it. */
+export function settlePorts({ after }: Step, state: State): readonly Consequence[] {
+  if (after === undefined) return [];
+  const allocation = allocationsIn(state).get(after.id);
+  if (allocation === undefined) return [];
+  const { ingressPeer, mappings } = allocation;
+  return [
+    {
+      change: after,
+      spec: { ...after.spec, ingress_peer_id: ingressPeer },
+      derived: { port_range_mappings: mappings as unknown as Json },
+    },
+  ];
+}
+
+/** Whatever found no free ports is refused. */
+export function checkAllocated(port: StoredObject, state: State): readonly Fault[] {
+  if (isSettled(port, state)) return [];
+  const message =
+    candidates(port, state).length === 0
+      ? 'no ingress peer serves the region of this peer, and none is a fallback; add one or enable one'
+      : 'no ingress peer that serves this peer has so many free ports; delete ingress ports, enlarge the pool or add an ingress peer';
+  return [{ code: 'nothing_free', path: '', message }];
+}
+
+const known = new WeakMap<State, ReadonlyMap<string, Allocation>>();
+
+/**
+ * What every ingress port gets that lacks something. They are served one after the other, in the order of their keys, so
+ * that several of one plan never get the same ports.
+ */
+function allocationsIn(state: State): ReadonlyMap<string, Allocation> {
+  const present = known.get(state);
+  if (present !== undefined) return present;
+  const made = new Map<string, Allocation>();
+  const waiting = state.ofKind('IngressPort').filter((port) => !isSettled(port, state));
+  for (const port of waiting.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))) {
+    const allocation = allocate(port, state, made);
+    if (allocation !== undefined) made.set(port.id, allocation);
+  }
+  known.set(state, made);
+  return made;
+}
+
+function orderOf({ key, id }: StoredObject): string {
+  return key ?? id;
+}
+
+function allocate(port: StoredObject, state: State, made: ReadonlyMap<string, Allocation>): Allocation | undefined {
+  const wishes = wishesOf(port);
+  const own = state.get(textOf(port, 'ingress_peer_id'));
+  for (const ingressPeer of own === undefined ? candidates(port, state) : [own, ...candidates(port, state)]) {
+    const kept = wishes.map((wish) => (ingressPeer === own ? keptOf(wish, port) : []));
+    // A disabled one forwards what it does, and nothing more.
+    if (ingressPeer.spec['enabled'] !== true && kept.some((pieces) => pieces.length === 0)) continue;
+    const taken = takenOn(ingressPeer, state, made, port);
+    const mappings = fulfil(wishes, kept, freePorts(ingressPeer, [...taken, ...kept.flat()]));
+    if (mappings !== undefined) return { ingressPeer: ingressPeer.id, mappings };
+  }
+  return undefined;
+}
+
+/** What the other ingress ports have, those included that were served before in this very step. */
+function takenOn(
+  ingressPeer: StoredObject,
+  state: State,
+  made: ReadonlyMap<string, Allocation>,
+  port: StoredObject,
+): readonly PortMapping[] {
+  const stored = portsOn(ingressPeer, state).filter(({ id }) => id !== port.id && !made.has(id));
+  const fresh = [...made.values()].filter((allocation) => allocation.ingressPeer === ingressPeer.id);
+  return [...stored.flatMap(mappingsOf), ...fresh.flatMap(({ mappings }) => mappings)];
+}
+
+/** Mappings for every wish, in their order, or `undefined`. Ports that must be free twice are chosen first. */
+function fulfil(
+  wishes: readonly Wish[],
+  kept: readonly (readonly PortMapping[])[],
+  free: FreePorts,
+): readonly PortMapping[] | undefined {
+  const found: (readonly PortMapping[])[] = [...kept];
+  let left = free;
+  const order = [...wishes.keys()].sort((a, b) => Number(isSingle(wishes[a])) - Number(isSingle(wishes[b])));
+  for (const at of order) {
+    const wish = wishes[at];
+    if (wish === undefined || (kept[at] ?? []).length > 0) continue;
+    const pieces = takeNumbers(freeFor(wish.protocol, left), wish.count);
+    if (pieces === undefined) return undefined;
+    found[at] = mapPieces(wish, pieces);
+    left = without(left, wish.protocol, pieces);
+  }
+  return found.flat();
+}
+
+function isSingle(wish: Wish | undefined): boolean {
+  return wish?.protocol !== 'tcp/udp';
+}
+
+function freeFor(protocol: IngressProtocol, free: FreePorts): readonly Interval[] {
+  return protocol === 'tcp/udp' ? intersectIntervals(free.tcp, free.udp) : free[protocol];
+}
+
+function without(free: FreePorts, protocol: IngressProtocol, pieces: readonly Interval[]): FreePorts {
+  return {
+    tcp: protocol === 'udp' ? free.tcp : subtractIntervals(free.tcp, pieces),
+    udp: protocol === 'tcp' ? free.udp : subtractIntervals(free.udp, pieces),
+  };
+}
+
+function mapPieces({ start, protocol }: Wish, pieces: readonly Interval[]): readonly PortMapping[] {
+  let next = start;
+  return pieces.map((piece) => {
+    const from = next ?? piece.start;
+    const to = from + piece.end - piece.start;
+    if (next !== undefined) next = to + 1;
+    return {
+      translated_start: from,
+      translated_end: to,
+      ingress_start: piece.start,
+      ingress_end: piece.end,
+      protocol,
+    };
+  });
+}
+
+/** The enabled ingress peers that may serve an ingress port: those of its region, else the fallback ones. */
+function candidates(port: StoredObject, state: State): readonly StoredObject[] {
+  const enabled = state.ofKind('IngressPeer').filter(({ spec }) => spec['enabled'] === true);
+  const region = countryOf(state.get(port.parent ?? '')).toLowerCase();
+  const near = enabled.filter((ingressPeer) => region !== '' && regionOf(ingressPeer, state).toLowerCase() === region);
+  const serving = near.length > 0 ? near : enabled.filter(({ spec }) => spec['fallback'] === true);
+  return [...serving].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+/** Whether an ingress port has what it asks for, and nothing else. */
+function isSettled(port: StoredObject, state: State): boolean {
+  if (state.get(textOf(port, 'ingress_peer_id')) === undefined) return false;
+  const kept = wishesOf(port).map((wish) => keptOf(wish, port));
+  return kept.every((pieces) => pieces.length > 0) && equalJson(asJson(kept.flat()), asJson(mappingsOf(port)));
+}
+
+function asJson(mappings: readonly PortMapping[]): Json {
+  return mappings as unknown as Json;
+}
+
+/** The mappings that an ingress port has for a wish, when they are all of it. */
+function keptOf({ start, count, protocol }: Wish, port: StoredObject): readonly PortMapping[] {
+  const pieces = mappingsOf(port).filter(
+    (mapping) =>
+      mapping.protocol === protocol &&
+      (start === undefined
+        ? mapping.translated_start === mapping.ingress_start
+        : mapping.translated_start >= start && mapping.translated_end < start + count),
+  );
+  const sum = pieces.reduce((total, piece) => total + piece.translated_end - piece.translated_start + 1, 0);
+  return sum === count ? pieces : [];
+}
+
+function wishesOf(port: StoredObject): readonly Wish[] {
+  // A stored spec is canonical, so it has the shape that the fields give it.
+  const { port_ranges: ranges, direct_port: direct } = port.spec as unknown as WishesSpec;
+  if (direct !== undefined) return [{ ...direct }];
+  return ranges.map(({ start, end, protocol }) => ({ start, count: end - start + 1, protocol }));
+}

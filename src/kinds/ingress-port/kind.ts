@@ -1,0 +1,124 @@
+import { boolean, integer, list, object, oneOf, ref, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { ingressIpOf, ingressProtocols, mappingsOf, regionOf } from '../shared/ingress.ts';
+import { textOf } from '../shared/stored.ts';
+import { checkAllocated, settlePorts } from './allocate.ts';
+import { checkWishes } from './rules.ts';
+
+const portNumber = (doc: string) => integer({ doc, required: true, minimum: 1, maximum: 65535 });
+const protocol = () =>
+  oneOf(ingressProtocols, { doc: 'The protocol; `tcp/udp` takes the same port for both.', required: true });
+
+const mappingMembers = ['translated_start', 'translated_end', 'ingress_start', 'ingress_end'];
+
+export const ingressPort = defineKind({
+  name: 'IngressPort',
+  doc: 'Ports of a peer that are reached from outside the mesh, by way of an ingress peer. Hosted edition only.',
+  path: '/api/peers/{peerId}/ingress/ports',
+  idParameter: 'allocationId',
+  edition: 'hosted',
+  module: 'ingress',
+  document: { allowed: true },
+  parent: { kind: 'Peer', field: 'peer', holds: true },
+  spec: {
+    peer: ref('Peer', { doc: 'The peer whose ports are reached.', required: true }),
+    name: string({ doc: 'The name people see. No two of a peer share one.', required: true, minLength: 1 }),
+    enabled: boolean({
+      doc: 'Whether the ports are forwarded. They stay allocated while they are not.',
+      required: true,
+      documentDefault: true,
+    }),
+    port_ranges: list(
+      object(
+        { start: portNumber('The first port.'), end: portNumber('The last port.'), protocol: protocol() },
+        { doc: 'Ports of the peer.' },
+      ),
+      {
+        doc: 'The ports of the peer that are reached. Give either this or `direct_port`.',
+        keep: true,
+        insteadOf: 'direct_port',
+        hidden: true,
+      },
+    ),
+    direct_port: object(
+      {
+        count: integer({ doc: 'How many ports.', required: true, minimum: 1, maximum: 65535 }),
+        protocol: protocol(),
+      },
+      {
+        doc: 'Ports that have the same number on the peer and on the ingress peer, which chooses them. Give either this or `port_ranges`.',
+        keep: true,
+        insteadOf: 'port_ranges',
+        hidden: true,
+        whole: true,
+      },
+    ),
+    ingress_peer_id: ref('IngressPeer', { doc: 'The ingress peer that forwards the ports.', access: 'server' }),
+  },
+  naturalKey: ({ name }) => name,
+  filters: { name: { doc: 'Only the one of exactly this name.', matches: ({ name }, value) => name === value } },
+  computed: {
+    region: {
+      doc: 'The region of the ingress peer.',
+      schema: { type: 'string' },
+      value: (object, state) => {
+        const ingressPeer = state.get(textOf(object, 'ingress_peer_id'));
+        return ingressPeer === undefined ? '' : regionOf(ingressPeer, state);
+      },
+    },
+    ingress_ip: {
+      doc: 'The address at which the ports are reached; empty while nobody knows it.',
+      schema: { type: 'string' },
+      value: (object, state) => {
+        const ingressPeer = state.get(textOf(object, 'ingress_peer_id'));
+        return ingressPeer === undefined ? '' : ingressIpOf(ingressPeer, state);
+      },
+    },
+    port_range_mappings: {
+      doc: 'Which ports of the ingress peer lead to which ports of the peer, one to one.',
+      schema: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: [...mappingMembers, 'protocol'],
+          properties: {
+            ...Object.fromEntries(mappingMembers.map((name) => [name, { type: 'integer' }])),
+            protocol: { type: 'string', enum: ingressProtocols },
+          },
+        },
+      },
+      value: (object) => mappingsOf(object).map((mapping) => ({ ...mapping })),
+    },
+  },
+  uniques: {
+    name: {
+      path: '/name',
+      value: (object) => `${peerOf(object)}/${object.name}`,
+      message: (value) =>
+        `an ingress port with the name \`${value.slice(value.indexOf('/') + 1)}\` already exists on this peer; choose another name`,
+    },
+  },
+  check: checkWishes,
+  checkState: checkAllocated,
+  consequences: settlePorts,
+  activity: { create: 'ingress.port.create', update: 'ingress.port.update', delete: 'ingress.port.delete' },
+  activityMeta: (object, state) => ({
+    name: object.name,
+    peer_id: peerOf(object),
+    peer_name: state.get(peerOf(object))?.name ?? '',
+  }),
+  example: {
+    peer: 'build-server',
+    name: 'web',
+    enabled: true,
+    port_ranges: [
+      { start: 8443, end: 8443, protocol: 'tcp' },
+      { start: 51820, end: 51829, protocol: 'udp' },
+    ],
+  },
+});
+
+function peerOf(port: StoredObject): string {
+  return port.parent ?? '';
+}
