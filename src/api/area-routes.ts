@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { integrations } from './routes/integrations.ts';
+import { notifications } from './routes/notifications.ts';
 import { users } from './routes/users.ts';
 
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
@@ -11,4 +13,4 @@ export interface AreaRoutes {
 }
 
 /** All areas with routes of their own. */
-export const areas: readonly AreaRoutes[] = [users];
+export const areas: readonly AreaRoutes[] = [integrations, notifications, users];

@@ -5,6 +5,7 @@ import type { Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { planRenewal } from '../plan/renew.ts';
 import { planCreate, planDelete, planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
 import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
@@ -78,6 +79,21 @@ export async function replaceObject(
     const object = impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent);
     requireVersion(object, options);
     return planReplace(contextOf(engine, call, state, options), kind, object, body);
+  });
+}
+
+/** Lets the server make up anew what it made up at creation; `outputs` has it, this once. */
+export async function renewObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  id: string,
+  options: WriteOptions,
+): Promise<Written> {
+  return await write(engine, call, kind, (state) => {
+    const object = requireObject(state, kind, id, undefined);
+    requireVersion(object, options);
+    return planRenewal(contextOf(engine, call, state, options), kind, object);
   });
 }
 

@@ -145,6 +145,15 @@ export interface TokensTable {
   last_used: OptionalTimestamp;
 }
 
+export interface SyncLogsTable {
+  account_id: string;
+  integration_id: string;
+  id: number;
+  level: string;
+  timestamp: Timestamp;
+  message: string;
+}
+
 /** The closed list of look-ups across accounts; outside row-level security. */
 export interface DirectoryTable {
   account_id: string;
@@ -173,6 +182,7 @@ export interface Schema {
   changes: ChangesTable;
   audit_events: AuditEventsTable;
   tokens: TokensTable;
+  sync_logs: SyncLogsTable;
   directory: DirectoryTable;
   heddle_schema: LedgerTable;
 }

@@ -1,4 +1,5 @@
 import * as createSchema from './0001_create_schema.ts';
+import * as addSyncLogs from './0002_add_sync_logs.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -9,4 +10,4 @@ export interface Migration {
 }
 
 /** Every migration in order; a program's schema number is how many it knows. */
-export const migrations: readonly Migration[] = [createSchema];
+export const migrations: readonly Migration[] = [createSchema, addSyncLogs];
