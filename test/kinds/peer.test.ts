@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { labelOf } from '../../src/kinds/peer/label.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { account, faultsOf, peer, registry, stateOf, stored } from './objects.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { account, faultsOf, group, peer, registry, stateOf, stored, texts } from './objects.ts';
 
 const kind = registry.get('Peer');
 const plain = { name: 'Build server', dns_label: 'build', ip: '100.72.0.12' };
@@ -30,9 +32,9 @@ describe('a peer', () => {
     expect(kind.uniques[rule]?.message('x')).toContain('already exists');
   });
 
-  it('comes by enrolment, and references to it may wait', () => {
-    expect(kind.document.allowed).toBe(false);
-    expect(kind.path).toBeUndefined();
+  it('comes by enrolment; documents and references to it may wait', () => {
+    expect(kind.document).toEqual({ allowed: true, creates: false });
+    expect(kind.verbs).not.toContain('create');
     expect(kind.pending).toBe(true);
   });
 });
@@ -51,6 +53,7 @@ describe('events of a peer', () => {
     [{ login_expiration_enabled: true }, ['peer.login.expiration.enable']],
     [{ inactivity_expiration_enabled: true }, ['peer.inactivity.expiration.enable']],
     [{ ip: '100.72.0.13' }, ['peer.ip.update']],
+    [{ approval_required: true }, ['peer.approval.revoke']],
   ])('for %j: %j', (change, expected) => {
     expect(codes(change)).toEqual(expected);
   });
@@ -65,18 +68,123 @@ describe('events of a peer', () => {
   });
 });
 
-describe('a user', () => {
-  const user = registry.get('User');
-  const email = (address: string) =>
-    user.uniques['email']?.value(stored('User', 'u', { email: address, role: 'user' }));
+describe('the address of a peer', () => {
+  const settings = account({
+    network_range: '100.72.0.0/16',
+    network_range_v6: 'fd00:7a3c:91e2::/64',
+    ipv6_enabled_groups: ['v6'],
+  });
+  const after = (change: JsonObject) => stored('Peer', 'p', { ...plain, ...change });
+  const faults = (change: JsonObject, members: readonly string[] = ['p']) => {
+    const state = stateOf(settings, group('v6', members), stored('Peer', 'p', plain));
+    return texts(kind.checkDeed?.({ before: stored('Peer', 'p', plain), after: after(change) }, state, state) ?? []);
+  };
 
-  it('is alone with an e-mail address, whatever its case; service users have none', () => {
-    expect(email('Ana@Example.com')).toBe('ana@example.com');
-    expect(email('')).toBeUndefined();
-    expect(user.uniques['email']?.message('x')).toContain('already exists');
+  it.each<readonly [JsonObject, readonly string[]]>([
+    [{ ip: '100.72.0.1' }, []],
+    [{ ip: '100.72.255.254' }, []],
+    [{ ip: '100.72.0.0' }, ['peer_address_outside /ip']],
+    [{ ip: '100.72.255.255' }, ['peer_address_outside /ip']],
+    [{ ip: '100.73.0.1' }, ['peer_address_outside /ip']],
+    [{ ipv6: 'fd00:7a3c:91e2::1' }, []],
+    [{ ipv6: 'fd00:7a3c:91e2::' }, ['peer_address_outside /ipv6']],
+    [{ ipv6: 'fd00:7a3c:91e3::1' }, ['peer_address_outside /ipv6']],
+  ])('%j: %j', (change, expected) => {
+    expect(faults(change)).toEqual(expected);
   });
 
-  it('is not declared in documents', () => {
-    expect(user.document.allowed).toBe(false);
+  it('is no IPv6 one without a group that has IPv6', () => {
+    expect(faults({ ipv6: 'fd00:7a3c:91e2::1' }, [])).toEqual(['precondition_failed /ipv6']);
+  });
+
+  it('is not looked at while it stays', () => {
+    const outside = stored('Peer', 'p', { ...plain, ip: '10.0.0.1' });
+    const named = stored('Peer', 'p', { ...plain, ip: '10.0.0.1', name: 'CI' });
+    const state = stateOf(settings, outside);
+    expect(kind.checkDeed?.({ before: outside, after: named }, state, state)).toEqual([]);
+  });
+});
+
+describe('the expirations of a peer', () => {
+  const faults = (user: JsonObject) => {
+    const before = stored('Peer', 'p', { ...plain, ...user });
+    const after = stored('Peer', 'p', { ...plain, ...user, login_expiration_enabled: true });
+    const state = stateOf(before);
+    return texts(kind.checkDeed?.({ before, after }, state, state) ?? []);
+  };
+
+  it('change only where somebody can sign in again', () => {
+    expect(faults({ user_id: 'ana' })).toEqual([]);
+    expect(faults({})).toEqual(['precondition_failed /login_expiration_enabled']);
+  });
+});
+
+describe('the label of a peer', () => {
+  it.each([
+    ['Build server', 'build-server'],
+    ['build.example.com', 'build'],
+    ['Größe', 'xn--gre-6ka8i'],
+    ['__ci__', 'ci'],
+    ['Ana’s laptop', labelOf('Ana’s laptop')],
+    ['2024', 'peer-2024'],
+    ['x'.repeat(80), 'x'.repeat(59)],
+    ['ü'.repeat(80), undefined],
+    ['---', undefined],
+    ['', undefined],
+  ])('of %s is %s', (name, label) => {
+    expect(labelOf(name)).toBe(label);
+    if (label !== undefined) expect(label).toMatch(/^[a-z\d]([a-z\d-]{0,57}[a-z\d])?$/);
+  });
+
+  const renamed = (more: Partial<StoredObject>, ...others: readonly StoredObject[]) => {
+    const before = stored('Peer', 'p', plain, { key: 'build', ...more });
+    const after = { ...before, name: 'CI', spec: { ...before.spec, name: 'CI' } };
+    const [consequence] = kind.consequences?.({ before, after, newId: () => 'new' }, stateOf(after, ...others)) ?? [];
+    return consequence !== undefined && 'change' in consequence
+      ? [consequence.change.key, consequence.spec['dns_label']]
+      : undefined;
+  };
+
+  it('follows the name, with the address behind it where it is taken', () => {
+    expect(renamed({})).toEqual(['ci', 'ci']);
+    expect(renamed({}, peer('ci'))).toEqual(['ci-0-12', 'ci-0-12']);
+  });
+
+  it('stays where documents name the peer', () => {
+    const declared = [{ source: 'git', stated: {}, file: 'peers.yaml', line: 1 }];
+    expect(renamed({ declared })).toBeUndefined();
+    expect(renamed({}, group('devs', ['p'], { declared }))).toBeUndefined();
+  });
+});
+
+describe('a peer that goes', () => {
+  const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
+  const toPeer = { ...rule, sources: ['devs'], destinationResource: { id: 'p', type: 'peer' } };
+  const policy = stored('Policy', 'to-p', { name: 'To p', enabled: true, rules: [toPeer] });
+
+  it('takes the policies about it along, and leaves its groups', () => {
+    const before = stored('Peer', 'p', plain);
+    const state = stateOf(peer('q', '100.72.0.2'), group('devs', ['p', 'q', 'gone']), policy);
+    const consequences = kind.consequences?.({ before, newId: () => 'new' }, state) ?? [];
+    expect(consequences.map((item) => ('remove' in item ? item.remove.id : 'change' in item && item.spec))).toEqual([
+      { name: 'devs', peers: { q: ['api'] } },
+      'to-p',
+    ]);
+  });
+});
+
+describe('a list of peers', () => {
+  const known = { network_addresses: [{ net_ip: '10.20.0.7/24', mac: '02:42:0A:14:00:07' }] };
+  const object = stored('Peer', 'p', { ...plain, ipv6: 'fd00::12' }, { derived: known });
+  it.each([
+    ['name', 'server', true],
+    ['name', 'SERVER', false],
+    ['ip', '0.12', true],
+    ['ip', '::12', true],
+    ['ip', '9', false],
+    ['mac', '02:42:0a:14:00:07', true],
+    ['mac', '02:42:0a', false],
+  ])('with %s=%s has it: %s', (filter, value, expected) => {
+    expect(kind.filters?.[filter]?.matches(object, value, stateOf())).toBe(expected);
   });
 });

@@ -52,11 +52,11 @@ describe('documents that are wrong by themselves', () => {
     expect(problemsOf(outcome)[0]?.message).toContain('did you mean `peers`?');
   });
 
-  it('E13 names the nearest kind, and says why peers are no documents', () => {
-    const outcome = planOn(office, 'a', [document('Groop', 'devs'), document('Peer', 'p9', {})]);
-    expect(refusals(outcome)).toEqual(['kind_unknown Groop/devs /kind', 'kind_not_declarable Peer/p9 /kind']);
+  it('E13 names the nearest kind, and says why clusters are no documents', () => {
+    const outcome = planOn(office, 'a', [document('Groop', 'devs'), document('ProxyCluster', 'c9', {})]);
+    expect(refusals(outcome)).toEqual(['kind_unknown Groop/devs /kind', 'kind_not_declarable ProxyCluster/c9 /kind']);
     expect(problemsOf(outcome)[0]?.message).toContain('did you mean `Group`?');
-    expect(problemsOf(outcome)[1]?.message).toContain('enrol');
+    expect(problemsOf(outcome)[1]?.message).toContain('proxies report');
   });
 
   it('E32 refuses ports given as numbers', () => {

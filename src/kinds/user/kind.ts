@@ -8,7 +8,7 @@ import { never } from '../shared/times.ts';
 import { followUser } from './consequences.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
 import { email, parseFlag } from './formats.ts';
-import { checkDeed, checkEmail } from './rules.ts';
+import { checkDeed, isFirstOwner } from './rules.ts';
 
 const flags = { type: 'object', additionalProperties: { type: 'boolean' } };
 
@@ -116,15 +116,13 @@ export const user = defineKind({
       message: (value) => `a user with the e-mail address ${value} already exists; choose another one`,
     },
   },
-  check: checkEmail,
   checkState: checkAutoGroups,
   checkDeed,
   consequences: followUser,
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,
-  // The owner with which an installation begins belongs to it.
-  isSystem: (object) => object.derived['system'] === 'owner',
+  isSystem: isFirstOwner,
   example: {
     name: 'Ana Lima',
     email: 'ana@example.com',

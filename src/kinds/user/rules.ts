@@ -2,35 +2,37 @@ import type { Deed, Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
 
-interface Person {
-  readonly email: string | undefined;
-  readonly is_service_user: boolean;
-}
-
-/** People are invited by their address; programs have none. */
-export function checkEmail({ email = '', is_service_user }: Person): readonly Fault[] {
-  if (is_service_user === (email === '')) return [];
-  const message = is_service_user
-    ? 'a service user has no e-mail address; leave `email` out, or set `is_service_user` to false'
-    : 'a person is invited by e-mail; give `email`, or set `is_service_user` to true';
-  return [{ code: is_service_user ? 'user_email_unused' : 'user_email_missing', path: '/email', message }];
-}
-
 /** Who may do what to whom, beside the rights of a role. What the server does by itself is not asked. */
 export function checkDeed(deed: Deed, was: State, next: State): readonly Fault[] {
   const { before, after, actor } = deed;
+  if (before === undefined) return after === undefined ? [] : checkCreation(after, actor !== undefined);
   if (actor === undefined) return [];
   const caller = actor.type === 'user' ? was.get(actor.id) : undefined;
-  if (before === undefined) return after === undefined ? [] : checkCreation(after);
   const others = caller === undefined || isManager(caller) ? [] : [denied('only owners and admins manage users')];
   if (after === undefined) return [...others, ...checkDeletion(before, caller)];
   return [...others, ...checkCaller(before, after, caller), ...checkOwner(before, after, next)];
 }
 
-function checkCreation(user: StoredObject): readonly Fault[] {
-  if (textOf(user, 'role') !== 'owner') return [];
+function checkCreation(user: StoredObject, isAsked: boolean): readonly Fault[] {
+  if (isFirstOwner(user)) return [];
+  if (textOf(user, 'role') !== 'owner' || !isAsked) return checkEmail(user);
   const message = 'nobody begins as an owner; make the user with another role, then hand the ownership over';
-  return [{ code: 'user_role_owner', path: '/role', message }];
+  return [{ code: 'user_role_owner', path: '/role', message }, ...checkEmail(user)];
+}
+
+/** People are invited by their address; programs have none. */
+function checkEmail(user: StoredObject): readonly Fault[] {
+  const isService = user.spec['is_service_user'] === true;
+  if (isService === (textOf(user, 'email') === '')) return [];
+  const message = isService
+    ? 'a service user has no e-mail address; leave `email` out, or set `is_service_user` to false'
+    : 'a person is invited by e-mail; give `email`, or set `is_service_user` to true';
+  return [{ code: isService ? 'user_email_unused' : 'user_email_missing', path: '/email', message }];
+}
+
+/** The owner with which an installation begins belongs to it, and is no person. */
+export function isFirstOwner(user: StoredObject): boolean {
+  return derivedText(user, 'system') === 'owner';
 }
 
 function checkDeletion(user: StoredObject, caller: StoredObject | undefined): readonly Fault[] {

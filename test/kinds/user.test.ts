@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Consequence } from '../../src/model/kind.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { account, all, faultsOf, group, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
+
+const kind = registry.get('User');
+
+function user(id: string, spec: JsonObject = {}, derived: JsonObject = {}): StoredObject {
+  return stored('User', id, { name: id, email: `${id}@example.com`, role: 'user', ...spec }, { derived });
+}
+
+const program = (id: string, spec: JsonObject = {}) => user(id, { is_service_user: true, email: '', ...spec });
+const owner = user('olga', { role: 'owner' });
+const admin = user('ana', { role: 'admin' });
+const regular = user('ben');
+const as = (id: string) => ({ type: 'user', id, name: id }) as const;
+const bySource = { type: 'source', id: 'git', name: 'git' } as const;
+
+/** What is wrong with a change among the usual people. */
+function faults(
+  before: StoredObject | undefined,
+  change: JsonObject | undefined,
+  actor: { readonly type: 'user' | 'source'; readonly id: string; readonly name: string } = as('olga'),
+): readonly string[] {
+  const was = stateOf(owner, admin, regular, ...(before === undefined ? [] : [before]));
+  const after =
+    change === undefined
+      ? undefined
+      : before === undefined
+        ? user('new', change)
+        : { ...before, spec: { ...before.spec, ...change } };
+  const next = was.with({
+    put: after === undefined ? [] : [after],
+    remove: after === undefined && before !== undefined ? [before.id] : [],
+  });
+  const deed = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), actor };
+  return texts(kind.checkDeed?.(deed, was, next) ?? []);
+}
+
+describe('a user', () => {
+  const email = (address: string) => kind.uniques['email']?.value(user('u', { email: address }));
+
+  it('is alone with an e-mail address, whatever its case; service users have none', () => {
+    expect(email('Ana@Example.com')).toBe('ana@example.com');
+    expect(email('')).toBeUndefined();
+    expect(kind.uniques['email']?.message('x')).toContain('already exists');
+  });
+
+  it.each([
+    ['ana@example.com', []],
+    [' ana@example.com ', []],
+    ['ana', ['email_invalid /email']],
+    ['ana@', ['email_invalid /email']],
+    ['ana@example', ['email_invalid /email']],
+    ['Ana <ana@example.com>', ['email_invalid /email']],
+  ])('with the address %s: %j', (address, expected) => {
+    expect(faultsOf('User', { email: address, role: 'user' })).toEqual(expected);
+  });
+
+  it('does not get the group of all peers assigned', () => {
+    expect(texts(stateFaultsOf(user('u', { auto_groups: ['All'] }), all))).toEqual([
+      'group_all_assigned /auto_groups/0',
+    ]);
+    expect(texts(stateFaultsOf(user('u', { auto_groups: ['devs'] }), group('devs')))).toEqual([]);
+  });
+
+  it.each<readonly [string, StoredObject]>([
+    ['invited', user('u')],
+    ['active', user('u', {}, { status: 'active' })],
+    ['blocked', user('u', { is_blocked: true }, { status: 'active' })],
+    ['active', program('u')],
+    ['blocked', program('u', { is_blocked: true })],
+  ])('is %s', (status, object) => {
+    expect(kind.computed['status']?.value(object, stateOf())).toBe(status);
+  });
+});
+
+describe('making a user', () => {
+  it.each<readonly [JsonObject, readonly string[]]>([
+    [{ role: 'admin' }, []],
+    [{ role: 'owner' }, ['user_role_owner /role']],
+    [{ email: '' }, ['user_email_missing /email']],
+    [{ is_service_user: true, email: '' }, []],
+    [{ is_service_user: true }, ['user_email_unused /email']],
+  ])('%j: %j', (spec, expected) => {
+    expect(faults(undefined, spec)).toEqual(expected);
+    expect(faults(undefined, spec, bySource)).toEqual(expected);
+  });
+});
+
+describe('changing a user', () => {
+  it.each<readonly [string, StoredObject, JsonObject, readonly string[]]>([
+    ['olga', regular, { role: 'admin' }, []],
+    ['ana', regular, { role: 'auditor', is_blocked: true }, []],
+    ['ben', user('cleo'), { role: 'auditor' }, ['not_allowed ']],
+    ['ana', admin, { role: 'user' }, ['not_allowed /role']],
+    ['ana', admin, { is_blocked: true }, ['not_allowed /is_blocked']],
+    ['ana', admin, { auto_groups: ['devs'] }, []],
+    ['ana', regular, { role: 'owner' }, ['not_allowed /role']],
+    ['ana', owner, { auto_groups: ['devs'] }, ['not_allowed /role']],
+    ['olga', regular, { role: 'owner' }, []],
+    ['olga', program('bot'), { role: 'owner' }, ['not_allowed /role']],
+    ['olga', user('other', { role: 'owner' }), { is_blocked: true }, ['not_allowed /is_blocked']],
+    ['olga', user('other', { role: 'owner' }), { role: 'admin' }, []],
+  ])('by %s', (caller, before, change, expected) => {
+    expect(faults(before, change, as(caller))).toEqual(expected);
+  });
+
+  it('leaves the account with an owner, whoever does it', () => {
+    expect(faults(owner, { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
+    expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual([]);
+  });
+});
+
+describe('deleting a user', () => {
+  const brought = user('dora', {}, { issued: 'integration' });
+  it.each<readonly [string, StoredObject, readonly string[]]>([
+    ['olga', regular, []],
+    ['ana', admin, ['user_is_caller ']],
+    ['olga', user('other', { role: 'owner' }), ['not_allowed ']],
+    ['ana', brought, ['not_allowed ']],
+    ['ben', user('cleo'), ['not_allowed ']],
+  ])('by %s', (caller, before, expected) => {
+    expect(faults(before, undefined, as(caller))).toEqual(expected);
+  });
+
+  it('is for the identity provider or a service user, when the provider brought the user', () => {
+    const bot = program('bot', { role: 'admin' });
+    const was = stateOf(owner, brought, bot);
+    expect(kind.checkDeed?.({ before: brought, actor: as('bot') }, was, was)).toEqual([]);
+  });
+});
+
+describe('what follows from a user', () => {
+  const peer = (id: string, derived: JsonObject = {}) =>
+    stored('Peer', id, { name: id, dns_label: id, user_id: 'ben' }, { derived });
+  const follow = (change: JsonObject | undefined, ...others: readonly StoredObject[]): readonly Consequence[] => {
+    const after = change === undefined ? undefined : { ...regular, spec: { ...regular.spec, ...change } };
+    const step = { before: regular, ...(after === undefined ? {} : { after }), actor: as('olga'), newId: () => 'new' };
+    return kind.consequences?.(step, stateOf(owner, ...(after === undefined ? [] : [after]), ...others)) ?? [];
+  };
+  const changed = (consequences: readonly Consequence[]) =>
+    consequences.map((item) =>
+      'change' in item ? [item.change.id, item.derived ?? item.spec] : 'remove' in item ? ['gone', item.remove.id] : [],
+    );
+
+  it('an owner who hands the ownership over becomes an admin', () => {
+    expect(changed(follow({ role: 'owner' }))).toEqual([['olga', { ...owner.spec, role: 'admin' }]]);
+  });
+
+  it('peers of somebody who is blocked have to be signed in again, once', () => {
+    const peers = [peer('p1'), peer('p2', { login_expired: true })];
+    expect(changed(follow({ is_blocked: true }, ...peers))).toEqual([['p1', { login_expired: true }]]);
+  });
+
+  it('peers go with their user', () => {
+    expect(changed(follow(undefined, peer('p1'), peer('p2')))).toEqual([
+      ['gone', 'p1'],
+      ['gone', 'p2'],
+    ]);
+  });
+
+  it('new groups reach the peers that are there, as far as the account wants it', () => {
+    const devs = group('devs', ['p1']);
+    const peers = { p1: ['api', 'enrolment'], p2: ['enrolment'] };
+    const [on, off] = [true, false].map((groups_propagation_enabled) =>
+      changed(follow({ auto_groups: ['devs'] }, account({ groups_propagation_enabled }), devs, peer('p1'), peer('p2'))),
+    );
+    expect(on).toEqual([['devs', { name: 'devs', peers }]]);
+    expect(off).toEqual([]);
+  });
+
+  it('groups that go leave what others put there', () => {
+    const spec = { name: 'devs', peers: { p1: ['api', 'enrolment'], p2: ['enrolment'] } };
+    const devs = { ...group('devs'), spec };
+    const before = { ...regular, spec: { ...regular.spec, auto_groups: ['devs'] } };
+    const state = stateOf(account(), devs, regular, peer('p1'), peer('p2'));
+    const step = { before, after: regular, newId: () => 'new' };
+    expect(changed(kind.consequences?.(step, state) ?? [])).toEqual([
+      ['devs', { name: 'devs', peers: { p1: ['api'] } }],
+    ]);
+  });
+});
+
+describe('events of a user', () => {
+  const events = (change: JsonObject, settings: JsonObject = { groups_propagation_enabled: false }) =>
+    kind
+      .updateEvents?.(regular, { ...regular, spec: { ...regular.spec, ...change } }, stateOf(account(settings)))
+      .map(({ code }) => code);
+
+  it.each<readonly [JsonObject, readonly string[]]>([
+    [{}, []],
+    [{ is_blocked: true }, ['user.block']],
+    [{ role: 'admin' }, ['user.role.update']],
+    [{ role: 'owner' }, ['transferred.owner.role']],
+    [{ auto_groups: ['devs'] }, []],
+  ])('for %j: %j', (change, expected) => {
+    expect(events(change)).toEqual(expected);
+  });
+
+  it('tell about groups where these reach the peers', () => {
+    expect(events({ auto_groups: ['devs'] }, {})).toEqual(['user.group.add']);
+  });
+
+  it('differ between people and programs', () => {
+    const codes = (object: StoredObject) => [
+      ...(kind.createEvents?.(object, stateOf()) ?? []).map(({ code }) => code),
+      ...(kind.deleteEvents?.(object, stateOf()) ?? []).map(({ code }) => code),
+    ];
+    expect(codes(regular)).toEqual(['user.create', 'user.delete']);
+    expect(codes(program('bot'))).toEqual(['service.user.create', 'service.user.delete']);
+  });
+});
