@@ -22,6 +22,8 @@ export async function putObjects(
         }),
         locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
         newId: engine.newId,
+        now: engine.now(),
+        means: engine.means,
       }),
   });
   if (!committed.ok) throw new Error(committed.problems.map(({ message }) => message).join('; '));
