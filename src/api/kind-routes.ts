@@ -73,10 +73,18 @@ function paramsOf(request: FastifyRequest): Params {
 /** The stored id that a request is about: of a kind with one object, that object's. */
 async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const { id = '' } = paramsOf(request);
-  if (kind.single === true) return (await listObjects(engine, callOf(request), kind)).objects[0]?.id ?? '';
+  if (kind.single === true) return onlyId(engine, kind, request);
   const stored = kind.addressedBy === undefined ? storedId(kind, id) : await holderId(engine, kind, id, request);
   if (stored === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
   return stored;
+}
+
+/** The id of the one object; of one that is only implied, none. */
+async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
+  const [only] = (await listObjects(engine, callOf(request), kind)).objects;
+  if (only === undefined && kind.implied !== true)
+    throw new NotFound(`${kind.name.toLowerCase()} not found: there is none; make it with POST`);
+  return only?.id ?? '';
 }
 
 /** The id of the object that holds the value by which the kind's paths name its objects. */

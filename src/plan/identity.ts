@@ -138,6 +138,7 @@ function findUnmanaged(search: Search, item: Desired): Matched | undefined {
   const free = (object: StoredObject) =>
     isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
   if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
+  if (kind.single === true) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_name');
   if (kind.parent !== undefined) return adoptAs(item, sameChild(search, item, free), 'by_name');
   const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
   if (named.length > 1) {
