@@ -31,3 +31,9 @@ export interface StoredObject {
   readonly updatedAt: string;
   readonly declared: readonly Declaration[];
 }
+
+/** The id of the object from which the server derived this one, and with which it changes and goes. */
+export function originOf(object: StoredObject): string | undefined {
+  const origin = object.derived['derived_from'];
+  return typeof origin === 'string' ? origin : undefined;
+}

@@ -1,5 +1,5 @@
 import { facetsOf, parentField } from '../model/facets.ts';
-import type { StoredObject } from '../model/object.ts';
+import { originOf, type StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from './finish.ts';
@@ -96,9 +96,13 @@ function usersOf(
     const after = stated.get(id);
     return after === undefined || !facetsOf(snapshot.registry, after).references.some(({ to }) => to === object.id);
   };
-  const users = snapshot
-    .referrersOf(object.id)
-    .filter(({ from, field }) => !leaving.has(from.id) && from.id !== object.id && !letsGo(from.id, field));
+  const referrers = snapshot.referrersOf(object.id);
+  // What is derived refers to what its origin refers to, so the origin is asked.
+  const asks = (id: string | undefined) => id !== undefined && referrers.some(({ from }) => from.id === id);
+  const users = referrers.filter(
+    ({ from, field }) =>
+      !leaving.has(from.id) && from.id !== object.id && !letsGo(from.id, field) && !asks(originOf(from)),
+  );
   return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
 }
 

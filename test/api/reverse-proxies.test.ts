@@ -557,6 +557,30 @@ describe('documents', () => {
     ]);
   });
 
+  it('let go of groups together with the private service that names them', async () => {
+    await using api = await testApi();
+    await addCluster(api, 'proxy.example.com');
+    const service = (group: string) =>
+      document('ProxyService', 'a', `{domain: a.proxy.example.com, private: true, access_groups: [${group}]}`);
+    const groups = (...names: readonly string[]) => names.map((name) => document('Group', name, '{}'));
+    await api.call('POST', '/api/config/apply', source([...groups('x', 'y', 'z'), service('x')].join('---\n')));
+    const planned = async (...documents: readonly string[]) => {
+      const { body } = await api.call('POST', '/api/config/plans', source(documents.join('---\n')));
+      return [
+        body.warnings,
+        body.changes.map(({ action, kind, name }: JsonObject) => `${action} ${kind} ${name}`).sort(),
+      ];
+    };
+    expect(await planned(...groups('y', 'z'), service('y'))).toEqual([
+      [],
+      ['delete Group x', 'update Policy Access to a', 'update ProxyService a'],
+    ]);
+    expect(await planned(...groups('y', 'z'))).toEqual([
+      [],
+      ['delete Group x', 'delete Policy Access to a', 'delete ProxyService a'],
+    ]);
+  });
+
   it('cannot change the mode, make a cluster, or carry a secret', async () => {
     await using api = await testApi();
     const service = (spec: string) => document('ProxyService', 'a', `{domain: a.example.com, ${spec}}`);

@@ -1,5 +1,5 @@
 import type { Deed, Fault } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import { originOf, type StoredObject } from '../../model/object.ts';
 
 interface Range {
   readonly start: number;
@@ -88,7 +88,7 @@ export function warnOfEnabling(before: StoredObject | undefined, after: StoredOb
 
 /** Whether a policy follows from another object, and lives as long as that. */
 export function isDerived(policy: StoredObject): boolean {
-  return policy.derived['derived_from'] !== undefined;
+  return originOf(policy) !== undefined;
 }
 
 /** What follows from another object changes with it alone. */
