@@ -11,6 +11,7 @@ export { eventStreaming } from './event-streaming/kind.ts';
 export { group } from './group/kind.ts';
 export { ingressPeer } from './ingress-peer/kind.ts';
 export { ingressPort } from './ingress-port/kind.ts';
+export { mspTenant } from './msp-tenant/kind.ts';
 export { nameserverGroup } from './nameserver-group/kind.ts';
 export { network } from './network/kind.ts';
 export { networkResource } from './network-resource/kind.ts';

@@ -1,0 +1,94 @@
+import { keyed, oneOf, ref, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { domain } from '../shared/formats.ts';
+import { derivedText, textOf } from '../shared/stored.ts';
+import { updatedEvents } from './events.ts';
+
+const moment = (name: string, doc: string) => ({
+  doc,
+  schema: { type: 'string', format: 'date-time' },
+  value: (object: StoredObject) => derivedText(object, name),
+});
+
+export const mspTenant = defineKind({
+  name: 'MSPTenant',
+  doc: 'Another account that this one looks after. Its id is the id of that account; documents are named after its domain.',
+  path: '/api/integrations/msp/tenants',
+  // Making a tenant may make an account: that is a route of its own, and so is everything that moves one on.
+  verbs: ['list', 'replace'],
+  module: 'msp',
+  document: { allowed: true, creates: false },
+  spec: {
+    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
+    domain: string({
+      doc: 'The e-mail domain of the tenant.',
+      access: 'createOnly',
+      required: true,
+      minLength: 1,
+      format: domain,
+    }),
+    groups: keyed(
+      {
+        id: ref('Group', {
+          doc: 'A group of this account, one that users have among their auto groups.',
+          required: true,
+        }),
+        role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
+          doc: 'What these users may do in the account of the tenant.',
+          required: true,
+        }),
+      },
+      {
+        doc: 'Whose users may act in the account of the tenant, and as what.',
+        key: 'id',
+        required: true,
+        documentDefault: [],
+      },
+    ),
+  },
+  computed: {
+    status: {
+      doc: '`pending` while the domain is to be proved, `existing` when the domain has an account already, `invited` while that account is asked, `active`.',
+      schema: { type: 'string', enum: ['pending', 'existing', 'invited', 'active'] },
+      value: (object) => derivedText(object, 'status') ?? 'pending',
+    },
+    dns_challenge: {
+      doc: 'The text of the TXT record `_heddle-challenge.<domain>` that proves the domain.',
+      schema: { type: 'string' },
+      value: (object) => derivedText(object, 'dns_challenge') ?? '',
+    },
+    activated_at: moment('activated_at', 'When the tenant became active; absent until then.'),
+    invited_at: moment('invited_at', 'When the account of the tenant was last invited; absent until then.'),
+    created_at: {
+      doc: 'When the tenant was made.',
+      schema: { type: 'string', format: 'date-time' },
+      value: ({ createdAt }) => createdAt,
+    },
+    updated_at: {
+      doc: 'When the tenant last changed.',
+      schema: { type: 'string', format: 'date-time' },
+      value: ({ updatedAt }) => updatedAt,
+    },
+  },
+  uniques: {
+    domain: {
+      path: '/domain',
+      value: (object) => textOf(object, 'domain'),
+      message: (value) => `a tenant with the domain \`${value}\` already exists; change that one`,
+    },
+  },
+  born: (_, { random }) => ({ derived: { dns_challenge: `heddle-challenge=${hex(random(20))}` } }),
+  activity: { create: 'msp.tenant.create', delete: 'msp.tenant.unlink' },
+  activityMeta: (object) => ({ name: object.name, domain: textOf(object, 'domain') }),
+  updateEvents: updatedEvents,
+  example: {
+    name: 'Acme Works',
+    domain: 'acme.example.com',
+    groups: [{ id: 'developers', role: 'admin' }],
+  },
+});
+
+function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
