@@ -39,10 +39,19 @@ export type RequestOutcome = Outcome & { readonly id: string; readonly ignored: 
 /** The origin of membership elements that requests put there. */
 const apiOrigin = 'api';
 
+/** What the server decides about a new object beside its request. */
+export type Seed = Partial<Pick<StoredObject, 'id' | 'key' | 'derived'>>;
+
 /** Plans the creation of one object from a request body. `parent` is the id of the parent of a child. */
-export function planCreate(context: RequestContext, kind: Kind, body: JsonObject, parent?: string): RequestOutcome {
+export function planCreate(
+  context: RequestContext,
+  kind: Kind,
+  body: JsonObject,
+  parent?: string,
+  seed: Seed = {},
+): RequestOutcome {
   const { snapshot } = context;
-  const id = createIdGiver((name) => snapshot.lastNumber(name), context.newId)(kind);
+  const id = seed.id ?? createIdGiver((name) => snapshot.lastNumber(name), context.newId)(kind);
   const read = readBody(context, kind, body, undefined);
   if (read.faults.length > 0) return refused(kind, read.faults, id, read.ignored);
   const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
@@ -56,6 +65,7 @@ export function planCreate(context: RequestContext, kind: Kind, body: JsonObject
     name: String(spec[kind.nameField] ?? ''),
     spec,
     derived: {},
+    ...seed,
     protected: false,
     createdRevision: 0,
     updatedRevision: 0,
@@ -162,10 +172,10 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject, before:
     : [];
   const faults = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body)];
   const { ignored } = prepared;
+  const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
+  if (faults.length > 0) return { spec: stated, given: {}, faults, ignored };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
   const given = inputs.spec;
-  const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
-  if (faults.length > 0) return { spec: stated, given, faults, ignored };
   const sealed = sealSecrets(kind.spec, stated, before?.spec, context.means ?? bareMeans, 'request');
   const unknownNames = [
     ...unknownIds(context.snapshot, kind.spec, sealed.spec),

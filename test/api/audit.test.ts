@@ -141,3 +141,67 @@ it('a refused or failed write leaves none', async () => {
   };
   expect(await eventsOf(api, work)).toEqual([]);
 });
+
+it('posture checks, networks, their resources and routers', async () => {
+  await using api = await testApi();
+  const [peer = ''] = await api.peers('one');
+  const group = await api.group('g');
+  const check = { name: 'C', description: '' };
+  expect(await lifeOf(api, '/api/posture-checks', check, { description: 'why' })).toEqual(
+    ['posture.check.create', 'posture.check.update', 'posture.check.delete'].map((code) => [code, { name: 'C' }]),
+  );
+  expect(await lifeOf(api, '/api/networks', { name: 'N' }, { description: 'why' })).toEqual(
+    ['network.create', 'network.update', 'network.delete'].map((code) => [code, { name: 'N' }]),
+  );
+  const { id } = (await api.call('POST', '/api/networks', { name: 'N' })).body;
+  const router = { peer, metric: 1, masquerade: true, enabled: true };
+  const inNetwork = { network_name: 'N', network_id: id };
+  expect(await lifeOf(api, `/api/networks/${id}/routers`, router, { metric: 2 })).toEqual(
+    ['network.router.create', 'network.router.update', 'network.router.delete'].map((code) => [
+      code,
+      { ...inNetwork, peer, peer_groups: '' },
+    ]),
+  );
+  const resource = { name: 'R', address: '10.0.0.1', enabled: true, groups: [] };
+  const meta = (type: string) => ({ name: 'R', type, ...inNetwork });
+  expect(await lifeOf(api, `/api/networks/${id}/resources`, resource, { address: '*.example.com' })).toEqual([
+    ['network.resource.create', meta('host')],
+    ['network.resource.update', meta('domain')],
+    ['network.resource.delete', meta('domain')],
+  ]);
+  const grouped = await eventsOf(api, () =>
+    api.call('POST', `/api/networks/${id}/resources`, { ...resource, groups: [group] }),
+  );
+  expect(grouped.map(({ code, target }) => [code, target])).toEqual([
+    ['network.resource.create', expect.any(String)],
+    ['resource.group.add', group],
+  ]);
+  await api.call('POST', `/api/networks/${id}/routers`, router);
+  const gone = await eventsOf(api, () => api.call('DELETE', `/api/networks/${id}`));
+  expect(gone.map(({ code }) => code).sort()).toEqual([
+    'network.delete',
+    'network.resource.delete',
+    'network.router.delete',
+    'resource.group.delete',
+  ]);
+  expect(gone.find(({ code }) => code === 'resource.group.delete')).toMatchObject({ target: group });
+});
+
+it('a group that gets and loses resources', async () => {
+  await using api = await testApi();
+  const { id } = (await api.call('POST', '/api/networks', { name: 'N' })).body;
+  const resource = { name: 'R', address: '10.0.0.1', enabled: true, groups: [] };
+  const made = (await api.call('POST', `/api/networks/${id}/resources`, resource)).body.id;
+  const group = await api.group('g');
+  const put = (resources: JsonObject[]) =>
+    eventsOf(api, () => api.call('PUT', `/api/groups/${group}`, { name: 'g', resources }));
+  const codes = (events: readonly JsonObject[]) => events.map(({ code, target }) => [code, target]);
+  expect(codes(await put([{ id: made, type: 'host' }]))).toEqual([
+    ['network.resource.update', made],
+    ['resource.group.add', group],
+  ]);
+  expect(codes(await put([]))).toEqual([
+    ['network.resource.update', made],
+    ['resource.group.delete', group],
+  ]);
+});

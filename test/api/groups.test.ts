@@ -142,6 +142,92 @@ it('is not deleted while it is linked, and says by what', async () => {
   expect((await api().call('DELETE', `/api/groups/${id}`)).status).toBe(200);
 });
 
+describe('the resources of a group', () => {
+  const resource = async (network: string, name: string, groups: readonly string[] = []) => {
+    const body = { name, address: '10.20.0.0/24', enabled: true, groups };
+    return (await api().call('POST', `/api/networks/${network}/resources`, body)).body.id as string;
+  };
+  const groupsOf = async (network: string, id: string) =>
+    (await api().call('GET', `/api/networks/${network}/resources/${id}`)).body.groups.map(
+      (group: { name: string }) => group.name,
+    );
+  const network = async () => (await api().call('POST', '/api/networks', { name: 'Office' })).body.id as string;
+
+  it('are given at creation, replaced, and cleared when they are left out', async () => {
+    const office = await network();
+    const [one, two] = [await resource(office, 'held one'), await resource(office, 'held two')];
+    const shown = (...ids: string[]) => ids.sort().map((id) => ({ id, type: 'subnet' }));
+    const made = await post({ name: 'holding', resources: [{ id: one, type: 'subnet' }] });
+    expect(made.body).toMatchObject({ resources_count: 1, resources: shown(one), peers: [] });
+    expect(await groupsOf(office, one)).toEqual(['holding']);
+    const put = (body: object) =>
+      api().call('PUT', `/api/groups/${made.body.id}`, { name: 'holding', ...body } as never);
+    expect((await put({ resources: shown(one, two) })).body).toMatchObject({ resources_count: 2 });
+    expect((await put({ resources: shown(two) })).body.resources).toEqual(shown(two));
+    expect(await groupsOf(office, one)).toEqual([]);
+    expect((await put({})).body).toMatchObject({ resources_count: 0, resources: [] });
+    expect(await groupsOf(office, two)).toEqual([]);
+  });
+
+  it('stay with their other groups, and are no revision when nothing changes', async () => {
+    const office = await network();
+    await post({ name: 'a first' });
+    const first = (await api().call('GET', '/api/groups?name=a%20first')).body[0].id;
+    const id = await resource(office, 'shared', [first]);
+    const made = await post({ name: 'b second', resources: [{ id, type: 'subnet' }] });
+    expect((await groupsOf(office, id)).sort()).toEqual(['a first', 'b second']);
+    const before = await api().revision();
+    expect((await api().call('PUT', `/api/groups/${made.body.id}`, made.body)).body).toEqual(made.body);
+    expect(await api().revision()).toBe(before);
+  });
+
+  it('may be peers, which join like those in `peers`', async () => {
+    const [peer = ''] = await api().peers('as-resource');
+    const made = await post({ name: 'peer as resource', resources: [{ id: peer, type: 'peer' }] });
+    expect(made.body).toMatchObject({ peers: [{ id: peer, name: 'Peer as-resource' }], peers_count: 1, resources: [] });
+  });
+
+  it.each<[object, string[]]>([
+    [{ resources: 'x' }, ['type_wrong /resources']],
+    [{ resources: ['x'] }, ['type_wrong /resources/0']],
+    [{ resources: [{ id: 'x' }] }, ['field_required /resources/0']],
+    [{ resources: [{ id: 'x', type: 'car' }] }, ['value_not_allowed /resources/0/type']],
+    [{ resources: [{ id: 'nobody', type: 'host' }] }, ['reference_unknown /resources/0/id']],
+    [{ resources: [{ id: 'nobody', type: 'peer' }] }, ['reference_unknown /resources/0/id']],
+  ])('are refused as %j', async (body, problems) => {
+    const answer = await post({ name: 'refused', ...body });
+    expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
+  });
+
+  it('refuse to leave a group that a source states for them', async () => {
+    await using own = await testApi();
+    const text = `
+apiVersion: heddle.dev/v1
+kind: Group
+metadata: {name: servers}
+---
+apiVersion: heddle.dev/v1
+kind: Network
+metadata: {name: office}
+spec:
+  resources:
+    - {name: files, address: 10.20.0.10, groups: [servers]}
+`;
+    const files = [{ path: 'office.yaml', text }];
+    expect((await own.call('POST', '/api/config/apply', { source: 'git', files })).status).toBe(200);
+    const [group] = (await own.call('GET', '/api/groups?name=servers')).body;
+    const other = await own.group('others');
+    const refused = await own.call('PUT', `/api/groups/${group.id}`, { name: 'servers', resources: [] });
+    expect([refused.status, refused.body.problems]).toMatchObject([
+      409,
+      [{ code: 'managed_field', kind: 'NetworkResource', key: 'office/files', path: '/groups' }],
+    ]);
+    expect((await own.call('PUT', `/api/groups/${group.id}`, group)).status).toBe(200);
+    const added = await own.call('PUT', `/api/groups/${other}`, { name: 'others', resources: group.resources });
+    expect(added.body).toMatchObject({ resources: group.resources });
+  });
+});
+
 it('50 creations of one name at a time give one group and 49 conflicts', async () => {
   const before = await api().revision();
   const answers = await Promise.all(Array.from({ length: 50 }, () => post({ name: 'contended' })));

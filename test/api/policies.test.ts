@@ -168,6 +168,40 @@ it('takes a resource in place of groups, with the unused side empty, null or abs
   expect(blank.body.rules[0]).not.toHaveProperty('sourceResource');
 });
 
+it('takes network resources of every type, as they were given', async () => {
+  const network = (await api().call('POST', '/api/networks', { name: 'Office' })).body.id;
+  for (const [type, address] of [
+    ['host', '10.20.0.10'],
+    ['subnet', '10.20.0.0/24'],
+    ['domain', '*.example.com'],
+  ] as const) {
+    const resource = { name: `a ${type}`, address, enabled: true, groups: [] };
+    const { body: target } = await api().call('POST', `/api/networks/${network}/resources`, resource);
+    expect(target.type).toBe(type);
+    const side = { id: target.id, type };
+    const made = await post(body([without(rule({ destinationResource: side }), 'destinations')]));
+    expect([made.status, made.body.rules[0].destinationResource]).toEqual([200, side]);
+    expect(made.body.rules[0]).not.toHaveProperty('destinations');
+    const before = await api().revision();
+    expect((await put(made.body.id, made.body)).body).toEqual(made.body);
+    expect(await api().revision()).toBe(before);
+    const source = await post(body([without(rule({ sourceResource: side }), 'sources')]));
+    expect(source.body.rules[0].sourceResource).toEqual(side);
+    const crossed = await post(body([rule({ sources: [], sourceResource: { id: target.id, type: 'peer' } })]));
+    expect([crossed.status, problemsOf(crossed)]).toEqual([422, ['reference_unknown /rules/0/sourceResource/id']]);
+    const refused = await api().call('DELETE', `/api/networks/${network}/resources/${target.id}`);
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('policy: P')]);
+  }
+});
+
+it('has posture checks by id', async () => {
+  const check = { name: 'for a policy', description: '' };
+  const { id } = (await api().call('POST', '/api/posture-checks', check)).body;
+  const made = await post(body([rule()], { source_posture_checks: [id, id] }));
+  expect(made.body.source_posture_checks).toEqual([id]);
+  expect((await put(made.body.id, body())).body.source_posture_checks).toEqual([]);
+});
+
 it('keeps authorized groups whatever the protocol, keyed by group', async () => {
   const { rules } = (await post(body([rule({ authorized_groups: { [dev]: ['root', 'deploy'], [ops]: [] } })]))).body;
   expect(rules[0].authorized_groups).toEqual({ [dev]: ['root', 'deploy'], [ops]: [] });

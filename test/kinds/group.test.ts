@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import * as kinds from '../../src/kinds/index.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { refs, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
 import type { StoredObject } from '../../src/model/object.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { emptySnapshot } from '../../src/model/snapshot.ts';
 import { account, all, group, peer, registry, stateOf, stored } from './objects.ts';
 
 const kind = registry.get('Group');
@@ -73,30 +68,17 @@ describe('what a group says about itself', () => {
 });
 
 describe('the network resources of a group', () => {
-  const resources = defineKind({
-    name: 'NetworkResource',
-    doc: 'A resource.',
-    module: 'networks',
-    document: { allowed: true },
-    spec: { address: string({ doc: 'An address.' }), groups: refs('Group', { doc: 'Groups.' }) },
-    example: {},
-  });
-  const resource = (id: string, address: string, groups: readonly string[]): StoredObject => ({
-    ...group(id),
-    kind: 'NetworkResource',
-    spec: { address, groups },
-  });
-  const others = Object.values(kinds).filter(({ name }) => name !== 'NetworkResource');
-  const state = emptySnapshot(createRegistry([...others, resources]), 'acc').with({
-    put: [
-      group('devs'),
-      resource('r1', '10.0.0.7/32', ['devs']),
-      resource('r2', '10.0.0.0/24', ['devs', 'ops']),
-      resource('r3', '*.example.com', ['devs']),
-      resource('r4', '2001:db8::1', ['ops']),
-    ],
-    remove: [],
-  });
+  const resource = (id: string, address: string, groups: readonly string[]): StoredObject =>
+    stored('NetworkResource', id, { network: 'office', name: id, address, groups }, { parent: 'office' });
+  const state = stateOf(
+    stored('Network', 'office', { name: 'Office' }),
+    group('devs'),
+    group('ops'),
+    resource('r1', '10.0.0.7/32', ['devs']),
+    resource('r2', '10.0.0.0/24', ['devs', 'ops']),
+    resource('r3', '*.example.com', ['devs']),
+    resource('r4', '2001:db8::1', ['ops']),
+  );
 
   it('are those that say they belong to it, with the type that their address gives', () => {
     expect(kind.computed['resources']?.value(group('devs'), state)).toEqual([
@@ -109,6 +91,63 @@ describe('the network resources of a group', () => {
       { id: 'r4', type: 'host' },
     ]);
     expect(kind.computed['resources_count']?.value(group('devs'), state)).toBe(3);
+  });
+});
+
+describe('resources that a request gives to a group', () => {
+  const office = stored('Network', 'office', { name: 'Office' });
+  const resource = (id: string, groups: readonly string[]): StoredObject =>
+    stored('NetworkResource', id, { network: 'office', name: id, address: '10.0.0.7', groups }, { parent: 'office' });
+  const state = stateOf(
+    office,
+    all,
+    ana,
+    group('devs'),
+    group('ops'),
+    resource('r1', ['devs']),
+    resource('r2', ['ops']),
+  );
+  const follow = (after: StoredObject | undefined, given?: JsonObject) =>
+    kind
+      .consequences?.(
+        { ...(after === undefined ? {} : { after }), ...(given === undefined ? {} : { given }), newId: () => '' },
+        state,
+      )
+      .map((edit) => ('change' in edit ? [edit.change.id, edit.spec['groups'] ?? edit.spec['peers']] : edit));
+  const resources = (...ids: readonly string[]) => ({ resources: ids.map((id) => ({ id, type: 'host' })) });
+
+  it.each<readonly [string, JsonObject | undefined, readonly unknown[]]>([
+    ['the ones it has change nothing', resources('r1'), []],
+    ['one more joins', resources('r1', 'r2'), [['r2', ['devs', 'ops']]]],
+    [
+      'another one takes its place',
+      resources('r2'),
+      [
+        ['r1', []],
+        ['r2', ['devs', 'ops']],
+      ],
+    ],
+    ['none leaves it empty', { resources: [] }, [['r1', []]]],
+    ['nothing said, as documents do, changes nothing', undefined, []],
+    ['blank ones are none', { resources: [null, { id: 'r1', type: 'host' }] }, []],
+    ['the same one twice joins once', resources('r1', 'r2', 'r2'), [['r2', ['devs', 'ops']]]],
+    [
+      'a peer joins as a peer',
+      {
+        resources: [
+          { id: 'ana-laptop', type: 'peer' },
+          { id: 'r1', type: 'host' },
+        ],
+      },
+      [['devs', { 'ana-laptop': ['api'] }]],
+    ],
+  ])('%s', (_, given, edits) => {
+    expect(follow(group('devs'), given)).toEqual(edits);
+  });
+
+  it('All holds every peer anyway, and a group that goes has none', () => {
+    expect(follow(all, { resources: [{ id: 'ana-laptop', type: 'peer' }] })).toEqual([]);
+    expect(follow(undefined, resources('r2'))).toEqual([]);
   });
 });
 

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { crc32, domainToAscii, domainToUnicodeText, isIp, sha256, sha256Base64 } from '../../src/lib/node-pure.ts';
+import {
+  crc32,
+  domainToAscii,
+  domainToUnicodeText,
+  isIp,
+  parseCertificate,
+  sha256,
+  sha256Base64,
+} from '../../src/lib/node-pure.ts';
+import { authority, leaf } from '../setup/certificates.ts';
 
 describe('pure functions of node', () => {
   test('the digest of a text is that of its UTF-8 bytes', () => {
@@ -25,5 +34,17 @@ describe('pure functions of node', () => {
     expect(domainToAscii('münchen.de')).toBe('xn--mnchen-3ya.de');
     expect(domainToUnicodeText('xn--mnchen-3ya.de')).toBe('münchen.de');
     expect(domainToAscii('a b')).toBe('');
+  });
+
+  test.each([
+    ['an authority', authority, { ok: true, pem: authority, isCa: true }],
+    ['text around it', `before\n${authority.trim()}after`, { ok: true, pem: authority, isCa: true }],
+    ['other line ends', authority.replaceAll('\n', '\r\n'), { ok: true, pem: authority, isCa: true }],
+    ['no authority', leaf, { ok: true, pem: leaf, isCa: false }],
+    ['two', authority + leaf, { ok: false, fault: 'several' }],
+    ['half of one', authority.slice(0, 200), { ok: false, fault: 'malformed' }],
+    ['nothing', '', { ok: false, fault: 'malformed' }],
+  ])('certificates are read: %s', (_, text, result) => {
+    expect(parseCertificate(text)).toEqual(result);
   });
 });

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { exportDocuments } from '../../src/engine/export.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { group } from '../kinds/objects.ts';
+import {
+  applyOn,
+  bodyOf,
+  createOn,
+  deleteOn,
+  document,
+  linesOf,
+  objectOf,
+  office,
+  planned,
+  planOn,
+  refusals,
+  replaceOn,
+  warningsOf,
+} from './steps.ts';
+
+const state = office.with({ put: [group('servers'), group('gates', ['p1', 'p2'])], remove: [] });
+const network = (spec: JsonObject, name = 'office') => document('Network', name, spec);
+const files = { name: 'files', address: '10.20.0.10', groups: ['servers'] };
+const byPeer = { peer: 'p1', metric: 100 };
+const byGroup = { peer_groups: ['gates'] };
+
+/** What an export of the account says, as documents. */
+function exported(from: Snapshot): readonly Document[] {
+  return exportDocuments(from).map(({ kind, metadata, spec }, line) => ({
+    kind,
+    metadata,
+    spec,
+    place: { file: 'export.yaml', line, index: line, pointer: '' },
+  }));
+}
+
+describe('a network with what is in it', () => {
+  const full = network({ name: 'Office', resources: [files], routers: [byPeer, byGroup] });
+
+  it('comes as objects of their own, in one revision, and then plans nothing', () => {
+    const outcome = planOn(state, 'a', [full]);
+    expect([...linesOf(outcome, state)].sort()).toEqual([
+      'create Network/office',
+      'create NetworkResource/office/files',
+      'create NetworkRouter/office/groups/gates',
+      'create NetworkRouter/office/peer/p1',
+    ]);
+    expect(linesOf(planOn(planned(outcome).next, 'a', [full]), planned(outcome).next)).toEqual([]);
+  });
+
+  it('may be written child by child', () => {
+    const parts = [
+      network({ name: 'Office' }),
+      document('NetworkResource', 'files', { network: 'office', address: '10.20.0.10', groups: ['servers'] }),
+      document('NetworkRouter', 'first', { network: 'office', ...byPeer }),
+      document('NetworkRouter', 'second', { network: 'office', ...byGroup }),
+    ];
+    const next = applyOn(state, 'a', [full]);
+    expect(linesOf(planOn(next, 'a', parts), next)).toEqual([]);
+  });
+
+  it('is named by policies: by the key of the resource, and by its name', () => {
+    const policy = (name: string, id: string) =>
+      document('Policy', name, {
+        rules: [
+          { name: 'r', action: 'accept', protocol: 'all', sources: ['All'], destinationResource: { id, type: 'host' } },
+        ],
+      });
+    const first = applyOn(state, 'a', [full, policy('by-key', 'office/files')]);
+    const next = applyOn(first, 'b', [policy('by-name', 'files')]);
+    const { id } = objectOf(next, 'NetworkResource', 'office/files');
+    expect(next.referrersOf(id).map(({ from }) => from.key)).toEqual(expect.arrayContaining(['by-key', 'by-name']));
+    expect(refusals(deleteOn(next, objectOf(next, 'Network', 'office').id))).toContain('managed_field Network/office');
+  });
+
+  it('loses what the document loses, and keeps what others put there', () => {
+    const first = applyOn(state, 'a', [full]);
+    const { id } = objectOf(first, 'Network', 'office');
+    const printer = { name: 'printer', address: '10.20.0.30', enabled: true, groups: [] };
+    const next = planned(createOn(first, 'NetworkResource', printer, id)).next;
+    const outcome = planOn(next, 'a', [network({ name: 'Office', routers: [byPeer] })]);
+    expect([...linesOf(outcome, next)].sort()).toEqual([
+      'delete NetworkResource/office/files',
+      'delete NetworkRouter/office/groups/gates',
+    ]);
+    const kept = planOn(next, 'a', [document('Group', 'other')]);
+    expect(warningsOf(kept)).toEqual(['in_use office']);
+  });
+
+  it('refuses one resource name twice in the account', () => {
+    const twice = planOn(state, 'a', [network({ resources: [files] }), network({ resources: [files] }, 'lab')]);
+    expect(refusals(twice).map((line) => line.split(' ')[0])).toContain('value_taken');
+  });
+
+  it.each<readonly [string, JsonObject, string]>([
+    ['a metric', { routers: [{ peer: 'p1', metric: 0 }] }, 'value_out_of_range'],
+    ['no peer', { routers: [{ metric: 1 }] }, 'router_exclusive'],
+    ['a peer and groups', { routers: [{ peer: 'p1', peer_groups: ['gates'] }] }, 'router_exclusive'],
+    ['host bits', { resources: [{ name: 'x', address: '10.0.0.1/8' }] }, 'address_invalid'],
+    ['no name', { resources: [{ address: '10.0.0.1' }] }, 'field_required'],
+    ['an unknown group', { resources: [{ ...files, groups: ['nobody'] }] }, 'reference_unknown'],
+    ['its computed members', { policies: [] }, 'field_unknown'],
+  ])('refuses %s in a document: %j', (_, spec, code) => {
+    expect(refusals(planOn(state, 'a', [network(spec)])).map((line) => line.split(' ')[0])).toEqual([code]);
+  });
+
+  it('waits with a router whose peer is not enrolled yet', () => {
+    const outcome = planOn(state, 'a', [network({ routers: [{ peer: 'later' }] })]);
+    expect(linesOf(outcome, state)).toEqual(['create Network/office']);
+    expect(warningsOf(outcome)).toEqual(['reference_pending office/peer/later']);
+  });
+});
+
+describe('a router', () => {
+  it('that goes by way of somebody else keeps its id', () => {
+    const first = applyOn(state, 'a', [network({ routers: [byPeer] })]);
+    const { id } = objectOf(first, 'NetworkRouter', 'office/peer/p1');
+    const outcome = planOn(first, 'a', [network({ routers: [{ ...byPeer, peer: 'p2' }] })]);
+    expect(linesOf(outcome, first)).toEqual(['update NetworkRouter/office/peer/p2: peer']);
+    expect(objectOf(planned(outcome).next, 'NetworkRouter', 'office/peer/p2').id).toBe(id);
+  });
+
+  it('is told apart from one by the same peer by its key, which requests leave alone', () => {
+    const twice = network({ routers: [byPeer, byPeer] });
+    expect(refusals(planOn(state, 'a', [twice])).map((line) => line.split(' ')[0])).toEqual(['object_duplicate']);
+    const documents = [network({ routers: [{ ...byPeer, key: 'backup', metric: 200 }, byPeer] })];
+    const next = applyOn(state, 'a', documents);
+    const backup = objectOf(next, 'NetworkRouter', 'office/backup');
+    expect(backup.spec).toMatchObject({ key: 'backup', peer: 'p1', metric: 200 });
+    const body = Object.fromEntries(Object.entries(bodyOf(backup.spec)).filter(([name]) => name !== 'key'));
+    const replaced = replaceOn(next, 'NetworkRouter', backup.id, { ...body, key: undefined as never });
+    expect(planned(replaced).plan.changes).toEqual([]);
+  });
+});
+
+describe('the export of networks that the API made', () => {
+  const made = planned(createOn(state, 'Network', { name: 'Head office' })).next;
+  const { id } = objectOf(made, 'Network', 'Head office');
+  const router = { metric: 5, masquerade: true, enabled: true };
+  const filled = [
+    ['NetworkResource', { ...files, enabled: true, name: 'File server' }],
+    ['NetworkRouter', { ...router, peer_groups: ['servers', 'gates'] }],
+    ['NetworkRouter', { ...router, peer: 'p3' }],
+  ].reduce((next, [kind, body]) => planned(createOn(next, kind as string, body as JsonObject, id)).next, made);
+
+  it('plans no change, whoever applies it, and then nothing', () => {
+    const outcome = planOn(filled, 'a', exported(filled));
+    expect(planned(outcome).plan.changes).toEqual([]);
+    expect(
+      linesOf(outcome, filled)
+        .filter((line) => line.startsWith('claim Network'))
+        .sort(),
+    ).toEqual([
+      'claim Network/head-office',
+      'claim NetworkResource/head-office/File server',
+      'claim NetworkRouter/head-office/groups/gates,servers',
+      'claim NetworkRouter/head-office/peer/p3',
+    ]);
+    const { next } = planned(outcome);
+    expect(linesOf(planOn(next, 'a', exported(next)), next)).toEqual([]);
+  });
+});
+
+describe('a posture check in documents', () => {
+  const check = (checks: JsonObject) => document('PostureCheck', 'healthy', { checks });
+  const version = { client_version_check: { min_version: '1.4' } };
+  const places = { geo_location_check: { locations: [{ country_code: 'DE', city_name: 'Berlin' }], action: 'allow' } };
+
+  it('loses a check that its document loses, whole', () => {
+    const first = applyOn(state, 'a', [check({ ...version, ...places })]);
+    const outcome = planOn(first, 'a', [check(version)]);
+    expect(linesOf(outcome, first)).toEqual(['update PostureCheck/healthy: checks.geo_location_check']);
+    expect(objectOf(planned(outcome).next, 'PostureCheck', 'healthy').spec['checks']).toEqual(version);
+  });
+
+  it('is shared between sources check by check', () => {
+    const first = applyOn(state, 'a', [check(version)]);
+    const next = applyOn(first, 'b', [check(places)]);
+    expect(objectOf(next, 'PostureCheck', 'healthy').spec['checks']).toEqual({ ...version, ...places });
+    const other = { client_version_check: { min_version: '2' } };
+    expect(refusals(planOn(next, 'b', [check(other)]))).toEqual(['unit_conflict PostureCheck/healthy /spec/checks']);
+    const { id } = objectOf(next, 'PostureCheck', 'healthy');
+    const edited = replaceOn(next, 'PostureCheck', id, { checks: { ...places, ...other } });
+    expect(refusals(edited)).toEqual(['managed_field PostureCheck/healthy /checks']);
+  });
+
+  it('refuses unknown members, and what HTTP refuses', () => {
+    expect(refusals(planOn(state, 'a', [check({ geo_check: {} })]))).toEqual([
+      'field_unknown PostureCheck/healthy /spec/checks/geo_check',
+    ]);
+    expect(refusals(planOn(state, 'a', [check({ process_check: { processes: [{}] } })]))).toEqual([
+      'process_without_path PostureCheck/healthy /spec/checks/process_check/processes/0',
+    ]);
+  });
+
+  it('is deleted only after the policies that use it', () => {
+    const policy = document('Policy', 'p', {
+      source_posture_checks: ['healthy'],
+      rules: [{ name: 'r', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }],
+    });
+    const next = applyOn(state, 'a', [check(version), policy]);
+    expect(linesOf(planOn(next, 'a', [], { allowEmpty: true }), next)).toEqual([
+      'delete Policy/p',
+      'delete PostureCheck/healthy',
+    ]);
+    const kept = planOn(next, 'a', [policy]);
+    expect(refusals(kept)).toEqual(['reference_deleted Policy/p /spec/source_posture_checks/0']);
+  });
+
+  it('plans nothing from its export', () => {
+    const processes = { process_check: { processes: [{ linux_path: '/usr/bin/x' }] } };
+    const empty = { os_version_check: {} };
+    const next = applyOn(state, 'a', [check({ ...version, ...places, ...processes, ...empty })]);
+    const outcome = planOn(next, 'a', exported(next));
+    expect(planned(outcome).plan.changes).toEqual([]);
+    const [found] = exported(next).filter(({ kind }) => kind === 'PostureCheck');
+    expect(found?.spec['checks']).toEqual({ ...version, ...places, ...processes, ...empty });
+  });
+});
