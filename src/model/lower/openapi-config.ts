@@ -92,7 +92,7 @@ const planItems: Readonly<Record<string, Item>> = {
       parameters: [...options, dryRun],
       body: documents,
       answer: json(named('Applied')),
-      errors: [400, ...common, 409, 413, 415, 422, 423, 428],
+      errors: [400, ...common, 409, 412, 413, 415, 422, 423, 428],
     },
   },
 };
