@@ -5,6 +5,7 @@ import type { Document, Place } from '../model/document.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Registry } from '../model/registry.ts';
+import { formatFaultsBeside } from '../model/spec-faults.ts';
 import type { Validator } from '../model/validate.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
@@ -82,7 +83,8 @@ function expandDocument(registry: Registry, validator: Validator, document: Docu
 }
 
 function documentFaults(validator: Validator, kind: Kind, document: Document): readonly Fault[] {
-  const faults = validator.check(kind.name, 'document', document.spec);
+  const shape = validator.check(kind.name, 'document', document.spec);
+  const faults = shape.length === 0 ? [] : [...shape, ...formatFaultsBeside(kind, document.spec, shape)];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [
     {

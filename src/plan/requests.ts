@@ -8,6 +8,7 @@ import { prepareRequest } from '../model/prepare.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { formatFaultsBeside, isTyped, ruleFaultsBeside } from '../model/spec-faults.ts';
 import type { Validator } from '../model/validate.ts';
 import { matchEntries } from './entries.ts';
 import { finishPlan } from './finish.ts';
@@ -37,10 +38,9 @@ export function planCreate(context: RequestContext, kind: Kind, body: JsonObject
   const { snapshot } = context;
   const read = readBody(context, kind, body);
   const id = context.newId();
-  if (read.faults.length > 0) return refused(kind, read.faults, id, read.ignored);
   const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
+  if (read.faults.length > 0) return refused(kind, withRules(kind, stated, read.faults), id, read.ignored);
   const canonical = canonicalSpec(kind, stated);
-  if (canonical.faults.length > 0) return refused(kind, canonical.faults, id, read.ignored);
   const spec = mergeMembers(kind.spec, {}, canonical.spec);
   const after: StoredObject = {
     id,
@@ -69,12 +69,12 @@ export function planReplace(
 ): RequestOutcome {
   const { snapshot } = context;
   const read = readBody(context, kind, body);
-  if (read.faults.length > 0) return refused(kind, read.faults, before.id, read.ignored);
+  if (!isTyped(read.faults)) return refused(kind, read.faults, before.id, read.ignored);
   const kept = keepStored(kind.spec, before.spec, read.spec, kind.parent?.field);
-  const canonical = canonicalSpec(kind, kept);
   const entries = matchEntries(kind, before, read.spec);
-  const faults = [...canonical.faults, ...entries.faults];
-  if (faults.length > 0) return refused(kind, faults, before.id, read.ignored);
+  const faults = [...read.faults, ...entries.faults];
+  if (faults.length > 0) return refused(kind, withRules(kind, kept, faults), before.id, read.ignored);
+  const canonical = canonicalSpec(kind, kept);
   const spec = mergeMembers(kind.spec, before.spec, canonical.spec);
   const managed = managedProblems(kind, before, spec);
   if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
@@ -132,9 +132,15 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject): Body {
         message: `unknown field \`${path.slice(1)}\`; remove it`,
       }))
     : [];
-  const faults = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, 'request', prepared.body)];
-  if (faults.length > 0) return { spec: prepared.body, faults, ignored: prepared.ignored };
-  return { spec: prepared.body, faults: unknownIds(context.snapshot, kind, prepared.body), ignored: prepared.ignored };
+  const shape = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, 'request', prepared.body)];
+  const deeper = isTyped(shape)
+    ? [...formatFaultsBeside(kind, prepared.body, shape), ...unknownIds(context.snapshot, kind, prepared.body)]
+    : [];
+  return { spec: prepared.body, faults: [...shape, ...deeper], ignored: prepared.ignored };
+}
+
+function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+  return [...faults, ...ruleFaultsBeside(kind, spec, faults)];
 }
 
 function unknownIds(snapshot: Snapshot, kind: Kind, spec: JsonObject): readonly Fault[] {
