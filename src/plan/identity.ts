@@ -37,19 +37,36 @@ export function matchObjects(
     return existing;
   });
   const leftovers = leftoversBySlot(snapshot, before, taken);
-  const matched = desired.map((item, at): Matched => {
-    const existing = byKey[at];
+  const parents: Parents = new Map();
+  const match = (item: Desired, existing: StoredObject | undefined): Matched => {
     if (existing !== undefined) return { desired: item, existing, adopted: 'no' };
     const paired = pairChild(item, leftovers);
-    if (paired !== undefined) {
-      taken.add(paired.id);
-      return { desired: item, existing: paired, adopted: 'no' };
+    if (paired !== undefined) return { desired: item, existing: paired, adopted: 'no' };
+    return findUnmanaged({ snapshot, taken, parents, problems }, item) ?? { desired: item, adopted: 'no' };
+  };
+  const matched = new Map<Desired, Matched>();
+  // Children last: an unmanaged one is found below what the document of its parent stands for.
+  for (const children of [false, true])
+    for (const [at, item] of desired.entries()) {
+      if ((item.kind.parent !== undefined) !== children) continue;
+      const found = match(item, byKey[at]);
+      matched.set(item, found);
+      if (found.existing === undefined) continue;
+      taken.add(found.existing.id);
+      parents.set(`${item.kind.name}/${item.key}`, found.existing);
     }
-    const found = findUnmanaged(snapshot, item, taken, problems);
-    if (found?.existing !== undefined) taken.add(found.existing.id);
-    return found ?? { desired: item, adopted: 'no' };
-  });
-  return { matched, problems };
+  return { matched: desired.flatMap((item) => matched.get(item) ?? []), problems };
+}
+
+/** What the documents of the input stand for, by kind and key. */
+type Parents = Map<string, StoredObject>;
+
+/** What is known while objects are matched. */
+interface Matching {
+  readonly snapshot: Snapshot;
+  readonly taken: ReadonlySet<string>;
+  readonly parents: Parents;
+  readonly problems: Problem[];
 }
 
 /** Children that nothing states any more, by parent and pairing value, in the order of their keys. */
@@ -92,19 +109,15 @@ function slotOf(kind: string, parent: string, pairing: string): string {
   return `${kind}\0${parent}\0${pairing}`;
 }
 
-function findUnmanaged(
-  snapshot: Snapshot,
-  item: Desired,
-  taken: ReadonlySet<string>,
-  problems: Problem[],
-): Matched | undefined {
+function findUnmanaged(matching: Matching, item: Desired): Matched | undefined {
+  const { snapshot, taken, problems } = matching;
   const { kind } = item;
   const adopt = item.annotations[adoptAnnotation];
-  if (adopt !== undefined) return adoptById(snapshot, item, adopt, taken, problems);
+  if (adopt !== undefined) return adoptById(matching, item, adopt);
   const free = (object: StoredObject) =>
     isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
   if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
-  if (kind.parent !== undefined) return adoptAs(item, sameChild(snapshot, item, free), 'by_name');
+  if (kind.parent !== undefined) return adoptAs(item, sameChild(matching, item, free), 'by_name');
   const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
   if (named.length > 1) {
     const ids = named.map((object) => `id:${object.id}`).join(', ');
@@ -127,13 +140,14 @@ function adoptAs(item: Desired, existing: StoredObject | undefined, adopted: Mat
 
 /** A child of the same parent with the same natural key that was made through the API. */
 function sameChild(
-  snapshot: Snapshot,
+  { snapshot, parents }: Matching,
   item: Desired,
   free: (object: StoredObject) => boolean,
 ): StoredObject | undefined {
   const parentKind = item.kind.parent?.kind ?? '';
   const text = item.parent ?? '';
   const parent =
+    parents.get(`${parentKind}/${text}`) ??
     snapshot.findByKey(parentKind, text) ??
     snapshot.get(text.replace(/^id:/, '')) ??
     onlyNamed(snapshot, parentKind, text);
@@ -149,13 +163,7 @@ function onlyNamed(snapshot: Snapshot, kind: string, name: string): StoredObject
   return named.length === 1 ? named[0] : undefined;
 }
 
-function adoptById(
-  snapshot: Snapshot,
-  item: Desired,
-  adopt: string,
-  taken: ReadonlySet<string>,
-  problems: Problem[],
-): Matched | undefined {
+function adoptById({ snapshot, taken, problems }: Matching, item: Desired, adopt: string): Matched | undefined {
   const id = adopt.replace(/^id:/, '');
   const object = snapshot.get(id);
   const fault =
