@@ -179,7 +179,7 @@ const serverItems: Readonly<Record<string, Item>> = {
       tag: 'server',
       summary: 'Read measurements for Prometheus',
       answer: plain,
-      errors: [401, 403],
+      errors: [401, 403, 503],
     },
   },
   '/api/openapi.json': {
@@ -188,7 +188,7 @@ const serverItems: Readonly<Record<string, Item>> = {
       tag: 'server',
       summary: 'Read this document',
       answer: json({ type: 'object' }),
-      errors: [401, 403, 429],
+      errors: common,
     },
   },
 };
