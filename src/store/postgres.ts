@@ -16,6 +16,12 @@ const NAMED_STATEMENTS = 500;
 // Connection exceptions, shutdown, crash, start-up, database dropped, idle timeout, too many connections.
 const UNREACHABLE = /^(08|57P0|53300)/;
 
+// Another writer held the account, or the statement took, longer than restrictTo allows.
+const TOO_SLOW: Readonly<Record<string, string>> = {
+  '55P03': 'another writer holds the account; try again',
+  '57014': 'the statement took too long',
+};
+
 type Settled = readonly PromiseSettledResult<QueryResult>[];
 
 /** Opens a pool of connections to a Postgres; none is made before the first statement. */
@@ -136,6 +142,8 @@ class PostgresDatabase implements Database {
     if (this.#dead.has(client)) return unavailable(error, write);
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return unavailable(error, write);
+    const slow = TOO_SLOW[error.code];
+    if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
     return isForgotten(error) ? forgotten(error) : error;
   }
 }
