@@ -102,11 +102,7 @@ export function createEngine(database: Database, log: Log, registry: Registry = 
     committed: (revision) => {
       for (const listener of listeners) listener(revision);
     },
-    defect: (error) =>
-      log({
-        level: 'error',
-        message: `defect: the database refused a batch, which is now written one by one: ${describe(error)}`,
-      }),
+    defect: (what, error) => log({ level: 'error', message: `defect: ${what}: ${describe(error)}` }),
   });
   const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
   return { registry, validator: createValidator(registry), database, snapshots, committer, now, newId, listeners };

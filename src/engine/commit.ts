@@ -49,8 +49,8 @@ export interface CommitterOptions {
   newRequestId(): string;
   /** Told about every revision, after it happened. */
   committed(revision: CommittedRevision): void;
-  /** Told when SQL refused a batch, which is a defect. */
-  defect(error: unknown): void;
+  /** Told what should not happen, and goes on: SQL refused a batch, or a listener failed. */
+  defect(what: string, error: unknown): void;
 }
 
 interface Waiting {
@@ -100,19 +100,23 @@ export function createCommitter(options: CommitterOptions): Committer {
 
 /** Answers every mutation of the batch; never throws, because the queue goes on. */
 async function commitBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<void> {
+  let planned: Planned;
   try {
-    await tryBatch(options, account, batch);
+    planned = await writeBatch(options, account, batch);
   } catch (error) {
     if (batch.length === 1 || error instanceof Unavailable) {
       for (const waiting of batch) waiting.reject(error);
       return;
     }
-    options.defect(error);
+    options.defect('the database refused a batch, which is now written one by one', error);
     for (const waiting of batch) await commitBatch(options, account, [waiting]);
+    return;
   }
+  // What is written is written: nothing that fails from here on may plan it again.
+  finish(options, planned);
 }
 
-async function tryBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<void> {
+async function writeBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<Planned> {
   const { snapshots } = options;
   const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
   let base = await snapshots.at(account, seen);
@@ -120,8 +124,7 @@ async function tryBatch(options: CommitterOptions, account: string, batch: reado
     const planned = await planBatch(options, base, batch);
     if (planned.revisions.length === 0 || (await write(options, base, planned))) {
       if (planned.revisions.length > 0) snapshots.advance(planned.tip);
-      finish(options, planned);
-      return;
+      return planned;
     }
     base = await snapshots.fresh(account);
   }
@@ -209,6 +212,7 @@ async function resolveDoubt(
   );
 }
 
+/** Answers everybody, then tells about the revisions. */
 function finish(options: CommitterOptions, planned: Planned): void {
   for (const { waiting, result } of planned.results) {
     if ('error' in result) {
@@ -218,13 +222,15 @@ function finish(options: CommitterOptions, planned: Planned): void {
     waiting.resolve(result);
     if (!result.ok || result.revision === undefined) continue;
     const { account, actor } = waiting.mutation;
-    options.committed({
-      account,
-      revision: result.revision,
-      actor,
-      plan: result.plan,
-      before: result.before,
-      after: result.after,
-    });
+    const { revision, plan, before, after } = result;
+    tell(options, { account, revision, actor, plan, before, after });
+  }
+}
+
+function tell(options: CommitterOptions, revision: CommittedRevision): void {
+  try {
+    options.committed(revision);
+  } catch (error) {
+    options.defect(`what listens to revisions failed at revision ${revision.revision}`, error);
   }
 }
