@@ -108,9 +108,10 @@ function lowerEntries(
   entries: readonly JsonObject[],
   path: string,
 ): Json {
-  const ids = entryIdsOf(lowering.object)[path] ?? {};
+  // Keys are names that people choose, `constructor` among them.
+  const ids = new Map(Object.entries(entryIdsOf(lowering.object)[path] ?? {}));
   return keyedEntries(field.key, entries).map(([key, entry]) => ({
-    ...(field.ids ? { id: ids[key] ?? '' } : {}),
+    ...(field.ids ? { id: ids.get(key) ?? '' } : {}),
     ...lowerFields(lowering, field.fields, entry, path),
   }));
 }
