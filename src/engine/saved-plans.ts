@@ -84,6 +84,8 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
   const result = await applyDesire(engine, call, desire);
   switch (result.state) {
     case 'invalid':
+      // A saved plan was valid when it was made: what is wrong with it now is what moved.
+      if (desire.planId !== undefined) throw new Conflict('stale', moved, { problems: result.problems });
       throw refusalOf(result.problems);
     case 'needs_approval':
       throw unsafe(viewOf(result));
