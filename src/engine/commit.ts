@@ -8,6 +8,7 @@ import { commit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
 import { hasRevision } from '../store/revisions.ts';
+import { catchUp } from '../store/snapshots.ts';
 import type { CommittedRevision } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -61,7 +62,7 @@ interface Waiting {
 
 /** How many mutations one statement carries at most. */
 const batchSize = 256;
-/** How often a batch is planned again when other servers were faster. */
+/** How often a batch is planned again when its connection breaks. */
 const attempts = 20;
 
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
@@ -119,16 +120,41 @@ async function commitBatch(options: CommitterOptions, account: string, batch: re
 async function writeBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<Planned> {
   const { snapshots } = options;
   const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
-  let base = await snapshots.at(account, seen);
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const planned = await planBatch(options, base, batch);
-    if (planned.revisions.length === 0 || (await write(options, base, planned))) {
-      if (planned.revisions.length > 0) snapshots.advance(planned.tip);
-      return planned;
-    }
-    base = await snapshots.fresh(account);
+  const base = await snapshots.at(account, seen);
+  let planned: Planned | undefined = await planBatch(options, base, batch);
+  if (planned.revisions.length > 0 && !(await write(options, base, planned))) planned = undefined;
+  for (let attempt = 0; planned === undefined; attempt++) {
+    if (attempt === attempts) throw new Unavailable(`the connection broke ${attempts} times; try again`);
+    planned = await writeHolding(options, account, batch);
   }
-  throw new Unavailable(`the account ${account} changed ${attempts} times while this was planned; try again`);
+  if (planned.revisions.length > 0) snapshots.advance(planned.tip);
+  return planned;
+}
+
+/**
+ * Plans and writes while no other server can, so that a large plan that lost a race is not overtaken again and again.
+ * `undefined` when the connection broke before it was written.
+ */
+async function writeHolding(
+  options: CommitterOptions,
+  account: string,
+  batch: readonly Waiting[],
+): Promise<Planned | undefined> {
+  const known = await options.snapshots.current(account);
+  let planned: Planned | undefined;
+  try {
+    return await options.database.holding(account, async (held) => {
+      const base = await catchUp(held, known);
+      planned = await planBatch(options, base, batch);
+      const { tip, revisions } = planned;
+      if (revisions.length > 0) await commit(held, { base, next: tip, revisions });
+      return planned;
+    });
+  } catch (error) {
+    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
+    if (planned === undefined || planned.revisions.length === 0) return planned;
+    return (await resolveDoubt(options, account, planned.revisions, error)) ? planned : undefined;
+  }
 }
 
 interface Planned {

@@ -43,6 +43,11 @@ export function beginText(options: TransactionOptions): string {
   return options.snapshot ? 'begin isolation level repeatable read read only' : 'begin isolation level read committed';
 }
 
+/** Locks the head row of an account against other writers, and against nobody else. */
+export function lockHead(account: string): CompiledQuery {
+  return CompiledQuery.raw('select revision from accounts where account_id = $1 for no key update', [account]);
+}
+
 /** Refuses parameters the two drivers would send differently, before anything is sent. */
 export function checkParameters(statement: CompiledQuery): void {
   for (const value of statement.parameters) {

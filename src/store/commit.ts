@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { statement } from './builder.ts';
-import type { Database } from './database.ts';
+import type { AccountAccess } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
 import { countRows, rowChanges } from './rows.ts';
 import { subjectIds } from './touched.ts';
@@ -17,7 +17,7 @@ export interface CommitInput {
  * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
  * compare-and-swap and everything else hangs on it. Answers whether it was written.
  */
-export async function commit(database: Database, input: CommitInput): Promise<boolean> {
+export async function commit(database: AccountAccess, input: CommitInput): Promise<boolean> {
   const { base, next, revisions } = input;
   const rows = rowChanges(base, next, new Set(revisions.flatMap(({ plan }) => subjectIds(plan))));
   const events = revisions.flatMap((revision) => eventRows(revision));

@@ -8,6 +8,7 @@ import { type Conflict, Unavailable } from '../../src/model/errors.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { allow, objectOf } from '../plan/steps.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
+import { manyDocuments } from '../store/accounts.ts';
 import { actor, desire, firstObjects, newOffice, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const lenient = { strict: false };
@@ -82,6 +83,22 @@ describe('two servers on one database', () => {
     }
   });
 
+  it('let a large apply of one through while the other keeps writing', { timeout: 60_000 }, async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const other = await office.another();
+    let done = false;
+    const busy = async () => {
+      for (let at = 0; !done; at++)
+        await createObject(other, call, other.registry.get('Group'), { name: `by hand ${at}` }, lenient);
+    };
+    const applying = applyDesire(engine, call, desire('a', manyDocuments(2_000))).finally(() => {
+      done = true;
+    });
+    const [applied] = await Promise.all([applying, busy()]);
+    expect(applied.state).toBe('applied');
+  });
+
   it('E95 give up on an account that somebody holds, and go on when it is free', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
@@ -98,6 +115,23 @@ describe('two servers on one database', () => {
       await holder.end();
     }
     expect(office.logged.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+});
+
+eachEngine('two engines on one %s', (name) => {
+  it('plan again what lost a race, while nobody else can write', async () => {
+    await using office = await newOffice(name);
+    const engines = [office.engine, createEngine(office.database, () => {})] as const;
+    const kind = office.engine.registry.get('Group');
+    const wanted = upTo(40).map((at) => `g${at}`);
+    await Promise.all(
+      wanted.map((group, at) =>
+        createObject(engines[at % 2] ?? office.engine, office.call, kind, { name: group }, lenient),
+      ),
+    );
+    const state = await office.engine.snapshots.fresh(office.account);
+    expect(state.ofKind('Group')).toHaveLength(41);
+    expect(await revisionsOf(office.database)).toEqual(upTo(42));
   });
 });
 

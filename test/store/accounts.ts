@@ -89,6 +89,7 @@ export function noted(database: Database): { readonly database: Database; readon
   const watched: Database = {
     engine: database.engine,
     inAccount,
+    holding: (account, work) => database.holding(account, work),
     lookUp: (statement) => database.lookUp(statement),
     asOwner: (work) => database.asOwner(work),
     wrote: (rows) => database.wrote(rows),
