@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -29,8 +29,33 @@ eachEngine('mutations on %s', (name) => {
     expect(stored === undefined ? undefined : objectsOf(stored)).toEqual(objectsOf(state));
   });
 
-  it('of 50 callers who want one name: one has it and the others are told so', async () => {
+  it('that SQL refuses are alone with it, and the log says that it is a defect', async () => {
     await using office = await newOffice(name);
+    const { engine, call, logged } = office;
+    await office.database.asOwner(["alter table objects add constraint no_bad_names check (name <> 'bad')"]);
+    const kind = engine.registry.get('Group');
+    const names = ['first', 'good', 'bad', 'better', 'best'];
+    const results = await Promise.allSettled(
+      names.map((wanted) => createObject(engine, call, kind, { name: wanted }, strict)),
+    );
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(await revisionsOf(office.database)).toEqual(upTo(6));
+    expect(
+      await rowsOf(office.database, "select name from objects where kind = 'Group' and name <> 'All' order by name"),
+    ).toEqual(['best', 'better', 'first', 'good'].map((found) => ({ name: found })));
+    expect(logged.filter(({ message }) => message.startsWith('defect'))).toHaveLength(1);
+  });
+});
+
+describe('mutations', () => {
+  it('of 50 callers who want one name: one has it and the others are told so', async () => {
+    await using office = await newOffice('postgres');
     const kind = office.engine.registry.get('Group');
     const results = await Promise.allSettled(
       fifty.map(() => createObject(office.engine, office.call, kind, { name: 'devs' }, strict)),
@@ -42,7 +67,7 @@ eachEngine('mutations on %s', (name) => {
   });
 
   it('that each build on what they see lose nothing', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Policy');
     const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
@@ -73,7 +98,7 @@ eachEngine('mutations on %s', (name) => {
   });
 
   it('with one version in `If-Match`: one wins and the others are told to read again', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
     const { object } = await createObject(engine, call, kind, { name: 'devs' }, strict);
@@ -90,7 +115,7 @@ eachEngine('mutations on %s', (name) => {
   });
 
   it('that throw while they are planned are alone with it', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
     const fail = engine.committer.mutate({
@@ -107,31 +132,8 @@ eachEngine('mutations on %s', (name) => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('that SQL refuses are alone with it, and the log says that it is a defect', async () => {
-    await using office = await newOffice(name);
-    const { engine, call, logged } = office;
-    await office.database.asOwner(["alter table objects add constraint no_bad_names check (name <> 'bad')"]);
-    const kind = engine.registry.get('Group');
-    const names = ['first', 'good', 'bad', 'better', 'best'];
-    const results = await Promise.allSettled(
-      names.map((wanted) => createObject(engine, call, kind, { name: wanted }, strict)),
-    );
-    expect(results.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-      'fulfilled',
-    ]);
-    expect(await revisionsOf(office.database)).toEqual(upTo(6));
-    expect(
-      await rowsOf(office.database, "select name from objects where kind = 'Group' and name <> 'All' order by name"),
-    ).toEqual(['best', 'better', 'first', 'good'].map((found) => ({ name: found })));
-    expect(logged.filter(({ message }) => message.startsWith('defect'))).toHaveLength(1);
-  });
-
   it('are written once when a listener fails, and the log says so', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call, logged } = office;
     const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
     engine.listeners.add(({ plan }) => {
@@ -149,7 +151,7 @@ eachEngine('mutations on %s', (name) => {
   });
 
   it('that change nothing make no revision, and each revision is told once, in order', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const told: number[] = [];
     engine.listeners.add(({ revision }) => told.push(revision));

@@ -34,8 +34,25 @@ eachEngine('applying documents on %s', (name) => {
     expect(await readTables(office.database)).toEqual(before);
   });
 
-  it('writes nothing for problems, a tripped guard or another digest than expected', async () => {
+  it('E83 writes new positions without a revision', async () => {
     await using office = await newOffice(name);
+    const { engine, call } = office;
+    await applyDesire(engine, call, desire('a', groups(2)));
+    const moved = groups(2).map((item) => ({ ...item, place: { ...item.place, file: 'moved.yaml' } }));
+    await applyDesire(engine, call, desire('a', moved));
+    expect(await revisionsOf(office.database)).toEqual(upTo(3));
+    const stored = await loadSnapshot(office.database, engine.registry, office.account);
+    const current = await engine.snapshots.current(office.account);
+    expect(stored === undefined ? [] : objectOf(stored, 'Group', 'g1').declared).toMatchObject([
+      { file: 'moved.yaml', line: 1 },
+    ]);
+    expect(objectsOf(current)).toEqual(stored === undefined ? undefined : objectsOf(stored));
+  });
+});
+
+describe('applying documents', () => {
+  it('writes nothing for problems, a tripped guard or another digest than expected', async () => {
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyDesire(engine, call, desire('a', groups(8)));
     const before = await readTables(office.database);
@@ -61,7 +78,7 @@ eachEngine('applying documents on %s', (name) => {
   });
 
   it('reports no problem of references beside documents that could not be read', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const read = { code: 'yaml_invalid', message: 'broken', file: 'b.yaml', line: 2 };
     const result = await applyDesire(
       office.engine,
@@ -72,7 +89,7 @@ eachEngine('applying documents on %s', (name) => {
   });
 
   it('E74 goes ahead with the approved digest and with no other', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyDesire(engine, call, desire('a', groups(8)));
     const [one, other] = [groups(1), groups(2)];
@@ -82,23 +99,8 @@ eachEngine('applying documents on %s', (name) => {
     expect((await applyDesire(engine, call, desire('a', one, { approve }))).state).toBe('applied');
   });
 
-  it('E83 writes new positions without a revision', async () => {
-    await using office = await newOffice(name);
-    const { engine, call } = office;
-    await applyDesire(engine, call, desire('a', groups(2)));
-    const moved = groups(2).map((item) => ({ ...item, place: { ...item.place, file: 'moved.yaml' } }));
-    await applyDesire(engine, call, desire('a', moved));
-    expect(await revisionsOf(office.database)).toEqual(upTo(3));
-    const stored = await loadSnapshot(office.database, engine.registry, office.account);
-    const current = await engine.snapshots.current(office.account);
-    expect(stored === undefined ? [] : objectOf(stored, 'Group', 'g1').declared).toMatchObject([
-      { file: 'moved.yaml', line: 1 },
-    ]);
-    expect(objectsOf(current)).toEqual(stored === undefined ? undefined : objectsOf(stored));
-  });
-
   it('plans and writes nothing', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const before = await readTables(office.database);
     const { outcome } = await planDesire(office.engine, office.call, desire('a', groups(3)));
     expect(outcome.ok && outcome.plan.counts.create).toBe(3);
@@ -106,7 +108,7 @@ eachEngine('applying documents on %s', (name) => {
   });
 
   it('E29 takes the export of the account back without a change, from another source', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyDesire(
       engine,
@@ -139,7 +141,7 @@ eachEngine('applying documents on %s', (name) => {
   });
 
   it('of several sources at once are all applied', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const results = await Promise.all(
       upTo(12).map((at) =>
@@ -162,7 +164,7 @@ eachEngine('applying documents on %s', (name) => {
 
 describe('names of exports', () => {
   it('are valid keys, whatever objects are called', async () => {
-    await using office = await newOffice('embedded');
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
     const names = [
@@ -192,7 +194,7 @@ describe('names of exports', () => {
   });
 
   it('carry a part of the id where a name repeats', async () => {
-    await using office = await newOffice('embedded');
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Policy');
     const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';

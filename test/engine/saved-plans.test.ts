@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storedObject } from '../../src/engine/bootstrap.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
@@ -40,8 +40,23 @@ eachEngine('a saved plan on %s', (name) => {
     ]);
   });
 
-  it('is applied by one of many who try at once', async () => {
+  it('is gone after a day', async () => {
     await using office = await newOffice(name);
+    const { engine, call } = office;
+    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const later = (hours: number): Engine => ({
+      ...engine,
+      now: () => new Date(Date.now() + hours * 3_600_000).toISOString(),
+    });
+    expect((await showPlan(later(23), call, id)).id).toBe(id);
+    await expect(showPlan(later(25), call, id)).rejects.toBeInstanceOf(NotFound);
+    await expect(applyPlan(later(25), call, id)).rejects.toBeInstanceOf(NotFound);
+  });
+});
+
+describe('a saved plan', () => {
+  it('is applied by one of many who try at once', async () => {
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
     const results = await Promise.allSettled(upTo(10).map(() => applyPlan(engine, call, id)));
@@ -50,7 +65,7 @@ eachEngine('a saved plan on %s', (name) => {
   });
 
   it('E103 is applied after an unrelated write', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs', { peers: ['p1'] })]));
     await createObject(engine, call, engine.registry.get('Group'), { name: 'unrelated', peers: ['p1'] }, lenient);
@@ -58,7 +73,7 @@ eachEngine('a saved plan on %s', (name) => {
   });
 
   it('E104 is stale after a related write, and stays usable for who looks again', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const stated = [allow('p', ['All'], ['All'])];
     await applyNow(engine, call, desire('a', stated));
@@ -77,7 +92,7 @@ eachEngine('a saved plan on %s', (name) => {
   });
 
   it('E105 is stale when a new object makes a name ambiguous', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const first = await createObject(engine, call, engine.registry.get('Group'), { name: 'devs' }, lenient);
     const { id = '' } = await createPlan(
@@ -90,7 +105,7 @@ eachEngine('a saved plan on %s', (name) => {
   });
 
   it('E104 is stale when what it refers to is gone', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
     const { object } = await createObject(engine, call, kind, { name: 'devs' }, lenient);
@@ -105,7 +120,7 @@ eachEngine('a saved plan on %s', (name) => {
   });
 
   it('E74 with tripped guards wants its own digest approved', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyNow(
       engine,
@@ -125,7 +140,7 @@ eachEngine('a saved plan on %s', (name) => {
   });
 
   it('E108 without changes is applied without a revision', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyNow(engine, call, desire('a', [document('Group', 'devs')]));
     const { id = '' } = await createPlan(engine, { ...call, revision: 3 }, desire('a', [document('Group', 'devs')]));
@@ -133,28 +148,15 @@ eachEngine('a saved plan on %s', (name) => {
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
   });
 
-  it('is gone after a day', async () => {
-    await using office = await newOffice(name);
-    const { engine, call } = office;
-    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
-    const later = (hours: number): Engine => ({
-      ...engine,
-      now: () => new Date(Date.now() + hours * 3_600_000).toISOString(),
-    });
-    expect((await showPlan(later(23), call, id)).id).toBe(id);
-    await expect(showPlan(later(25), call, id)).rejects.toBeInstanceOf(NotFound);
-    await expect(applyPlan(later(25), call, id)).rejects.toBeInstanceOf(NotFound);
-  });
-
   it('of another account is not found', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
     await expect(showPlan(engine, { ...call, account: 'other' }, id)).rejects.toBeInstanceOf(NotFound);
   });
 
   it('shows problems instead of being saved', async () => {
-    await using office = await newOffice(name);
+    await using office = await newOffice('postgres');
     await expect(
       createPlan(office.engine, office.call, desire('a', [allow('p', ['nobody'], ['All'])])),
     ).rejects.toMatchObject({ name: 'InvalidInput', problems: [{ code: 'reference_unknown' }] });
