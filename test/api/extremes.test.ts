@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from './documents.ts';
-import { sharedApi } from './setup.ts';
+import { sharedApi, testApi, token } from './setup.ts';
 
 const api = sharedApi();
 const long = (length: number) => randomBytes(length).toString('base64url').slice(0, length);
@@ -94,4 +94,27 @@ it('a group names every one of its referrers', async () => {
   expect(status).toBe(400);
   for (const said of ['linked', 'policy: By rule', 'policy: By map', 'route: by-route', 'account: account'])
     expect(body.message).toContain(said);
+});
+
+it('an id of another kind is not found, whatever is asked of it', async () => {
+  const { account } = api();
+  for (const id of [account, peer])
+    for (const url of [`/api/groups/${id}`, `/api/policies/${id}`, `/api/routes/${id}`, `/api/dns/zones/${id}`])
+      for (const [method, body] of [['GET'], ['DELETE'], ['PUT', { name: 'x' }]] as [string, JsonObject?][])
+        expect((await api().call(method, url, body)).body).toMatchObject({
+          ...{ code: 404, message: expect.stringContaining('not found') },
+        });
+});
+
+it('serves the requests that are under way while it closes', async () => {
+  await using own = await testApi();
+  const url = await own.app.listen({ host: '127.0.0.1', port: 0 });
+  const headers = { authorization: `Token ${token}`, 'content-type': 'application/json' };
+  const writes = Array.from({ length: 20 }, (_, at) =>
+    fetch(`${url}/api/groups`, { method: 'POST', headers, body: JSON.stringify({ name: `last ${at}` }) }),
+  );
+  await Promise.race(writes);
+  const [answers] = await Promise.all([Promise.allSettled(writes), own.app.close()]);
+  const statuses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []));
+  expect(new Set(statuses)).toEqual(new Set([200]));
 });
