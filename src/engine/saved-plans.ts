@@ -69,14 +69,13 @@ export async function applyPlan(engine: Engine, call: Call, id: string, approve?
   if (saved.state === 'needs_approval' && approve !== saved.digest) throw unsafe(saved.view as unknown as PlanView);
   if (!(await claimPlan(engine.database, call.account, id)))
     throw new Conflict('stale', `plan ${id} is being applied already`);
-  try {
-    const applied = await applyNow(engine, call, desireOf(saved, approve));
-    await settlePlan(engine.database, call.account, id, { revision: applied.revision });
-    return applied;
-  } catch (error) {
+  const applied = await applyNow(engine, call, desireOf(saved, approve)).catch(async (error) => {
     await settlePlan(engine.database, call.account, id, { state: saved.state });
     throw error;
-  }
+  });
+  // An applied plan is never given back, also when this last note fails.
+  await settlePlan(engine.database, call.account, id, { revision: applied.revision });
+  return applied;
 }
 
 /** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
