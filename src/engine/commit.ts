@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts';
-import { Internal, Unavailable } from '../model/errors.ts';
+import { Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
@@ -7,8 +7,8 @@ import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import { commit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
-import { hasRevision } from '../store/revisions.ts';
 import { catchUp } from '../store/snapshots.ts';
+import { resolveDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -153,7 +153,7 @@ async function writeHolding(
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
     if (planned === undefined || planned.revisions.length === 0) return planned;
-    return (await resolveDoubt(options, account, planned.revisions, error)) ? planned : undefined;
+    return (await resolveDoubt(options.database, account, planned.revisions, error)) ? planned : undefined;
   }
 }
 
@@ -206,36 +206,8 @@ async function write(options: CommitterOptions, base: Snapshot, planned: Planned
     return await commit(options.database, { base, next: planned.tip, revisions: planned.revisions });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    return await resolveDoubt(options, base.account, planned.revisions, error);
+    return await resolveDoubt(options.database, base.account, planned.revisions, error);
   }
-}
-
-/** Waits between questions to a database that does not answer, in milliseconds; about 20 seconds in all. */
-const doubtWaits = [50, 100, 200, 400, 800, 1500, 2500, 4000, 5000, 6000];
-
-async function resolveDoubt(
-  options: CommitterOptions,
-  account: string,
-  revisions: readonly RevisionInput[],
-  cause: Unavailable,
-): Promise<boolean> {
-  const requestId = revisions[0]?.requestId;
-  if (requestId === undefined) throw new Internal('a batch without revisions was written', { cause });
-  for (const wait of doubtWaits) {
-    try {
-      return await hasRevision(options.database, account, requestId);
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-  }
-  throw new Unavailable(
-    'the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again',
-    {
-      cause,
-      inDoubt: true,
-    },
-  );
 }
 
 /** Answers everybody, then tells about the revisions. */
