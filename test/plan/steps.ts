@@ -15,7 +15,7 @@ import {
 import { viewPlan } from '../../src/plan/view.ts';
 import { account, all, peer, registry, stateOf } from '../kinds/objects.ts';
 
-export const validator = createValidator(registry);
+const validator = createValidator(registry);
 
 export const now = '2026-03-01T10:00:00.000Z';
 
@@ -170,7 +170,7 @@ export function deleteOn(state: Snapshot, id: string): RequestOutcome {
 }
 
 /** The stored spec as a request says it: membership is a list. */
-export function bodyOf(spec: JsonObject): JsonObject {
+function bodyOf(spec: JsonObject): JsonObject {
   const isMembers = (name: string, value: Json) =>
     name === 'peers' && typeof value === 'object' && !Array.isArray(value);
   return Object.fromEntries(
