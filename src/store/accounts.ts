@@ -23,11 +23,3 @@ export async function createFirstAccount(database: Database, id: string, at: str
   });
   return account;
 }
-
-/** The revision of an account, without anything else. */
-export async function readRevisionNumber(database: Database, account: string): Promise<number | undefined> {
-  const [row] = await database.lookUp(
-    statement<{ readonly revision: number }>('select revision from accounts where account_id = $1', [account]),
-  );
-  return row?.revision;
-}

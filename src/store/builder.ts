@@ -26,6 +26,12 @@ export function statement<Row>(text: string, parameters: readonly unknown[]): Co
   return CompiledQuery.raw(text, [...parameters]) as CompiledQuery<Row>;
 }
 
+/**
+ * Begins the text of a statement that must not be kept as a named one: the plan that suits its lists depends on their
+ * lengths and on the size of the account.
+ */
+export const plannedEachTime = '/* planned each time */ ';
+
 const RESTRICT = "select set_config('role', 'heddle_app', true), set_config('heddle.account', $1, true)";
 
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CompiledQuery } from 'kysely';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { Internal, Unavailable } from '../model/errors.ts';
-import { beginText, checkParameters, lockHead, perform, restrictTo } from './builder.ts';
+import { beginText, checkParameters, lockHead, perform, plannedEachTime, restrictTo } from './builder.ts';
 import type { AccountAccess, Database, DatabaseOptions, RowsOf, Run, TransactionOptions } from './database.ts';
 import { columnParsers } from './schema.ts';
 
@@ -159,6 +159,7 @@ class PostgresDatabase implements Database {
   }
 
   #name(text: string): string | undefined {
+    if (text.startsWith(plannedEachTime)) return undefined;
     const known = this.#names?.get(text);
     if (known !== undefined || this.#names === undefined || this.#names.size >= NAMED_STATEMENTS) return known;
     const name = `h_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;

@@ -72,7 +72,7 @@ function objectRow(kind: Kind, object: StoredObject): JsonObject {
 }
 
 /** Membership is rows of `object_refs` only. */
-export function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
+function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
   const fields = membershipFields(kind);
   return fields.length === 0
     ? spec
