@@ -29,7 +29,7 @@ export function answerFrom(state: Snapshot, name: string, version: number, make:
 }
 
 /** Serialises an answer; the ETag is the version and a hash of the whole body. */
-export function makeAnswer(version: number, body: Json): Answer {
+function makeAnswer(version: number, body: Json): Answer {
   const text = JSON.stringify(body);
   return { text, etag: `"${version}.${sha256(text).slice(0, 16)}"` };
 }

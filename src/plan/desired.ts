@@ -170,7 +170,7 @@ export function problemAt(
 }
 
 /** The kinds that documents may have. */
-export function documentKinds(registry: Registry): readonly string[] {
+function documentKinds(registry: Registry): readonly string[] {
   return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
 }
 

@@ -1,4 +1,4 @@
-import { build, statement } from './builder.ts';
+import { build } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** The account of a server that has one, or `undefined` before the first start. */

@@ -30,7 +30,7 @@ export function lowerToResponse(registry: Registry, object: StoredObject, state:
 }
 
 /** The short form in which other objects' answers show this one. */
-export function lowerToSummary(registry: Registry, object: StoredObject, state: State): JsonObject {
+function lowerToSummary(registry: Registry, object: StoredObject, state: State): JsonObject {
   const kind = registry.get(object.kind);
   const members = (kind.summary ?? ['id', 'name']).map((member): [string, Json] => {
     if (member === 'id') return [member, object.id];
