@@ -122,11 +122,7 @@ export function createEngine(
     committed: (revision) => {
       for (const listener of listeners) listener(revision);
     },
-    defect: (error) =>
-      log({
-        level: 'error',
-        message: `defect: the database refused a batch, which is now written one by one: ${describe(error)}`,
-      }),
+    defect: (what, error) => log({ level: 'error', message: `defect: ${what}: ${describe(error)}` }),
   });
   const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
   return {

@@ -38,7 +38,8 @@ export function makeAnswer(version: number, body: Json): Answer {
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.header('etag', answer.etag);
   const known = request.headers['if-none-match'];
-  if (request.method === 'GET' && known !== undefined && matches(known, answer.etag)) return reply.code(304).send();
+  if (['GET', 'HEAD'].includes(request.method) && known !== undefined && matches(known, answer.etag))
+    return reply.code(304).send();
   return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
 }
 

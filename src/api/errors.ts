@@ -30,7 +30,7 @@ const conflictStatus: Readonly<Record<ConflictReason, number>> = {
 };
 
 /** The HTTP status of an exception: the only such mapping. */
-export function statusOf(error: unknown): number {
+function statusOf(error: unknown): number {
   if (error instanceof Conflict) return conflictStatus[error.reason];
   if (error instanceof InvalidInput) return 422;
   if (error instanceof NotFound) return 404;

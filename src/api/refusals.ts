@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorBody } from './errors.ts';
 
 /** The body of a refusal that no exception stands behind. */
-export function errorBody(code: number, message: string): ErrorBody {
+function errorBody(code: number, message: string): ErrorBody {
   return { message, code };
 }
 

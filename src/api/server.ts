@@ -8,6 +8,7 @@ import { areas } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
 import { addConfigRoutes } from './config-routes.ts';
+import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
@@ -43,6 +44,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     clientErrorHandler: refuseBrokenRequest,
   });
   const refuseOtherMethods = collectMethods(app);
+  drainConnections(app);
   app.decorateRequest('call', undefined);
   app.setErrorHandler(
     createErrorHandler((error, request) => options.report(error, `${request.method} ${request.url}`)),

@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts';
-import { Internal, Unavailable } from '../model/errors.ts';
+import { Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
@@ -7,7 +7,8 @@ import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import { commit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
-import { hasRevision } from '../store/revisions.ts';
+import { catchUp } from '../store/snapshots.ts';
+import { resolveDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -49,8 +50,8 @@ export interface CommitterOptions {
   newRequestId(): string;
   /** Told about every revision, after it happened. */
   committed(revision: CommittedRevision): void;
-  /** Told when SQL refused a batch, which is a defect. */
-  defect(error: unknown): void;
+  /** Told what should not happen, and goes on: SQL refused a batch, or a listener failed. */
+  defect(what: string, error: unknown): void;
 }
 
 interface Waiting {
@@ -61,7 +62,7 @@ interface Waiting {
 
 /** How many mutations one statement carries at most. */
 const batchSize = 256;
-/** How often a batch is planned again when other servers were faster. */
+/** How often a batch is planned again when its connection breaks. */
 const attempts = 20;
 
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
@@ -100,32 +101,60 @@ export function createCommitter(options: CommitterOptions): Committer {
 
 /** Answers every mutation of the batch; never throws, because the queue goes on. */
 async function commitBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<void> {
+  let planned: Planned;
   try {
-    await tryBatch(options, account, batch);
+    planned = await writeBatch(options, account, batch);
   } catch (error) {
     if (batch.length === 1 || error instanceof Unavailable) {
       for (const waiting of batch) waiting.reject(error);
       return;
     }
-    options.defect(error);
+    options.defect('the database refused a batch, which is now written one by one', error);
     for (const waiting of batch) await commitBatch(options, account, [waiting]);
+    return;
   }
+  // What is written is written: nothing that fails from here on may plan it again.
+  finish(options, planned);
 }
 
-async function tryBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<void> {
+async function writeBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<Planned> {
   const { snapshots } = options;
   const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
-  let base = await snapshots.at(account, seen);
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const planned = await planBatch(options, base, batch);
-    if (planned.revisions.length === 0 || (await write(options, base, planned))) {
-      if (planned.revisions.length > 0) snapshots.advance(planned.tip);
-      finish(options, planned);
-      return;
-    }
-    base = await snapshots.fresh(account);
+  const base = await snapshots.at(account, seen);
+  let planned: Planned | undefined = await planBatch(options, base, batch);
+  if (planned.revisions.length > 0 && !(await write(options, base, planned))) planned = undefined;
+  for (let attempt = 0; planned === undefined; attempt++) {
+    if (attempt === attempts) throw new Unavailable(`the connection broke ${attempts} times; try again`);
+    planned = await writeHolding(options, account, batch);
   }
-  throw new Unavailable(`the account ${account} changed ${attempts} times while this was planned; try again`);
+  if (planned.revisions.length > 0) snapshots.advance(planned.tip);
+  return planned;
+}
+
+/**
+ * Plans and writes while no other server can, so that a large plan that lost a race is not overtaken again and again.
+ * `undefined` when the connection broke before it was written.
+ */
+async function writeHolding(
+  options: CommitterOptions,
+  account: string,
+  batch: readonly Waiting[],
+): Promise<Planned | undefined> {
+  const known = await options.snapshots.current(account);
+  let planned: Planned | undefined;
+  try {
+    return await options.database.holding(account, async (held) => {
+      const base = await catchUp(held, known);
+      planned = await planBatch(options, base, batch);
+      const { tip, revisions } = planned;
+      if (revisions.length > 0) await commit(held, { base, next: tip, revisions });
+      return planned;
+    });
+  } catch (error) {
+    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
+    if (planned === undefined || planned.revisions.length === 0) return planned;
+    return (await resolveDoubt(options.database, account, planned.revisions, error)) ? planned : undefined;
+  }
 }
 
 interface Planned {
@@ -177,38 +206,11 @@ async function write(options: CommitterOptions, base: Snapshot, planned: Planned
     return await commit(options.database, { base, next: planned.tip, revisions: planned.revisions });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    return await resolveDoubt(options, base.account, planned.revisions, error);
+    return await resolveDoubt(options.database, base.account, planned.revisions, error);
   }
 }
 
-/** Waits between questions to a database that does not answer, in milliseconds; about 20 seconds in all. */
-const doubtWaits = [50, 100, 200, 400, 800, 1500, 2500, 4000, 5000, 6000];
-
-async function resolveDoubt(
-  options: CommitterOptions,
-  account: string,
-  revisions: readonly RevisionInput[],
-  cause: Unavailable,
-): Promise<boolean> {
-  const requestId = revisions[0]?.requestId;
-  if (requestId === undefined) throw new Internal('a batch without revisions was written', { cause });
-  for (const wait of doubtWaits) {
-    try {
-      return await hasRevision(options.database, account, requestId);
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-  }
-  throw new Unavailable(
-    'the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again',
-    {
-      cause,
-      inDoubt: true,
-    },
-  );
-}
-
+/** Answers everybody, then tells about the revisions. */
 function finish(options: CommitterOptions, planned: Planned): void {
   for (const { waiting, result } of planned.results) {
     if ('error' in result) {
@@ -218,13 +220,15 @@ function finish(options: CommitterOptions, planned: Planned): void {
     waiting.resolve(result);
     if (!result.ok || result.revision === undefined) continue;
     const { account, actor } = waiting.mutation;
-    options.committed({
-      account,
-      revision: result.revision,
-      actor,
-      plan: result.plan,
-      before: result.before,
-      after: result.after,
-    });
+    const { revision, plan, before, after } = result;
+    tell(options, { account, revision, actor, plan, before, after });
+  }
+}
+
+function tell(options: CommitterOptions, revision: CommittedRevision): void {
+  try {
+    options.committed(revision);
+  } catch (error) {
+    options.defect(`what listens to revisions failed at revision ${revision.revision}`, error);
   }
 }

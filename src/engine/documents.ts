@@ -53,12 +53,21 @@ export async function planDesire(
 }
 
 async function planOn(engine: Engine, { actor }: Call, before: Snapshot, desire: Desire): Promise<Outcome> {
-  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, desire), actor }));
-  if (outcome.ok && desire.problems.length === 0) return outcome;
+  const isRead = desire.problems.length === 0;
+  // Where documents could not be read, nothing is known to be gone.
+  const prune = desire.prune && isRead;
+  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, { ...desire, prune }), actor }));
+  if (outcome.ok && isRead) return outcome;
   const found = outcome.ok ? [] : outcome.problems;
-  // Where documents could not be read, references may only seem unknown.
-  const sure = desire.problems.length === 0 ? found : found.filter(({ code }) => !code.startsWith('reference_'));
+  const sure = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
   return { ok: false, problems: sortProblems([...desire.problems, ...desire.place(sure)]) };
+}
+
+/** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
+function isSure({ code, kind, key }: Problem, told: readonly Problem[]): boolean {
+  if (code === 'object_duplicate')
+    return !told.some((other) => other.code === 'document_duplicate' && other.kind === kind && other.key === key);
+  return !code.startsWith('reference_');
 }
 
 /** Plans and commits what a source wants, as one revision or not at all. */

@@ -142,8 +142,8 @@ function slugOf(object: StoredObject): string {
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 200);
+    .slice(0, 200)
+    .replace(/^-+|-+$/g, '');
   return slug === '' ? `${object.kind.toLowerCase()}-${object.id.slice(-8)}` : slug;
 }
 

@@ -80,14 +80,13 @@ export async function applyPlan(engine: Engine, call: Call, id: string, approve?
   if (saved.state === 'needs_approval' && approve !== saved.digest) throw unsafe(saved.view as unknown as PlanView);
   if (!(await claimPlan(engine.database, call.account, id)))
     throw new Conflict('stale', `plan ${id} is being applied already`);
-  try {
-    const applied = await applyNow(engine, call, desireOf(saved, approve));
-    await settlePlan(engine.database, call.account, id, { revision: applied.revision });
-    return applied;
-  } catch (error) {
+  const applied = await applyNow(engine, call, desireOf(saved, approve)).catch(async (error) => {
     await settlePlan(engine.database, call.account, id, { state: saved.state });
     throw error;
-  }
+  });
+  // An applied plan is never given back, also when this last note fails.
+  await settlePlan(engine.database, call.account, id, { revision: applied.revision });
+  return applied;
 }
 
 /** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
@@ -95,6 +94,8 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
   const result = await applyDesire(engine, call, desire);
   switch (result.state) {
     case 'invalid':
+      // A saved plan was valid when it was made: what is wrong with it now is what moved.
+      if (desire.planId !== undefined) throw new Conflict('stale', moved, { problems: result.problems });
       throw refusalOf(result.problems);
     case 'needs_approval':
       throw unsafe(viewOf(result));

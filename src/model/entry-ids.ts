@@ -36,7 +36,8 @@ function idsFor(
   own: string,
   newId: () => string,
 ): Record<string, string> {
-  const kept = new Map(keys.flatMap((key) => (known[key] === undefined ? [] : [[key, known[key]] as const])));
+  const wanted = new Set(keys);
+  const kept = new Map(Object.entries(known).filter(([key]) => wanted.has(key)));
   let ownIsFree = ![...kept.values()].includes(own);
   return Object.fromEntries(
     keys.map((key) => {

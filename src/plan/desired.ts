@@ -5,6 +5,7 @@ import type { Document, Place } from '../model/document.ts';
 import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Registry } from '../model/registry.ts';
+import { formatFaultsBeside } from '../model/spec-faults.ts';
 import type { Validator } from '../model/validate.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
@@ -82,7 +83,8 @@ function expandDocument(registry: Registry, validator: Validator, document: Docu
 }
 
 function documentFaults(validator: Validator, kind: Kind, document: Document): readonly Fault[] {
-  const faults = validator.check(kind.name, 'document', document.spec);
+  const shape = validator.check(kind.name, 'document', document.spec);
+  const faults = shape.length === 0 ? [] : [...shape, ...formatFaultsBeside(kind, document.spec, shape)];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [
     {
@@ -167,7 +169,7 @@ export function problemAt(
 }
 
 /** The kinds that documents may have. */
-export function documentKinds(registry: Registry): readonly string[] {
+function documentKinds(registry: Registry): readonly string[] {
   return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
 }
 

@@ -60,7 +60,8 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
   const problems: Problem[] = [...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
   const found = yield* editTargets(input, targets, names);
   problems.push(...found.problems);
-  if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
+  if (problems.length > 0)
+    return { ok: false, problems: sortProblems([...problems, ...brokenRules(input, targets, found.edits)]) };
   yield undefined;
   const pruned = pruneObjects({ ...prune, stated: afterwards(targets, found.edits) });
   return finishPlan({
@@ -84,6 +85,19 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
         allowEmpty: input.allowEmpty || !input.prune,
       }),
   });
+}
+
+/** What depends on values and objects that the broken documents might change. */
+const unsure = /^(reference|object)_|_(taken|overlaps)$/;
+
+/** Beside broken documents: the rules that the others break for certain, so that these are not told only later. */
+function brokenRules(
+  { snapshot, source, newId }: DocumentsInput,
+  targets: readonly Target[],
+  edits: readonly Edit[],
+): readonly Problem[] {
+  const outcome = finishPlan({ snapshot, edits, source, locate: locateIn(targets), newId });
+  return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));
 }
 
 /** What the source states, by id, as it will be. */

@@ -134,7 +134,7 @@ function findUnmanaged(search: Search, item: Desired): Matched | undefined {
   const { snapshot, taken, problems } = search;
   const { kind } = item;
   const adopt = item.annotations[adoptAnnotation];
-  if (adopt !== undefined) return adoptById(snapshot, item, adopt, taken, problems);
+  if (adopt !== undefined) return adoptById(search, item, adopt);
   const free = (object: StoredObject) =>
     isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
   if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
@@ -170,13 +170,7 @@ function sameChild(search: Search, item: Desired, free: (object: StoredObject) =
     .find((child) => free(child) && item.kind.naturalKey?.(child.spec as never) === natural);
 }
 
-function adoptById(
-  snapshot: Snapshot,
-  item: Desired,
-  adopt: string,
-  taken: ReadonlySet<string>,
-  problems: Problem[],
-): Matched | undefined {
+function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: string): Matched | undefined {
   const id = adopt.replace(/^id:/, '');
   const object = snapshot.get(id);
   const fault =

@@ -12,6 +12,7 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
 import { sealSecrets } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { formatFaultsBeside, isTyped, ruleFaultsBeside } from '../model/spec-faults.ts';
 import type { Validator } from '../model/validate.ts';
 import { createIdGiver } from '../model/wire-id.ts';
 import { matchEntries } from './entries.ts';
@@ -53,10 +54,9 @@ export function planCreate(
   const { snapshot } = context;
   const id = seed.id ?? createIdGiver((name) => snapshot.lastNumber(name), context.newId)(kind);
   const read = readBody(context, kind, body, undefined);
-  if (read.faults.length > 0) return refused(kind, read.faults, id, read.ignored);
   const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
+  if (read.faults.length > 0) return refused(kind, withRules(kind, stated, read.faults), id, read.ignored);
   const canonical = canonicalSpec(kind, stated);
-  if (canonical.faults.length > 0) return refused(kind, canonical.faults, id, read.ignored);
   const spec = mergeMembers(kind.spec, {}, canonical.spec);
   const after: StoredObject = {
     id,
@@ -88,12 +88,12 @@ export function planReplace(
   body: JsonObject,
 ): RequestOutcome {
   const read = readBody(context, kind, body, before);
-  if (read.faults.length > 0) return refused(kind, read.faults, before.id, read.ignored);
+  if (!isTyped(read.faults)) return refused(kind, read.faults, before.id, read.ignored);
   const kept = keepStored(kind, before, read.spec);
-  const canonical = canonicalSpec(kind, kept);
   const entries = matchEntries(kind, before, read.spec);
-  const faults = [...canonical.faults, ...entries.faults];
-  if (faults.length > 0) return refused(kind, faults, before.id, read.ignored);
+  const faults = [...read.faults, ...entries.faults];
+  if (faults.length > 0) return refused(kind, withRules(kind, kept, faults), before.id, read.ignored);
+  const canonical = canonicalSpec(kind, kept);
   const spec = mergeMembers(kind.spec, before.spec, canonical.spec);
   const managed = managedProblems(kind, before, spec);
   if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
@@ -170,18 +170,24 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject, before:
         message: `unknown field \`${path.slice(1)}\`; remove it`,
       }))
     : [];
-  const faults = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body)];
   const { ignored } = prepared;
   const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
-  if (faults.length > 0) return { spec: stated, given: {}, faults, ignored };
+  const shape = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body)];
+  if (!isTyped(shape)) return { spec: stated, given: {}, faults: shape, ignored };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
-  const given = inputs.spec;
   const sealed = sealSecrets(kind.spec, stated, before?.spec, context.means ?? bareMeans, 'request');
-  const unknownNames = [
+  const deeper = [
+    ...formatFaultsBeside(kind, stated, shape),
+    ...inputs.faults,
+    ...sealed.faults,
     ...unknownIds(context.snapshot, kind.spec, sealed.spec),
-    ...unknownIds(context.snapshot, kind.inputs ?? {}, given),
+    ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec),
   ];
-  return { spec: sealed.spec, given, faults: [...inputs.faults, ...sealed.faults, ...unknownNames], ignored };
+  return { spec: sealed.spec, given: inputs.spec, faults: [...shape, ...deeper], ignored };
+}
+
+function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+  return [...faults, ...ruleFaultsBeside(kind, spec, faults)];
 }
 
 /** Members that answers show and that clients may send back: they change nothing, and nobody is told. */

@@ -1,4 +1,4 @@
-import { build, statement } from './builder.ts';
+import { build } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** The account of a server that has one, or `undefined` before the first start. */
@@ -22,12 +22,4 @@ export async function createFirstAccount(database: Database, id: string, at: str
     else await run('insert into accounts (account_id, created_at) values ($1, $2)', [id, at]);
   });
   return account;
-}
-
-/** The revision of an account, without anything else. */
-export async function readRevisionNumber(database: Database, account: string): Promise<number | undefined> {
-  const [row] = await database.lookUp(
-    statement<{ readonly revision: number }>('select revision from accounts where account_id = $1', [account]),
-  );
-  return row?.revision;
 }

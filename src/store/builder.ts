@@ -26,6 +26,12 @@ export function statement<Row>(text: string, parameters: readonly unknown[]): Co
   return CompiledQuery.raw(text, [...parameters]) as CompiledQuery<Row>;
 }
 
+/**
+ * Begins the text of a statement that must not be kept as a named one: the plan that suits its lists depends on their
+ * lengths and on the size of the account.
+ */
+export const plannedEachTime = '/* planned each time */ ';
+
 const RESTRICT = "select set_config('role', 'heddle_app', true), set_config('heddle.account', $1, true)";
 
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
@@ -41,6 +47,11 @@ export function restrictTo(account: string, options: TransactionOptions): Compil
 /** The text that opens such a transaction. */
 export function beginText(options: TransactionOptions): string {
   return options.snapshot ? 'begin isolation level repeatable read read only' : 'begin isolation level read committed';
+}
+
+/** Locks the head row of an account against other writers, and against nobody else. */
+export function lockHead(account: string): CompiledQuery {
+  return CompiledQuery.raw('select revision from accounts where account_id = $1 for no key update', [account]);
 }
 
 /** Refuses parameters the two drivers would send differently, before anything is sent. */

@@ -19,6 +19,9 @@ export type Run = (
   parameters?: readonly unknown[],
 ) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
+/** What runs the statements of an account: the database, or the transaction that holds the account. */
+export type AccountAccess = Pick<Database, 'inAccount' | 'wrote'>;
+
 /** A Postgres, own server or embedded: the same types, errors (SQLSTATE in `code`, or `Unavailable`) and isolation. */
 export interface Database {
   readonly engine: 'postgres' | 'embedded';
@@ -28,6 +31,11 @@ export interface Database {
     statements: Statements,
     options?: TransactionOptions,
   ): Promise<RowsOf<Statements>>;
+  /**
+   * One transaction that first locks the account's head row: no other writer comes between what `work` reads and what it
+   * writes. `work` uses nothing but what it is given, because any other statement may wait for this very transaction.
+   */
+  holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value>;
   /** One statement outside row-level security: look-ups in `directory`, and the server's own lists. */
   lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]>;
   /** Runs SQL as the owner, in one transaction: migrations and maintenance. */

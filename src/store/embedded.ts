@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 import type { CompiledQuery } from 'kysely';
 import { Unavailable } from '../model/errors.ts';
-import { beginText, checkParameters, perform, restrictTo } from './builder.ts';
-import type { Database, RowsOf, Run, TransactionOptions } from './database.ts';
+import { beginText, checkParameters, lockHead, perform, restrictTo } from './builder.ts';
+import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { columnParsers } from './schema.ts';
 
@@ -77,10 +77,21 @@ class EmbeddedDatabase implements Database {
       // PGlite has begun the transaction itself; its mode can still be set before the first query.
       await transaction.exec(beginText(options).replace(/^begin/, 'set transaction'));
       await query(transaction, restrictTo(account, options));
-      const answers: (readonly unknown[])[] = [];
-      for (const statement of statements) answers.push(await query(transaction, statement));
-      // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
-      return answers as unknown as RowsOf<Statements>;
+      return queryAll(transaction, statements);
+    });
+  }
+
+  holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value> {
+    return this.#transaction(async (transaction) => {
+      await query(transaction, restrictTo(account, { write: true }));
+      await query(transaction, lockHead(account));
+      return work({
+        inAccount(_, statements) {
+          for (const statement of statements) checkParameters(statement);
+          return queryAll(transaction, statements);
+        },
+        wrote: (rows) => this.wrote(rows),
+      });
     });
   }
 
@@ -132,6 +143,16 @@ class EmbeddedDatabase implements Database {
     if (this.#closed) throw new Unavailable('The embedded database is closed.');
     return this.#pglite.transaction(work);
   }
+}
+
+async function queryAll<const All extends readonly CompiledQuery<unknown>[]>(
+  transaction: Transaction,
+  statements: All,
+): Promise<RowsOf<All>> {
+  const answers: (readonly unknown[])[] = [];
+  for (const statement of statements) answers.push(await query(transaction, statement));
+  // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
+  return answers as unknown as RowsOf<All>;
 }
 
 async function query<Row>(transaction: Transaction, statement: CompiledQuery<Row>): Promise<readonly Row[]> {

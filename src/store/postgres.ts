@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { CompiledQuery } from 'kysely';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { Internal, Unavailable } from '../model/errors.ts';
-import { beginText, checkParameters, perform, restrictTo } from './builder.ts';
-import type { Database, DatabaseOptions, RowsOf, Run, TransactionOptions } from './database.ts';
+import { beginText, checkParameters, lockHead, perform, plannedEachTime, restrictTo } from './builder.ts';
+import type { AccountAccess, Database, DatabaseOptions, RowsOf, Run, TransactionOptions } from './database.ts';
 import { columnParsers } from './schema.ts';
 
 /** How long to wait for a free connection, and for an answer of one that neither works nor closes. */
@@ -15,6 +15,12 @@ const NAMED_STATEMENTS = 500;
 
 // Connection exceptions, shutdown, crash, start-up, database dropped, idle timeout, too many connections.
 const UNREACHABLE = /^(08|57P0|53300)/;
+
+// Another writer held the account, or the statement took, longer than restrictTo allows.
+const TOO_SLOW: Readonly<Record<string, string>> = {
+  '55P03': 'another writer holds the account; try again',
+  '57014': 'the statement took too long',
+};
 
 type Settled = readonly PromiseSettledResult<QueryResult>[];
 
@@ -61,6 +67,34 @@ class PostgresDatabase implements Database {
     mustBeCommitted(results.at(-1));
     // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
     return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
+  }
+
+  async holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value> {
+    const client = await this.#connect();
+    const inAccount: Database['inAccount'] = async (_, statements) => {
+      for (const statement of statements) checkParameters(statement);
+      const results = await answers(
+        client,
+        statements.map((statement) => this.#query(statement)),
+      );
+      // As above: by position.
+      return results.map((result) => result.rows) as RowsOf<typeof statements>;
+    };
+    try {
+      const start = [restrictTo(account, { write: true }), lockHead(account)].map((statement) =>
+        this.#query(statement),
+      );
+      await answers(client, [{ text: beginText({}) }, ...start]);
+      const value = await work({ inAccount, wrote: () => {} });
+      const [committed] = await answers(client, [{ text: 'commit' }]);
+      mustBeCommitted(committed);
+      client.release();
+      return value;
+    } catch (error) {
+      // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
+      client.release(true);
+      throw this.#explain(error, client, true);
+    }
   }
 
   async lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> {
@@ -125,6 +159,7 @@ class PostgresDatabase implements Database {
   }
 
   #name(text: string): string | undefined {
+    if (text.startsWith(plannedEachTime)) return undefined;
     const known = this.#names?.get(text);
     if (known !== undefined || this.#names === undefined || this.#names.size >= NAMED_STATEMENTS) return known;
     const name = `h_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
@@ -136,6 +171,8 @@ class PostgresDatabase implements Database {
     if (this.#dead.has(client)) return unavailable(error, write);
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return unavailable(error, write);
+    const slow = TOO_SLOW[error.code];
+    if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
     return isForgotten(error) ? forgotten(error) : error;
   }
 }
@@ -155,6 +192,15 @@ async function send(client: PoolClient, queries: readonly QueryConfig[]): Promis
   const results = await Promise.allSettled(answers);
   clearTimeout(silence);
   return results;
+}
+
+/** The answers to all queries, or the first failure. */
+async function answers(client: PoolClient, queries: readonly QueryConfig[]): Promise<readonly QueryResult[]> {
+  const results = await send(client, queries);
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 }
 
 function unavailable(cause: unknown, inDoubt: boolean): Unavailable {

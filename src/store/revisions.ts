@@ -1,4 +1,4 @@
-import { build, statement } from './builder.ts';
+import { build, lockHead } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** Whether a commit with this request id happened. Waits for a writer that may still be at work, so the answer is final. */
@@ -6,7 +6,7 @@ export async function hasRevision(database: Database, account: string, requestId
   const [, found] = await database.inAccount(
     account,
     [
-      statement('select revision from accounts where account_id = $1 for no key update', [account]),
+      lockHead(account),
       build
         .selectFrom('revisions')
         .select('revision')

@@ -1,4 +1,5 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { sha256 } from '../lib/node-pure.ts';
 import { facetsOf } from '../model/facets.ts';
 import { entriesOf } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
@@ -71,7 +72,7 @@ function objectRow(kind: Kind, object: StoredObject): JsonObject {
 }
 
 /** Membership is rows of `object_refs` only. */
-export function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
+function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
   const fields = membershipFields(kind);
   return fields.length === 0
     ? spec
@@ -90,8 +91,13 @@ function keyRows(snapshot: Snapshot, object: StoredObject | undefined): readonly
   const { kind, id } = object;
   return facetsOf(snapshot.registry, object).keys.map(({ rule, value }) => [
     `${rule}\n${value}`,
-    { kind, rule, value, object_id: id },
+    { kind, rule, value: indexable(value), object_id: id },
   ]);
+}
+
+/** A row of an index holds 2,704 bytes: a longer value is stored by its hash, which is as unique. Nobody reads it back. */
+function indexable(value: string): string {
+  return value.length <= 500 && !value.startsWith('sha256:') ? value : `sha256:${sha256(value)}`;
 }
 
 function referenceRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {

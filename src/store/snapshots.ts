@@ -3,7 +3,7 @@ import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
 import { build } from './builder.ts';
-import type { Database } from './database.ts';
+import type { AccountAccess, Database } from './database.ts';
 import { type ChangeRow, replay } from './history.ts';
 import { membershipFields } from './rows.ts';
 
@@ -79,7 +79,7 @@ export async function loadSnapshot(
 }
 
 /** Brings a snapshot up to the account's revision by what `changes` says it has missed. */
-export async function catchUp(database: Database, snapshot: Snapshot): Promise<Snapshot> {
+export async function catchUp(database: AccountAccess, snapshot: Snapshot): Promise<Snapshot> {
   const { account, revision } = snapshot;
   const [heads, rows] = await database.inAccount(
     account,

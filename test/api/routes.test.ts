@@ -98,6 +98,14 @@ it('tells all that is wrong at once', async () => {
     expect.arrayContaining(['value_out_of_range /metric', 'type_wrong /groups', 'value_too_short /network_id']),
   );
   expect(answer.body.problems).toHaveLength(7);
+  const mixed = await post(body({ metric: 0, network: '10.1.2.3/8', domains: ['a b'], groups: ['nobody'] }));
+  expect([...problemsOf(mixed)].sort()).toEqual([
+    'cidr_invalid /network',
+    'domain_invalid /domains/0',
+    'reference_unknown /groups/0',
+    'route_destination_exclusive /domains',
+    'value_out_of_range /metric',
+  ]);
 });
 
 it.each([

@@ -20,6 +20,7 @@ export function countTransactions(database: Database): Counted {
     database: {
       engine: database.engine,
       inAccount: counting(database.inAccount) as Database['inAccount'],
+      holding: counting(database.holding) as Database['holding'],
       lookUp: counting(database.lookUp) as Database['lookUp'],
       asOwner: counting(database.asOwner),
       wrote: (rows) => database.wrote(rows),

@@ -14,7 +14,7 @@ export const accounts: fc.Arbitrary<readonly Document[]> = fc
   .chain((keys) => documentsAround(keys));
 
 /** Documents that name no other groups than these; the groups themselves are among them. */
-export function documentsAround(groups: readonly string[]): fc.Arbitrary<readonly Document[]> {
+function documentsAround(groups: readonly string[]): fc.Arbitrary<readonly Document[]> {
   return fc
     .tuple(
       fc.tuple(...groups.map(groupDocument)),
@@ -37,7 +37,7 @@ export function shuffled(documents: readonly Document[]): fc.Arbitrary<readonly 
 }
 
 /** The second list with the very documents of the first where they say the same, as a source that reads only changed files gives it. */
-export function sharing(before: readonly Document[], after: readonly Document[]): readonly Document[] {
+function sharing(before: readonly Document[], after: readonly Document[]): readonly Document[] {
   const known = new Map(before.map((item) => [JSON.stringify(item), item]));
   return after.map((item) => known.get(JSON.stringify(item)) ?? item);
 }

@@ -15,7 +15,7 @@ import {
 import { viewPlan } from '../../src/plan/view.ts';
 import { account, all, peer, registry, stateOf } from '../kinds/objects.ts';
 
-export const validator = createValidator(registry);
+const validator = createValidator(registry);
 
 export const now = '2026-03-01T10:00:00.000Z';
 

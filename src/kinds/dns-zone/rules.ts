@@ -18,8 +18,11 @@ function reserved(domain: string): Fault {
   return { code: 'zone_domain_reserved', path: '/domain', message };
 }
 
+/** Records that were there before: of one that is made in the same step its own rules tell. */
 function recordsOutside(zone: StoredObject, domain: string, state: State): readonly Fault[] {
-  const names = state.childrenOf(zone.id, 'DNSRecord').filter(({ name }) => !isWithin(name, domain));
+  const names = state
+    .childrenOf(zone.id, 'DNSRecord')
+    .filter(({ name, createdRevision }) => createdRevision < zone.updatedRevision && !isWithin(name, domain));
   if (names.length === 0) return [];
   const shown = [...new Set(names.map(({ name }) => `\`${name}\``))].slice(0, mostNames);
   const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';

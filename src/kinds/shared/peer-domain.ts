@@ -3,7 +3,7 @@ import type { StoredObject } from '../../model/object.ts';
 import { derivedText, sectionOf, textOf } from './stored.ts';
 
 /** The domain of peers where neither the account nor the installation chose one. */
-export const defaultPeerDomain = 'heddle.internal';
+const defaultPeerDomain = 'heddle.internal';
 
 /** The domain below which the peers of an account have their names. */
 export function peerDomainOf(account: StoredObject | undefined): string {

@@ -92,7 +92,7 @@ const planItems: Readonly<Record<string, Item>> = {
       parameters: [...options, dryRun],
       body: documents,
       answer: json(named('Applied')),
-      errors: [400, ...common, 409, 413, 415, 422, 423, 428],
+      errors: [400, ...common, 409, 412, 413, 415, 422, 423, 428],
     },
   },
 };
@@ -179,7 +179,7 @@ const serverItems: Readonly<Record<string, Item>> = {
       tag: 'server',
       summary: 'Read measurements for Prometheus',
       answer: plain,
-      errors: [401, 403],
+      errors: [401, 403, 503],
     },
   },
   '/api/openapi.json': {
@@ -188,7 +188,7 @@ const serverItems: Readonly<Record<string, Item>> = {
       tag: 'server',
       summary: 'Read this document',
       answer: json({ type: 'object' }),
-      errors: [401, 403, 429],
+      errors: common,
     },
   },
 };

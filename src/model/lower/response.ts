@@ -41,7 +41,7 @@ export function lowerToResponse(
 }
 
 /** The short form in which other objects' answers show this one. */
-export function lowerToSummary(registry: Registry, object: StoredObject, state: State): JsonObject {
+function lowerToSummary(registry: Registry, object: StoredObject, state: State): JsonObject {
   const kind = registry.get(object.kind);
   const members = (kind.summary ?? ['id', 'name']).map((member): [string, Json] => {
     if (member === 'id') return [member, object.id];
@@ -135,9 +135,10 @@ function lowerEntries(
   entries: readonly JsonObject[],
   path: string,
 ): Json {
-  const ids = entryIdsOf(lowering.object)[path] ?? {};
+  // Keys are names that people choose, `constructor` among them.
+  const ids = new Map(Object.entries(entryIdsOf(lowering.object)[path] ?? {}));
   return keyedEntries(field.key, entries).map(([key, entry]) => ({
-    ...(field.ids ? { id: ids[key] ?? '' } : {}),
+    ...(field.ids ? { id: ids.get(key) ?? '' } : {}),
     ...lowerFields(lowering, field.fields, entry, path),
   }));
 }

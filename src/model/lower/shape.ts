@@ -53,7 +53,7 @@ function inlineSchema(child: Kind): JsonObject {
 }
 
 /** Schema of an object with these fields. In documents `name` may be left out, because `metadata.name` stands for it. */
-export function objectSchema(
+function objectSchema(
   fields: Fields,
   surface: Surface,
   options: { readonly nameFromKey: boolean } = { nameFromKey: true },
@@ -79,7 +79,7 @@ function mayBeLeftOut(name: string, field: AnyField, surface: Surface, nameFromK
 }
 
 /** Schema of one field's value. */
-export function fieldSchema(field: AnyField, surface: Surface): JsonObject {
+function fieldSchema(field: AnyField, surface: Surface): JsonObject {
   // What changes nothing may be anything.
   const schema = isEchoed(field, surface) ? {} : shapeSchema(field, surface);
   return { ...schema, description: describe(field) };

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../lib/json.ts';
+import { canonicalSpec } from './canonical.ts';
+import type { Fault, Kind } from './kind.ts';
+import { normalizeStated } from './normalize.ts';
+
+/** Faults of the shape after which values may have any type. */
+const untyped = new Set(['type_wrong']);
+/** Faults of the shape after which the rules of a kind cannot look at the spec. */
+const unruly = new Set([...untyped, 'field_required', 'value_not_allowed', 'value_invalid']);
+
+/** Whether the values of a spec with these faults can be looked at one by one. */
+export function isTyped(faults: readonly Fault[]): boolean {
+  return !faults.some(({ code }) => untyped.has(code));
+}
+
+/** What else is wrong with the spellings of a spec that has faults already: whoever mends those is not told of more later. */
+export function formatFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+  return isTyped(faults) ? untold(normalizeStated(kind.spec, spec).faults, faults) : [];
+}
+
+/** Which rules of its kind a full spec that has faults already breaks besides, as far as they can be judged. */
+export function ruleFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+  if (faults.some(({ code }) => unruly.has(code))) return [];
+  // The spec has the shape that the rules expect, but for bounds.
+  return untold(kind.check?.(canonicalSpec(kind, spec).spec as never) ?? [], faults);
+}
+
+/** One fault for each place is enough. */
+function untold(faults: readonly Fault[], told: readonly Fault[]): readonly Fault[] {
+  const places = new Set(told.map(({ path }) => path));
+  return faults.filter(({ path }) => path === '' || !places.has(path));
+}

@@ -1,0 +1,133 @@
+import type { JsonObject } from '../lib/json.ts';
+import { plannedEachTime } from './builder.ts';
+
+/** What a commit writes: each part is one clause of the statement and one list of rows. */
+type PartName =
+  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory'}`
+  | 'changed_objects'
+  | `new_${Inserted}`;
+
+type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'revisions' | 'changes' | 'events';
+
+/**
+ * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
+ * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
+ */
+export function commitStatement(
+  head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
+  rows: Readonly<Record<PartName, readonly JsonObject[]>>,
+): { readonly text: string; readonly parameters: readonly unknown[] } {
+  const parameters: unknown[] = [...head];
+  const add: Add = (value) => `$${parameters.push(value)}`;
+  const present = partNames.filter((name) => rows[name].length > 0);
+  const clauses = present.map((name) => `${name} as (${parts[name](rows[name], add, present)})`);
+  const manner = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
+  return { text: `${manner}with ${[headClause, ...clauses].join(', ')} select last_event from head`, parameters };
+}
+
+/** Adds a parameter and answers its placeholder. */
+type Add = (value: unknown) => string;
+
+const headClause = `head as (
+  update accounts set revision = $3, audit_sequence = audit_sequence + $4, sequences = coalesce($5::jsonb, sequences)
+  where account_id = $1 and revision = $2
+  returning audit_sequence - $4 as last_event
+)`;
+
+/** Builds the clause of a part; `present` are the parts of this statement. */
+type Part = (rows: readonly JsonObject[], add: Add, present: readonly PartName[]) => string;
+
+/**
+ * Deletes come before inserts (each insert counts what was deleted), so that unique values can move between objects and
+ * be taken again within one statement. No part may read more of the account than it changes: objects change by way of
+ * `on conflict`, which only knows the primary key, and what goes is joined to lists whose lengths the planner sees.
+ * Events are numbered on from the account's sequence.
+ */
+const parts: Readonly<Record<PartName, Part>> = {
+  gone_refs: (rows, add) => `
+  delete from object_refs r using head, unnest(${lists(rows, add, 'from_id', 'field', 'to_id', 'origin')}) as x(from_id, field, to_id, origin)
+  where r.account_id = $1 and r.from_id = x.from_id and r.field = x.field and r.to_id = x.to_id and r.origin = x.origin
+  returning 1`,
+  gone_keys: (rows, add) => `
+  delete from object_keys k using head, unnest(${lists(rows, add, 'kind', 'rule', 'value')}) as x(kind, rule, value)
+  where k.account_id = $1 and k.kind = x.kind and k.rule = x.rule and k.value = x.value
+  returning 1`,
+  gone_declared: (rows, add) => `
+  delete from declared d using head, unnest(${lists(rows, add, 'object_id', 'source_id')}) as x(object_id, source_id)
+  where d.account_id = $1 and d.object_id = x.object_id and d.source_id = x.source_id
+  returning 1`,
+  gone_objects: (rows, add) => `
+  delete from objects o using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where o.account_id = $1 and o.id = x.id
+  returning 1`,
+  // The tokens of an object go with it, and the entries by which they are found.
+  gone_tokens: (rows, add) => `
+  delete from tokens t using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where t.account_id = $1 and t.user_id = x.id
+  returning t.id`,
+  gone_directory: () => `
+  delete from directory d using gone_tokens t
+  where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id`,
+  new_objects: (rows, add, present) => `${putObjects(rows, add)}
+  where ${behind('gone_objects', present)}`,
+  changed_objects: (rows, add) => `${putObjects(rows, add)}
+  where true
+  on conflict (account_id, id) do update set parent_id = excluded.parent_id, key = excluded.key, name = excluded.name,
+    spec = excluded.spec, derived = excluded.derived, owner = excluded.owner, protected = excluded.protected,
+    updated_revision = excluded.updated_revision, updated_at = excluded.updated_at`,
+  new_keys: (rows, add, present) => `
+  insert into object_keys (account_id, kind, rule, value, object_id)
+  select $1, x.kind, x.rule, x.value, x.object_id
+  from head, json_to_recordset(${json(rows, add)}) as x(kind text, rule text, value text, object_id text)
+  where ${behind('gone_keys', present)}`,
+  new_refs: (rows, add, present) => `
+  insert into object_refs (account_id, from_id, field, to_id, origin)
+  select $1, x.from_id, x.field, x.to_id, x.origin
+  from head, json_to_recordset(${json(rows, add)}) as x(from_id text, field text, to_id text, origin text)
+  where ${behind('gone_refs', present)}`,
+  new_declared: (rows, add, present) => `
+  insert into declared (account_id, object_id, source_id, stated, file, line)
+  select $1, x.object_id, x.source_id, x.stated, x.file, x.line
+  from head, json_to_recordset(${json(rows, add)}) as x(object_id text, source_id text, stated jsonb, file text, line int)
+  where ${behind('gone_declared', present)}
+  on conflict (account_id, object_id, source_id) do update set stated = excluded.stated, file = excluded.file, line = excluded.line`,
+  new_revisions: (rows, add) => `
+  insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary)
+  select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary
+  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, created_at timestamptz, actor jsonb, source_id text, commit_ref text,
+    plan_id text, plan_digest text, request_id text, summary jsonb)`,
+  new_changes: (rows, add) => `
+  insert into changes (account_id, revision, seq, action, kind, object_id, key, name, units, image)
+  select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image
+  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, seq int, action text, kind text, object_id text, key text, name text, units jsonb, image jsonb)`,
+  new_events: (rows, add) => `
+  insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
+  select $1, head.last_event + x.at, (x.event ->> 'revision')::bigint, (x.event ->> 'created_at')::timestamptz, x.event ->> 'activity_code',
+    x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email', x.event ->> 'target_id', (x.event -> 'meta')::jsonb
+  from head, json_array_elements(${json(rows, add)}) with ordinality as x(event, at)`,
+};
+
+// `parts` has these keys and no others, in this order.
+const partNames = Object.keys(parts) as readonly PartName[];
+
+function putObjects(rows: readonly JsonObject[], add: Add): string {
+  return `
+  insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, created_revision, updated_revision, created_at, updated_at)
+  select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.created_revision, x.updated_revision, x.created_at, x.updated_at
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, kind text, parent_id text, key text, name text, spec jsonb, derived jsonb, owner text,
+    protected boolean, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
+}
+
+function json(rows: readonly JsonObject[], add: Add): string {
+  return `${add(JSON.stringify(rows))}::json`;
+}
+
+/** Members of all rows, each as a list. */
+function lists(rows: readonly JsonObject[], add: Add, ...members: readonly string[]): string {
+  return members.map((member) => `${add(rows.map((row) => row[member]))}::text[]`).join(', ');
+}
+
+/** Makes a clause wait for a delete of the same statement. */
+function behind(part: PartName, present: readonly PartName[]): string {
+  return present.includes(part) ? `(select count(*) from ${part}) >= 0` : 'true';
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { doc } from './documents.ts';
+import { sharedApi, type TestApi, testApi } from './setup.ts';
+
+const api = sharedApi();
+
+const groups = (...names: readonly string[]) => names.map((name) => doc('Group', name, `name: ${name}`)).join('---\n');
+const bodyOf = (source: string, text: string, more: JsonObject = {}): JsonObject => ({
+  source,
+  files: [{ path: 'a.yaml', text }],
+  ...more,
+});
+const apply = (of: TestApi, source: string, text: string, more: JsonObject = {}) =>
+  of.call('POST', '/api/config/apply', bodyOf(source, text, more));
+const namesOf = async (of: TestApi): Promise<readonly string[]> =>
+  (await of.call('GET', '/api/groups')).body.map(({ name }: { name: string }) => name).sort();
+
+it('validates documents and writes nothing', async () => {
+  await using own = await testApi();
+  const answer = await own.call('POST', '/api/config/validate', bodyOf('s', groups('one', 'two')));
+  expect([answer.status, answer.body]).toEqual([200, { valid: true, documents: 2, warnings: [] }]);
+  expect([await own.revision(), await namesOf(own)]).toEqual([1, ['All']]);
+});
+
+it('makes a plan, shows it, applies it once as one revision', async () => {
+  await using own = await testApi();
+  const made = await own.call('POST', '/api/config/plans', bodyOf('team', groups('one', 'two')));
+  expect(made.status).toBe(201);
+  expect(made.body).toMatchObject({
+    formatVersion: '1.0',
+    state: 'ready',
+    source: 'team',
+    baseRevision: 1,
+    counts: { create: 2, update: 0, delete: 0, claims: 0 },
+    guards: [],
+    warnings: [],
+  });
+  expect(made.body.changes[0]).toEqual({
+    ...{ action: 'create', kind: 'Group', key: 'one', name: 'one', file: 'a.yaml', line: 1, risks: [] },
+    units: [{ path: 'name', after: 'one' }],
+  });
+  expect(await own.revision()).toBe(1);
+  const url = `/api/config/plans/${made.body.id}`;
+  expect((await own.call('GET', url)).body).toEqual(made.body);
+  expect((await own.call('GET', `${url}/patch`)).body).toMatchObject([
+    { action: 'create', key: 'one' },
+    { key: 'two' },
+  ]);
+  const applied = await own.call('POST', `${url}/apply`);
+  expect([applied.status, applied.body.revision]).toEqual([200, 2]);
+  expect(await namesOf(own)).toEqual(['All', 'one', 'two']);
+  expect((await own.call('GET', url)).body.state).toBe('applied');
+  expect((await own.call('POST', `${url}/apply`)).status).toBe(412);
+  expect(await own.revision()).toBe(2);
+});
+
+it('applies in one call, and does nothing the second time', async () => {
+  await using own = await testApi();
+  const first = await apply(own, 'team', groups('one'));
+  expect([first.status, first.body.revision, first.body.plan.counts.create]).toEqual([200, 2, 1]);
+  const again = await apply(own, 'team', groups('one'));
+  expect([again.body.revision, again.body.plan.changes, again.body.plan.claims]).toEqual([null, [], []]);
+  expect(await own.revision()).toBe(2);
+  const gone = await apply(own, 'team', groups('two'));
+  expect(gone.body.plan.counts).toMatchObject({ create: 1, delete: 1 });
+  expect(await namesOf(own)).toEqual(['All', 'two']);
+  const kept = await apply(own, 'team', groups('three'), { prune: false });
+  expect(kept.body.plan.counts).toMatchObject({ create: 1, delete: 0 });
+});
+
+it('shows what an apply would do', async () => {
+  await using own = await testApi();
+  const { status, body } = await own.call('POST', '/api/config/apply?dryRun=true', bodyOf('team', groups('one')));
+  expect([status, body.revision, body.plan.counts.create]).toEqual([200, null, 1]);
+  expect(await own.revision()).toBe(1);
+});
+
+it.each(['application/yaml', 'text/yaml', 'application/x-yaml', 'text/plain; charset=utf-8'])(
+  'takes one YAML text as %s, with options in the query',
+  async (type) => {
+    await using own = await testApi();
+    const headers = { 'content-type': type };
+    const url = '/api/config/plans?source=team&prune=false';
+    const { status, body } = await own.call('POST', url, groups('one'), headers);
+    expect([status, body.source, body.changes[0].file]).toEqual([201, 'team', '-']);
+    const wrong = await own.call('POST', '/api/config/validate', doc('Group', 'x', 'nam: x'), headers);
+    expect(wrong.body.problems).toMatchObject([{ file: '-', line: 6, column: expect.any(Number) }]);
+  },
+);
+
+it.each([
+  [{}, 'files'],
+  [{ files: 'x' }, 'files'],
+  [{ files: [{ path: 'a' }] }, 'files[0]'],
+  [{ files: ['x'] }, 'files[0]'],
+  [{ files: [], source: 'not a name' }, 'name a source'],
+  [{ files: [], source: 7 }, 'source'],
+  [{ files: [], prune: 'maybe' }, 'prune'],
+  [{ files: [], approve: true }, 'approve'],
+] as [JsonObject, string][])('refuses the request %j', async (body, told) => {
+  const answer = await api().call('POST', '/api/config/apply', body);
+  expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(told)]);
+});
+
+it.each(['/api/config/plans', '/api/config/apply', '/api/config/validate'])('%s wants a body', async (url) => {
+  for (const [body, status] of [
+    [undefined, 400],
+    ['[]', 400],
+    ['{', 400],
+    ['', 400],
+  ] as const)
+    expect((await api().call('POST', url, body)).status).toBe(status);
+  expect((await api().call('POST', url, 'x', { 'content-type': 'image/png' })).status).toBe(415);
+});
+
+describe('guards', () => {
+  it('a plan that empties a source wants its digest approved, in one call and as a plan', async () => {
+    await using own = await testApi();
+    await apply(own, 'team', groups('a', 'b', 'c', 'd'));
+    const refused = await apply(own, 'team', '# nothing left\n');
+    expect(refused.status).toBe(428);
+    expect(refused.body.plan.guards.length).toBeGreaterThan(0);
+    expect(refused.body.message).toContain(refused.body.plan.digest);
+    expect(await namesOf(own)).toHaveLength(5);
+    const other = await apply(own, 'team', '# nothing left\n', { approve: 'f'.repeat(64) });
+    expect(other.status).toBe(428);
+    const plan = (await own.call('POST', '/api/config/plans', bodyOf('team', '# nothing left\n'))).body;
+    expect([plan.state, plan.digest]).toEqual(['needs_approval', refused.body.plan.digest]);
+    const url = `/api/config/plans/${plan.id}/apply`;
+    expect((await own.call('POST', url)).status).toBe(428);
+    expect((await own.call('POST', url, { approve: 'wrong' })).status).toBe(428);
+    expect((await own.call('POST', url, { approve: plan.digest })).body.revision).toBe(3);
+    expect(await namesOf(own)).toEqual(['All']);
+  });
+
+  it('one approval is for one plan', async () => {
+    await using own = await testApi();
+    await apply(own, 'team', groups('a', 'b', 'c', 'd'));
+    const { digest } = (await apply(own, 'team', groups('a'))).body.plan;
+    expect((await apply(own, 'team', groups('b'), { approve: digest })).status).toBe(428);
+    expect((await apply(own, 'team', groups('a'), { approve: digest })).status).toBe(200);
+  });
+});
+
+describe('plans that are out of date', () => {
+  it('are refused when they would do something else', async () => {
+    await using own = await testApi();
+    const plan = (await own.call('POST', '/api/config/plans', bodyOf('team', groups('one', 'two')))).body;
+    await apply(own, 'team', groups('one'));
+    const late = await own.call('POST', `/api/config/plans/${plan.id}/apply`);
+    expect([late.status, late.body.code]).toEqual([412, 412]);
+    expect((await own.call('GET', `/api/config/plans/${plan.id}/patch`)).status).toBe(412);
+    const digest = (await own.call('POST', '/api/config/plans', bodyOf('team', groups('one', 'two')))).body.digest;
+    expect((await apply(own, 'team', groups('one'), { expectDigest: digest })).status).toBe(412);
+    expect((await apply(own, 'team', groups('one', 'two'), { expectDigest: digest })).status).toBe(200);
+  });
+
+  it('are applied when only others moved', async () => {
+    await using own = await testApi();
+    const plan = (await own.call('POST', '/api/config/plans', bodyOf('team', groups('one')))).body;
+    await own.group('bystander');
+    expect((await own.call('POST', `/api/config/plans/${plan.id}/apply`)).body.revision).toBe(3);
+  });
+
+  it('and those that never were are not found', async () => {
+    for (const [method, rest] of [
+      ['GET', ''],
+      ['POST', '/apply'],
+      ['GET', '/patch'],
+    ] as const) {
+      const answer = await api().call(method, `/api/config/plans/nothing${rest}`);
+      expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('not found')]);
+    }
+  });
+
+  it('one plan is applied once, however many ask', async () => {
+    await using own = await testApi();
+    const { id } = (await own.call('POST', '/api/config/plans', bodyOf('team', groups('one')))).body;
+    const all = Array.from({ length: 8 }, () => own.call('POST', `/api/config/plans/${id}/apply`));
+    const statuses = (await Promise.all(all)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, ...Array.from({ length: 7 }, () => 412)]);
+    expect(await own.revision()).toBe(2);
+  });
+});
+
+it('what a source states is not changed or deleted through the API', async () => {
+  await using own = await testApi();
+  await apply(own, 'team', groups('one'));
+  const [{ id }] = (await own.call('GET', '/api/groups?name=one')).body;
+  const renamed = await own.call('PUT', `/api/groups/${id}`, { name: 'two' });
+  expect([renamed.status, renamed.body.message]).toEqual([409, expect.stringContaining('a.yaml:1')]);
+  expect((await own.call('DELETE', `/api/groups/${id}`)).status).toBe(409);
+  const [peer = ''] = await own.peers('free');
+  expect((await own.call('PUT', `/api/groups/${id}`, { name: 'one', peers: [peer] })).status).toBe(200);
+});

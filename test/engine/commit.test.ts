@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../src/app.ts';
+import { createObject, replaceObject } from '../../src/engine/objects.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { Conflict } from '../../src/model/errors.ts';
+import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { eachEngine } from '../setup/database.ts';
+import { noted } from '../store/accounts.ts';
+import { newOffice, policyBody, putAll, revisionsOf, rowsOf, upTo } from './office.ts';
+
+const strict = { strict: false };
+const fifty = upTo(50);
+
+eachEngine('mutations on %s', (name) => {
+  it('of 50 callers at once are all written, as contiguous revisions and in few statements', async () => {
+    await using office = await newOffice(name);
+    const { database, statements } = noted(office.database);
+    const engine = createEngine(database, () => {});
+    const kind = engine.registry.get('Group');
+    const written = await Promise.all(
+      fifty.map((at) => createObject(engine, office.call, kind, { name: `g${at}`, peers: ['p1'] }, strict)),
+    );
+    expect(written.map(({ object }) => object.name)).toEqual(fifty.map((at) => `g${at}`));
+    expect(await revisionsOf(office.database)).toEqual(upTo(52));
+    expect(statements.filter((sql) => sql.includes('update accounts set revision')).length).toBeLessThan(5);
+    const state = await engine.snapshots.current(office.account);
+    const stored = await loadSnapshot(office.database, engine.registry, office.account);
+    expect(stored === undefined ? undefined : objectsOf(stored)).toEqual(objectsOf(state));
+  });
+
+  it('that SQL refuses are alone with it, and the log says that it is a defect', async () => {
+    await using office = await newOffice(name);
+    const { engine, call, logged } = office;
+    await office.database.asOwner(["alter table objects add constraint no_bad_names check (name <> 'bad')"]);
+    const kind = engine.registry.get('Group');
+    const names = ['first', 'good', 'bad', 'better', 'best'];
+    const results = await Promise.allSettled(
+      names.map((wanted) => createObject(engine, call, kind, { name: wanted }, strict)),
+    );
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(await revisionsOf(office.database)).toEqual(upTo(6));
+    expect(
+      await rowsOf(office.database, "select name from objects where kind = 'Group' and name <> 'All' order by name"),
+    ).toEqual(['best', 'better', 'first', 'good'].map((found) => ({ name: found })));
+    expect(logged.filter(({ message }) => message.startsWith('defect'))).toHaveLength(1);
+  });
+});
+
+describe('mutations', () => {
+  it('of 50 callers who want one name: one has it and the others are told so', async () => {
+    await using office = await newOffice('postgres');
+    const kind = office.engine.registry.get('Group');
+    const results = await Promise.allSettled(
+      fifty.map(() => createObject(office.engine, office.call, kind, { name: 'devs' }, strict)),
+    );
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(refused).toHaveLength(49);
+    expect(refused.every((error) => error instanceof Conflict && error.reason === 'taken')).toBe(true);
+    expect(await revisionsOf(office.database)).toEqual(upTo(3));
+  });
+
+  it('that each build on what they see lose nothing', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const kind = engine.registry.get('Policy');
+    const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
+    const { object } = await createObject(engine, call, kind, policyBody('p', all), strict);
+    await Promise.all(
+      fifty.map((at) =>
+        engine.committer.mutate({
+          ...call,
+          propose: (state) => {
+            const before = state.get(object.id) ?? object;
+            const rules = before.spec['rules'] as readonly JsonObject[];
+            const [first] = rules;
+            return putAll(engine, state, [
+              {
+                before,
+                after: {
+                  ...before,
+                  spec: { ...before.spec, rules: [...rules, { ...first, name: `s${String(at).padStart(2, '0')}` }] },
+                },
+              },
+            ]);
+          },
+        }),
+      ),
+    );
+    const state = await engine.snapshots.fresh(office.account);
+    expect(state.get(object.id)?.spec['rules']).toHaveLength(51);
+  });
+
+  it('with one version in `If-Match`: one wins and the others are told to read again', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const kind = engine.registry.get('Group');
+    const { object } = await createObject(engine, call, kind, { name: 'devs' }, strict);
+    const ifMatch = [String(object.updatedRevision)];
+    const results = await Promise.allSettled(
+      fifty.map((at) =>
+        replaceObject(engine, call, kind, object.id, { name: `devs ${at}` }, { strict: false, ifMatch }),
+      ),
+    );
+    const reasons = results.flatMap((result) =>
+      result.status === 'rejected' ? [(result.reason as Conflict).reason] : [],
+    );
+    expect(reasons).toEqual(Array(49).fill('precondition'));
+  });
+
+  it('that throw while they are planned are alone with it', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const kind = engine.registry.get('Group');
+    const fail = engine.committer.mutate({
+      ...call,
+      propose: () => {
+        throw new Error('a defect of this one');
+      },
+    });
+    const results = await Promise.allSettled([
+      createObject(engine, call, kind, { name: 'a' }, strict),
+      fail,
+      createObject(engine, call, kind, { name: 'b' }, strict),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('are written once when a listener fails, and the log says so', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call, logged } = office;
+    const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
+    engine.listeners.add(({ plan }) => {
+      if (plan.changes.some(({ after }) => after?.name === 'p2')) throw new Error('a listener without manners');
+    });
+    const kind = engine.registry.get('Policy');
+    const written = await Promise.all(
+      ['p1', 'p2', 'p3'].map((wanted) => createObject(engine, call, kind, policyBody(wanted, all), strict)),
+    );
+    expect(written).toHaveLength(3);
+    expect(
+      await rowsOf(office.database, "select name from objects where kind = 'Policy' and name like 'p%' order by name"),
+    ).toEqual([{ name: 'p1' }, { name: 'p2' }, { name: 'p3' }]);
+    expect(logged.filter(({ message }) => message.includes('a listener without manners'))).toHaveLength(1);
+  });
+
+  it('that change nothing make no revision, and each revision is told once, in order', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const told: number[] = [];
+    engine.listeners.add(({ revision }) => told.push(revision));
+    const kind = engine.registry.get('Group');
+    const { object } = await createObject(engine, call, kind, { name: 'devs' }, strict);
+    const again = await replaceObject(engine, call, kind, object.id, { name: 'devs' }, strict);
+    expect(again.object.updatedRevision).toBe(object.updatedRevision);
+    await Promise.all(fifty.map((at) => createObject(engine, call, kind, { name: `g${at}` }, strict)));
+    expect(told).toEqual(upTo(53).slice(2));
+  });
+});

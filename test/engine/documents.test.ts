@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { applyDesire, planDesire } from '../../src/engine/documents.ts';
+import { exportDocuments } from '../../src/engine/export.ts';
+import { createObject, deleteObject } from '../../src/engine/objects.ts';
+import type { Document } from '../../src/model/document.ts';
+import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { allow, document, objectOf } from '../plan/steps.ts';
+import { eachEngine } from '../setup/database.ts';
+import { readTables } from '../store/accounts.ts';
+import { desire, newOffice, policyBody, revisionsOf, upTo } from './office.ts';
+
+const groups = (count: number): readonly Document[] =>
+  upTo(count).map((at) => document('Group', `g${at}`, {}, { file: 'groups.yaml', line: at }));
+const lenient = { strict: false };
+
+eachEngine('applying documents on %s', (name) => {
+  it('E108 is one revision, and none when there is nothing to do', async () => {
+    await using office = await newOffice(name);
+    const { engine, call } = office;
+    const first = await applyDesire(
+      engine,
+      call,
+      desire('a', [...groups(3), allow('p', ['g1'], ['g2'])], { commitRef: 'abc123' }),
+    );
+    expect(first).toMatchObject({
+      state: 'applied',
+      revision: 3,
+      plan: { counts: { create: 4, update: 0, delete: 0, claims: 0 } },
+    });
+    const before = await readTables(office.database);
+    const again = await applyDesire(engine, call, desire('a', [...groups(3), allow('p', ['g1'], ['g2'])]));
+    expect([again.state, 'revision' in again]).toEqual(['applied', false]);
+    expect(await readTables(office.database)).toEqual(before);
+  });
+
+  it('E83 writes new positions without a revision', async () => {
+    await using office = await newOffice(name);
+    const { engine, call } = office;
+    await applyDesire(engine, call, desire('a', groups(2)));
+    const moved = groups(2).map((item) => ({ ...item, place: { ...item.place, file: 'moved.yaml' } }));
+    await applyDesire(engine, call, desire('a', moved));
+    expect(await revisionsOf(office.database)).toEqual(upTo(3));
+    const stored = await loadSnapshot(office.database, engine.registry, office.account);
+    const current = await engine.snapshots.current(office.account);
+    expect(stored === undefined ? [] : objectOf(stored, 'Group', 'g1').declared).toMatchObject([
+      { file: 'moved.yaml', line: 1 },
+    ]);
+    expect(objectsOf(current)).toEqual(stored === undefined ? undefined : objectsOf(stored));
+  });
+});
+
+describe('applying documents', () => {
+  it('writes nothing for problems, a tripped guard or another digest than expected', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    await applyDesire(engine, call, desire('a', groups(8)));
+    const before = await readTables(office.database);
+    const states = [
+      await applyDesire(engine, call, desire('a', [allow('p', ['nobody'], ['All'])])),
+      await applyDesire(
+        engine,
+        call,
+        desire('a', groups(9), { problems: [{ code: 'yaml_invalid', message: 'broken' }] }),
+      ),
+      await applyDesire(engine, call, desire('a', groups(1))),
+      await applyDesire(engine, call, desire('a', [])),
+      await applyDesire(engine, call, desire('a', groups(9), { expectDigest: 'other' })),
+    ];
+    expect(states.map(({ state }) => state)).toEqual([
+      'invalid',
+      'invalid',
+      'needs_approval',
+      'needs_approval',
+      'stale',
+    ]);
+    expect(await readTables(office.database)).toEqual(before);
+  });
+
+  it('reports no problem of references beside documents that could not be read', async () => {
+    await using office = await newOffice('postgres');
+    const read = { code: 'yaml_invalid', message: 'broken', file: 'b.yaml', line: 2 };
+    const result = await applyDesire(
+      office.engine,
+      office.call,
+      desire('a', [allow('p', ['unread'], ['All'])], { problems: [read] }),
+    );
+    expect(result).toEqual({ state: 'invalid', problems: [read] });
+  });
+
+  it('E74 goes ahead with the approved digest and with no other', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    await applyDesire(engine, call, desire('a', groups(8)));
+    const [one, other] = [groups(1), groups(2)];
+    const { outcome } = await planDesire(engine, call, desire('a', one));
+    const approve = outcome.ok ? outcome.plan.digest : '';
+    expect((await applyDesire(engine, call, desire('a', other, { approve }))).state).toBe('needs_approval');
+    expect((await applyDesire(engine, call, desire('a', one, { approve }))).state).toBe('applied');
+  });
+
+  it('plans and writes nothing', async () => {
+    await using office = await newOffice('postgres');
+    const before = await readTables(office.database);
+    const { outcome } = await planDesire(office.engine, office.call, desire('a', groups(3)));
+    expect(outcome.ok && outcome.plan.counts.create).toBe(3);
+    expect(await readTables(office.database)).toEqual(before);
+  });
+
+  it('E29 takes the export of the account back without a change, from another source', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    await applyDesire(
+      engine,
+      call,
+      desire('a', [document('Group', 'devs', { name: 'Developers', peers: ['p1'] }), allow('p', ['devs'], ['All'])]),
+    );
+    const { object } = await createObject(
+      engine,
+      call,
+      engine.registry.get('Group'),
+      { name: 'By hand', peers: ['p2'] },
+      lenient,
+    );
+    await createObject(engine, call, engine.registry.get('Policy'), policyBody('By hand', object.id), lenient);
+    const state = await engine.snapshots.current(office.account);
+    const exported = exportDocuments(state).map(({ kind, metadata, spec }) => ({
+      ...document(kind, metadata.name, spec),
+      metadata,
+    }));
+    const { outcome } = await planDesire(engine, { ...call, revision: state.revision }, desire('copy', exported));
+    expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
+    expect(exported.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([
+      'Account/account',
+      'Group/by-hand',
+      'Group/devs',
+      'Policy/by-hand',
+      'Policy/default',
+      'Policy/p',
+    ]);
+  });
+
+  it('of several sources at once are all applied', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const results = await Promise.all(
+      upTo(12).map((at) =>
+        applyDesire(
+          engine,
+          call,
+          desire(`s${at}`, [document('Group', `mine-${at}`), allow(`p${at}`, [`mine-${at}`], ['All'])]),
+        ),
+      ),
+    );
+    expect(results.map(({ state }) => state)).toEqual(Array(12).fill('applied'));
+    const state = await engine.snapshots.fresh(office.account);
+    expect([...state.sources()].sort()).toEqual(
+      upTo(12)
+        .map((at) => `s${at}`)
+        .sort(),
+    );
+  });
+});
+
+describe('names of exports', () => {
+  it('are valid keys, whatever objects are called', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const kind = engine.registry.get('Group');
+    const names = [
+      'Ümläut & Söhne',
+      '研发',
+      '--x--',
+      'a'.repeat(199).concat(' b'),
+      'Devs',
+      'devs',
+      `${'x'.repeat(300)}`,
+    ];
+    for (const wanted of names) await createObject(engine, call, kind, { name: wanted }, lenient);
+    const state = await engine.snapshots.current(office.account);
+    const exported = exportDocuments(state, { kind: 'Group' });
+    const keys = exported.map(({ metadata }) => metadata.name);
+    expect(keys.filter((key) => !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(key) || key.length > 253)).toEqual([]);
+    expect(new Set(keys).size).toBe(names.length);
+    const { outcome } = await planDesire(
+      engine,
+      { ...call, revision: state.revision },
+      desire(
+        'copy',
+        exported.map(({ metadata, spec }) => ({ ...document('Group', metadata.name, spec), metadata })),
+      ),
+    );
+    expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
+  });
+
+  it('carry a part of the id where a name repeats', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const kind = engine.registry.get('Policy');
+    const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
+    const one = await createObject(engine, call, kind, policyBody('web', all), lenient);
+    const two = await createObject(engine, call, kind, policyBody('web', all), lenient);
+    const keys = async () =>
+      exportDocuments(await engine.snapshots.current(office.account), { kind: 'Policy' }).map(
+        ({ metadata }) => metadata.name,
+      );
+    expect(await keys()).toEqual(['default', `web-${one.object.id.slice(-8)}`, `web-${two.object.id.slice(-8)}`]);
+    await deleteObject(engine, call, kind, two.object.id, lenient);
+    expect(await keys()).toEqual(['default', 'web']);
+  });
+});

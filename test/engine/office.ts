@@ -1,0 +1,131 @@
+import { createEngine } from '../../src/app.ts';
+import { ensureAccount, type FirstObject, storedObject } from '../../src/engine/bootstrap.ts';
+import type { Desire } from '../../src/engine/documents.ts';
+import type { Call, Engine } from '../../src/engine/engine.ts';
+import { newAccount } from '../../src/kinds/new-account.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { LogLine } from '../../src/log.ts';
+import { canonicalSpec } from '../../src/model/canonical.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { finishPlan } from '../../src/plan/finish.ts';
+import type { Outcome } from '../../src/plan/plan.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Engine as EngineName, type TestDatabase, testDatabase } from '../setup/database.ts';
+
+export const actor = { type: 'user', id: 'u1', name: 'Ana' } as const;
+
+/** A server without its edges: an engine on a database with an account that has three peers. */
+export interface Office extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly account: string;
+  readonly call: Call;
+  readonly database: Database;
+  readonly made: TestDatabase;
+  readonly logged: LogLine[];
+  /** A second server on the same Postgres. */
+  another(): Promise<Engine>;
+}
+
+/** Opens an office on a database of its own; `await using` closes it. */
+export async function newOffice(name: EngineName): Promise<Office> {
+  const made = await testDatabase(name);
+  const logged: LogLine[] = [];
+  const engine = createEngine(made.database, (line) => logged.push(line));
+  const { account } = await ensureAccount(engine, actor, (id) => firstObjects(engine, id));
+  const others: Database[] = [];
+  const call = { account, actor, revision: 0 };
+  await enrol(engine, call);
+  return {
+    engine,
+    account,
+    call,
+    database: made.database,
+    made,
+    logged,
+    async another() {
+      const database = await openDatabase(made.url === undefined ? {} : { url: made.url });
+      others.push(database);
+      return createEngine(database, (line) => logged.push(line));
+    },
+    async [Symbol.asyncDispose]() {
+      await engine.committer.settle();
+      for (const database of others) await database.close();
+      await made[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The objects of a new account. */
+export function firstObjects(engine: Engine, accountId: string): readonly FirstObject[] {
+  const inputs = { accountId, owner: { id: engine.newId(), name: 'owner' }, now: engine.now(), newId: engine.newId };
+  return newAccount({ ...inputs, networkRange: '100.72.0.0/16', networkRangeV6: 'fd00:1234:5678::/64', domain: '' });
+}
+
+/** Peers `p1`, `p2` and `p3` join. */
+async function enrol(engine: Engine, call: Call): Promise<void> {
+  const kind = engine.registry.get('Peer');
+  const peer = (at: number) => ({
+    id: `p${at}`,
+    kind: 'Peer',
+    key: `p${at}`,
+    spec: canonicalSpec(kind, { name: `Peer ${at}`, dns_label: `p${at}`, ip: `100.72.0.${at}` }).spec,
+    derived: {},
+  });
+  const propose = (state: Snapshot) =>
+    putAll(
+      engine,
+      state,
+      [1, 2, 3].map((at) => ({ after: storedObject(engine, peer(at), engine.now()) })),
+    );
+  await engine.committer.mutate({ ...call, propose });
+}
+
+/** The outcome of some edits. */
+export function putAll(engine: Engine, snapshot: Snapshot, edits: Parameters<typeof finishPlan>[0]['edits']): Outcome {
+  const locate = (_: unknown, { code, message }: { readonly code: string; readonly message: string }) => ({
+    code,
+    message,
+  });
+  return finishPlan({ snapshot, edits, locate, newId: engine.newId });
+}
+
+/** What a source wants, with nothing special about it. */
+export function desire(source: string, documents: readonly Document[], more: Partial<Desire> = {}): Desire {
+  return { source, documents, problems: [], place: (problems) => problems, prune: true, allowEmpty: false, ...more };
+}
+
+/** A policy body with one rule between groups. */
+export function policyBody(name: string, group: string, more: JsonObject = {}): JsonObject {
+  const rule = {
+    name: 'r',
+    enabled: true,
+    action: 'accept',
+    bidirectional: true,
+    protocol: 'all',
+    sources: [group],
+    destinations: [group],
+  };
+  return { name, enabled: true, rules: [rule], ...more };
+}
+
+/** Rows of a statement run as the owner. */
+export async function rowsOf(database: Database, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  let rows: readonly Readonly<Record<string, unknown>>[] = [];
+  await database.asOwner(async (run) => {
+    rows = await run(sql);
+  });
+  return rows;
+}
+
+/** The numbers of all revisions, in order. */
+export async function revisionsOf(database: Database): Promise<readonly number[]> {
+  return (await rowsOf(database, 'select revision from revisions order by revision')).map(({ revision }) =>
+    Number(revision),
+  );
+}
+
+/** 1 to `last`. */
+export function upTo(last: number): readonly number[] {
+  return Array.from({ length: last }, (_, at) => at + 1);
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { createEngine } from '../../src/app.ts';
+import { applyDesire, type Desire, planDesire } from '../../src/engine/documents.ts';
+import type { Document } from '../../src/model/document.ts';
+import { statement } from '../../src/store/builder.ts';
+import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
+
+// A process that applies one of two sets of documents when it is told to, and may be killed at any moment of that.
+
+/** What the process is started with: the one argument, as JSON. */
+export interface ApplierOptions {
+  readonly where: DatabaseOptions;
+  readonly account: string;
+  /** Files of documents as JSON. */
+  readonly sets: readonly [first: string, second: string];
+}
+
+/** The process says who serves it in Postgres when everything but the apply itself is done, and `done` after the apply. */
+export type ApplierSays = { readonly backend: number } | 'done';
+
+const { where, account, sets } = JSON.parse(process.argv[2] ?? '') as ApplierOptions;
+const database = await openDatabase({ ...where, poolSize: 1 });
+const engine = createEngine(database, () => {});
+const documents = sets.map((file) => JSON.parse(readFileSync(file, 'utf8')) as readonly Document[]);
+await engine.snapshots.current(account);
+
+process.on('message', (set: number) => void apply(documents[set] ?? []));
+process.on('disconnect', () => process.exit());
+const [session] = await database.lookUp(
+  statement<{ readonly backend: number }>('select pg_backend_pid() as backend', []),
+);
+say({ backend: session?.backend ?? 0 });
+
+async function apply(wanted: readonly Document[]): Promise<void> {
+  const call = { account, actor: { type: 'source', id: 'kill', name: 'kill' }, revision: 0 } as const;
+  const desire: Desire = {
+    source: 'kill',
+    documents: wanted,
+    problems: [],
+    place: (same) => same,
+    prune: true,
+    allowEmpty: false,
+  };
+  const { outcome } = await planDesire(engine, call, desire);
+  // Rewriting everything wants an approval.
+  const result = await applyDesire(engine, call, outcome.ok ? { ...desire, approve: outcome.plan.digest } : desire);
+  if (result.state !== 'applied') throw new Error(`the documents were not applied: ${result.state}`);
+  say('done');
+}
+
+function say(what: ApplierSays): void {
+  process.send?.(what);
+}

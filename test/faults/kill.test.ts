@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { killWhileApplying } from './killing.ts';
+
+it('kill -9 at any of 50 moments of an apply leaves the old or the new revision on postgres', {
+  timeout: 240_000,
+}, async () => {
+  const found = await killWhileApplying('postgres', 50);
+  // Moments of both kinds, or nothing was shown.
+  expect(Math.min(found.old, found.new)).toBeGreaterThan(0);
+});
+
+it('kill -9 during an apply leaves a data directory that opens, at the old or the new revision, on embedded', {
+  timeout: 120_000,
+}, async () => {
+  const found = await killWhileApplying('embedded', 3);
+  expect(found.old + found.new).toBe(3);
+});

@@ -1,0 +1,98 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Engine } from '../setup/database.ts';
+import type { ApplierSays } from './applier.ts';
+import { type Look, openScene, type Scene } from './scene.ts';
+
+/** How often the account was found at the old and at the new revision. */
+export interface Killed {
+  readonly old: number;
+  readonly new: number;
+}
+
+/**
+ * Kills a process with SIGKILL at random moments while it applies 1,000 objects, and looks at every table after each:
+ * the account must be at the old or at the new revision, and everything in it must be that revision's.
+ */
+export async function killWhileApplying(engine: Engine, moments: number): Promise<Killed> {
+  await using scene = await openScene(engine);
+  const steps = await rehearse(scene);
+  const found = { old: 0, new: 0 };
+  let before = steps.last;
+  // On Postgres the next process gets ready while this one works; a data directory is one process's alone.
+  let next = engine === 'postgres' ? start(scene) : undefined;
+  for (let moment = 0; moment < moments; moment += 1) {
+    const applier = await (next ?? start(scene));
+    const set = before.revision % 2;
+    applier.child.send(set);
+    next = engine === 'postgres' && moment + 1 < moments ? start(scene) : undefined;
+    await killLater(applier.child, Math.random() * steps.milliseconds * 1.25);
+    const after = await scene.look(applier.backend);
+    const moved = after.revision !== before.revision;
+    expect(after).toEqual(moved ? steps.after(before, set) : before);
+    found[moved ? 'new' : 'old'] += 1;
+    before = after;
+  }
+  return found;
+}
+
+interface Applier {
+  readonly child: ChildProcess;
+  readonly backend: number;
+}
+
+async function start({ options }: Scene): Promise<Applier> {
+  const child = fork(new URL('./applier.ts', import.meta.url), [JSON.stringify(options)]);
+  const said = await heard(child);
+  if (said === 'done') throw new Error('the process was not told to apply anything');
+  return { child, backend: said.backend };
+}
+
+async function heard(child: ChildProcess): Promise<ApplierSays> {
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the process ended with ${code}`);
+  });
+  const [said] = await Promise.race([once(child, 'message'), ended]);
+  // The process sends nothing else.
+  return said as ApplierSays;
+}
+
+async function killLater(child: ChildProcess, milliseconds: number): Promise<void> {
+  await delay(milliseconds);
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+/** Applies both sets without a kill: how long that takes, and what it changes in the counts. */
+async function rehearse(scene: Scene) {
+  const looks: Look[] = [];
+  let milliseconds = 0;
+  for (const set of [0, 1, 0]) {
+    const { child, backend } = await start(scene);
+    const begun = performance.now();
+    child.send(set);
+    await heard(child);
+    milliseconds = performance.now() - begun;
+    await killLater(child, 0);
+    looks.push(await scene.look(backend));
+  }
+  const [first, second, last] = looks;
+  if (first === undefined || second === undefined || last === undefined) throw new Error('nothing was rehearsed');
+  const deltas = [difference(second, last), difference(first, second)];
+  const after = (before: Look, set: number): Look => ({
+    revision: before.revision + 1,
+    sets: [set],
+    counts: Object.fromEntries(
+      Object.entries(before.counts).map(([name, count]) => [name, count + (deltas[set]?.[name] ?? 0)]),
+    ),
+  });
+  return { milliseconds, last, after };
+}
+
+function difference(before: Look, after: Look): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(after.counts).map(([name, count]) => [name, count - (before.counts[name] ?? 0)]),
+  );
+}

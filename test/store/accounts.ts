@@ -1,0 +1,100 @@
+import type { Document } from '../../src/model/document.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { auditEvents } from '../../src/plan/audit.ts';
+import { finishPlan } from '../../src/plan/finish.ts';
+import type { Outcome } from '../../src/plan/plan.ts';
+import { createFirstAccount } from '../../src/store/accounts.ts';
+import { commit } from '../../src/store/commit.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { RevisionInput } from '../../src/store/history.ts';
+import { registry } from '../kinds/objects.ts';
+import { document, now, office, planned } from '../plan/steps.ts';
+
+export const actor = { type: 'user', id: 'u1', name: 'Ana', email: 'ana@example.com' } as const;
+
+/** The row of `revisions` to be of a plan. */
+export function revisionOf(outcome: Outcome, before: Snapshot): RevisionInput {
+  const { plan, next } = planned(outcome);
+  return {
+    revision: next.revision,
+    plan,
+    actor,
+    requestId: `request-${next.revision}`,
+    at: now,
+    events: auditEvents(plan, before, next),
+  };
+}
+
+/** Commits one plan; throws when the account has moved on. */
+export async function write(database: Database, base: Snapshot, outcome: Outcome): Promise<Snapshot> {
+  const { next } = planned(outcome);
+  if (!(await commit(database, { base, next, revisions: [revisionOf(outcome, base)] })))
+    throw new Error('the account has moved on');
+  return next;
+}
+
+/** An account in the database with what `office` has, at revision 1. */
+export async function newOffice(database: Database): Promise<Snapshot> {
+  const account = await createFirstAccount(database, office.account, now);
+  const empty = emptySnapshot(registry, account);
+  const edits = [...office.objects()].map((object) => ({ after: { ...object, createdAt: now, updatedAt: now } }));
+  const locate = () => ({ code: 'first', message: 'the first objects break a rule' });
+  return write(database, empty, finishPlan({ snapshot: empty, edits, locate, newId: () => 'never' }));
+}
+
+/** Documents of so many objects, a fifth of them groups and the others policies with four references each. */
+export function manyDocuments(count: number): readonly Document[] {
+  const groups = Math.floor(count / 5);
+  const key = (at: number) => `g${at % groups}`;
+  return Array.from({ length: count }, (_, at) => {
+    if (at < groups) return document('Group', `g${at}`);
+    const rule = {
+      name: 'r',
+      action: 'accept',
+      protocol: 'all',
+      sources: [key(at), key(at * 7 + 1)],
+      destinations: [key(at * 3 + 2), key(at * 11 + 3)],
+    };
+    return document('Policy', `p${at}`, { rules: [rule] });
+  });
+}
+
+const tables = [
+  'accounts',
+  'objects',
+  'object_keys',
+  'object_refs',
+  'declared',
+  'revisions',
+  'changes',
+  'audit_events',
+];
+
+/** Every row of every table a commit writes to. */
+export async function readTables(database: Database): Promise<Readonly<Record<string, readonly unknown[]>>> {
+  const rows: Record<string, readonly unknown[]> = {};
+  await database.asOwner(async (run) => {
+    for (const table of tables) rows[table] = await run(`select to_jsonb(t) as row from ${table} t order by t::text`);
+  });
+  return rows;
+}
+
+/** The database with a note of every statement that goes to an account. */
+export function noted(database: Database): { readonly database: Database; readonly statements: string[] } {
+  const statements: string[] = [];
+  const inAccount: Database['inAccount'] = (account, list, options) => {
+    statements.push(...list.map(({ sql }) => sql));
+    return database.inAccount(account, list, options);
+  };
+  const watched: Database = {
+    engine: database.engine,
+    inAccount,
+    holding: (account, work) => database.holding(account, work),
+    lookUp: (statement) => database.lookUp(statement),
+    asOwner: (work) => database.asOwner(work),
+    wrote: (rows) => database.wrote(rows),
+    ping: () => database.ping(),
+    close: () => database.close(),
+  };
+  return { database: watched, statements };
+}

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { commit } from '../../src/store/commit.ts';
+import type { Database } from '../../src/store/database.ts';
+import { hasRevision, listRevisions, readRevision } from '../../src/store/revisions.ts';
+import { catchUp, loadSnapshot } from '../../src/store/snapshots.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { planStep, steps } from '../plan/sequences.ts';
+import { allow, createOn, deleteOn, document, objectOf, planned, planOn, replaceOn } from '../plan/steps.ts';
+import { eachEngine, testDatabase } from '../setup/database.ts';
+import { actor, manyDocuments, newOffice, noted, readTables, revisionOf, write } from './accounts.ts';
+
+async function loaded(database: Database, like: Snapshot): Promise<Snapshot> {
+  const snapshot = await loadSnapshot(database, like.registry, like.account);
+  if (snapshot === undefined) throw new Error('there is no such account');
+  return snapshot;
+}
+
+/** What is stored is what was planned, read whole and caught up from earlier snapshots. */
+async function expectStored(database: Database, state: Snapshot, earlier: readonly Snapshot[]): Promise<void> {
+  const read = await loaded(database, state);
+  expect([read.revision, objectsOf(read)]).toEqual([state.revision, objectsOf(state)]);
+  for (const snapshot of earlier) {
+    const caughtUp = await catchUp(database, snapshot);
+    expect([caughtUp.revision, objectsOf(caughtUp)]).toEqual([state.revision, objectsOf(state)]);
+  }
+}
+
+const zone = (records: readonly string[]) =>
+  document('DNSZone', 'lan', {
+    domain: 'lan.example.com',
+    distribution_groups: ['All'],
+    records: records.map((content) => ({ name: 'www.lan.example.com', type: 'A', content })),
+  });
+
+eachEngine('a commit on %s', (engine) => {
+  it('is read back as it was planned: members, declarations, entry ids, children, claims', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const first = await newOffice(database);
+    const states = [first];
+    const take = async (plan: (state: Snapshot) => Parameters<typeof write>[2]) => {
+      const state = states.at(-1) ?? first;
+      states.push(await write(database, state, plan(state)));
+      await expectStored(database, states.at(-1) ?? first, [states[0] ?? first, state]);
+    };
+    const devs = (...peers: readonly string[]) => document('Group', 'devs', { peers });
+    await take((state) =>
+      planOn(state, 'a', [devs('p1', 'p2'), allow('p', ['devs'], ['All']), zone(['10.0.0.1', '10.0.0.2'])]),
+    );
+    await take((state) => createOn(state, 'Group', { name: 'by hand', peers: ['p1'] }));
+    await take((state) =>
+      replaceOn(state, 'Group', objectOf(state, 'Group', 'devs').id, { peers: ['p1', 'p2', 'p3'] }),
+    );
+    await take((state) =>
+      planOn(state, 'b', [devs('p3'), document('Group', 'mine', { name: 'by hand', peers: ['p1'] })]),
+    );
+    await take((state) =>
+      planOn(state, 'a', [devs('p2'), allow('p', ['devs'], ['devs']), zone(['10.0.0.9', '10.0.0.2'])]),
+    );
+    await take((state) => planOn(state, 'b', [devs('p3')]));
+    await take((state) => planOn(state, 'a', [zone([])]));
+  });
+
+  it('E158 leaves what replaying the history gives, over arbitrary sequences', async () => {
+    await using made = await testDatabase(engine);
+    const first = await newOffice(made.database);
+    let state = first;
+    for (const sequence of fc.sample(steps, { numRuns: 12, seed: 20_261_121 })) {
+      const before = state;
+      for (const step of sequence) {
+        const outcome = planStep(state, step);
+        if (outcome?.ok === true && outcome.next !== state && outcome.next.revision > state.revision)
+          state = await write(made.database, state, outcome);
+      }
+      await expectStored(made.database, state, [before]);
+    }
+    expect(state.revision).toBeGreaterThan(10);
+    await expectStored(made.database, state, [first]);
+  });
+
+  it('writes nothing in any table when the account has moved on', async () => {
+    await using made = await testDatabase(engine);
+    const base = await newOffice(made.database);
+    const one = planOn(base, 'a', [document('Group', 'one'), zone(['10.0.0.1'])]);
+    const other = planOn(base, 'b', [document('Group', 'other', { peers: ['p1'] })]);
+    await write(made.database, base, one);
+    const before = await readTables(made.database);
+    const { next } = planned(other);
+    expect(await commit(made.database, { base, next, revisions: [revisionOf(other, base)] })).toBe(false);
+    expect(await readTables(made.database)).toEqual(before);
+  });
+
+  it('writes nothing in any table when SQL refuses a part', async () => {
+    await using made = await testDatabase(engine);
+    const base = await newOffice(made.database);
+    await made.database.asOwner(["alter table objects add constraint no_bad_names check (name <> 'bad')"]);
+    const before = await readTables(made.database);
+    const outcome = planOn(base, 'a', [document('Group', 'good'), document('Group', 'bad')]);
+    await expect(write(made.database, base, outcome)).rejects.toMatchObject({ code: '23514' });
+    expect(await readTables(made.database)).toEqual(before);
+  });
+
+  it('exchanges unique values between objects, and gives one of a deleted object to a new one', async () => {
+    await using made = await testDatabase(engine);
+    const base = await newOffice(made.database);
+    const named = (one: string, two: string) => [
+      document('Group', 'one', { name: one }),
+      document('Group', 'two', { name: two }),
+    ];
+    const first = await write(made.database, base, planOn(base, 'a', named('x', 'y')));
+    const swapped = await write(made.database, first, planOn(first, 'a', named('y', 'x')));
+    expect([objectOf(swapped, 'Group', 'one').name, objectOf(swapped, 'Group', 'two').name]).toEqual(['y', 'x']);
+    const again = await write(
+      made.database,
+      swapped,
+      planOn(swapped, 'a', [document('Group', 'three', { name: 'x' }), document('Group', 'one', { name: 'y' })]),
+    );
+    await expectStored(made.database, again, [base, first, swapped]);
+  });
+
+  it('of several revisions is one statement in which objects change twice, or come and go', async () => {
+    await using made = await testDatabase(engine);
+    const base = await newOffice(made.database);
+    const outcomes = [planOn(base, 'a', [document('Group', 'devs', { peers: ['p1'] }), document('Group', 'ops')])];
+    const states = [base];
+    const then = (plan: (state: Snapshot) => (typeof outcomes)[number]) => {
+      const state = planned(outcomes.at(-1) ?? plan(base)).next;
+      states.push(state);
+      outcomes.push(plan(state));
+    };
+    then((state) => createOn(state, 'Group', { name: 'short-lived', peers: ['p2'] }));
+    then((state) => planOn(state, 'a', [document('Group', 'devs', { peers: ['p2'] }), document('Group', 'ops')]));
+    then((state) => deleteOn(state, objectOf(state, 'Group', 'short-lived').id));
+    const revisions = outcomes.map((outcome, at) => revisionOf(outcome, states[at] ?? base));
+    const { next } = planned(outcomes.at(-1) ?? planOn(base, 'a', []));
+    const { database, statements } = noted(made.database);
+    expect(await commit(database, { base, next, revisions })).toBe(true);
+    expect(statements).toHaveLength(1);
+    await expectStored(made.database, next, states);
+    const listed = await listRevisions(made.database, base.account, { limit: 10 });
+    expect(listed.map(({ revision }) => revision)).toEqual([5, 4, 3, 2, 1]);
+  });
+
+  it('tells by its request id that it happened', async () => {
+    await using made = await testDatabase(engine);
+    const base = await newOffice(made.database);
+    await write(made.database, base, planOn(base, 'a', [document('Group', 'devs')]));
+    expect(await hasRevision(made.database, base.account, 'request-2')).toBe(true);
+    expect(await hasRevision(made.database, base.account, 'request-3')).toBe(false);
+  });
+
+  it('keeps who did what: revision, changes with their units, audit events numbered on', async () => {
+    await using made = await testDatabase(engine);
+    const base = await newOffice(made.database);
+    const first = await write(
+      made.database,
+      base,
+      planOn(base, 'a', [document('Group', 'devs', { peers: ['p1'] }), document('Group', 'ops')]),
+    );
+    await write(
+      made.database,
+      first,
+      planOn(first, 'a', [document('Group', 'devs', { peers: ['p2'] }), document('Group', 'ops')]),
+    );
+    const revision = await readRevision(made.database, base.account, 3);
+    expect(revision).toMatchObject({
+      revision: 3,
+      actor,
+      source_id: 'a',
+      summary: { create: 0, update: 1, delete: 0, claims: 0 },
+    });
+    expect(revision?.changes).toMatchObject([
+      {
+        seq: 0,
+        action: 'update',
+        kind: 'Group',
+        key: 'devs',
+        units: [
+          { path: 'peers[p1]', before: ['source'] },
+          { path: 'peers[p2]', after: ['source'] },
+        ],
+      },
+    ]);
+    const { audit_events: rows } = await readTables(made.database);
+    const events = (rows ?? [])
+      .map((row) => (row as { row: { id: number; revision: number; activity_code: string } }).row)
+      .sort((a, b) => a.id - b.id);
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
+    expect(
+      events.filter((event) => event.revision > 1).map((event) => `${event.revision} ${event.activity_code}`),
+    ).toEqual(['2 group.add', '2 peer.group.add', '2 group.add', '3 peer.group.add', '3 peer.group.delete']);
+  });
+
+  it('is one statement for 100 and for 10,000 objects', async () => {
+    await using made = await testDatabase(engine);
+    const { database, statements } = noted(made.database);
+    const base = await newOffice(made.database);
+    const small = await write(database, base, planOn(base, 'a', manyDocuments(100)));
+    expect(statements).toHaveLength(1);
+    const next = await write(database, small, planOn(small, 'a', manyDocuments(10_000)));
+    expect(statements).toHaveLength(2);
+    expect((await loaded(made.database, next)).size).toBe(next.size);
+  });
+});
