@@ -73,7 +73,7 @@ function fateOf(registry: Registry, names: Names, { kind, text }: Mention): Fate
   if (!('code' in result)) return 'stated';
   if (result.code === 'broken') return 'broken';
   if (result.code !== 'reference_unknown') return 'stated';
-  return declared.document.allowed ? 'outside' : 'unchecked';
+  return declared.document.allowed && declared.document.creates !== false ? 'outside' : 'unchecked';
 }
 
 function warningOf(desired: Desired, mention: Mention, guess: string | undefined): Problem {

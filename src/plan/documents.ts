@@ -92,11 +92,15 @@ const unsure = /^(reference|object)_|_(taken|overlaps)$/;
 
 /** Beside broken documents: the rules that the others break for certain, so that these are not told only later. */
 function brokenRules(
-  { snapshot, source, newId }: DocumentsInput,
+  { snapshot, source, now, newId, means, actor }: DocumentsInput,
   targets: readonly Target[],
   edits: readonly Edit[],
 ): readonly Problem[] {
-  const outcome = finishPlan({ snapshot, edits, source, locate: locateIn(targets), newId });
+  const outcome = finishPlan({
+    ...{ snapshot, edits, source, now, newId, locate: locateIn(targets) },
+    ...(means === undefined ? {} : { means }),
+    ...(actor === undefined ? {} : { actor }),
+  });
   return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));
 }
 

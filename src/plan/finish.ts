@@ -48,7 +48,7 @@ export interface FinishInput {
 /** Checks the edits as one step from the snapshot to the next, and makes the plan of it. */
 export function finishPlan(input: FinishInput): Outcome {
   const { snapshot } = input;
-  const { now = '', means = bareMeans } = input;
+  const { now = '1970-01-01T00:00:00.000Z', means = bareMeans } = input;
   const changes: Change[] = [];
   const claims: Claim[] = [];
   const outputs = new Map<string, Readonly<Record<string, string>>>();

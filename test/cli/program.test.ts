@@ -12,7 +12,8 @@ describe('the help', () => {
   test('names every command', async () => {
     const { code, out } = await runHere(['--help']);
     expect(code).toBe(0);
-    for (const { name, summary } of commands) expect(out).toContain(`${name.padEnd(9)}  ${summary}`);
+    const lines = out.replace(/\n {10,}/g, ' ');
+    for (const { name, summary } of commands) expect(lines).toMatch(new RegExp(`^  ${name} +${summary.replace(/[.?*+()]/g, '\\$&')}$`, 'm'));
   });
 
   test.each(commands.map((command) => [command.name, command] as const))(
