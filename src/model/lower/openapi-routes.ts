@@ -147,7 +147,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   delete: (kind) => ({
     parameters: [header('IfMatch')],
     ...(kind.deleteReply === 'object' ? { answer: json({ type: 'object' }, {}) } : {}),
-    errors: sorted(...always, 400, 404, 409, 412),
+    errors: sorted(...always, 400, 404, 409, 412, ...(kind.checkDeed === undefined ? [] : [422])),
   }),
 };
 
