@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts';
-import { Internal, Unavailable } from '../model/errors.ts';
+import { Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
@@ -7,8 +7,9 @@ import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import { commit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
-import { hasRevision } from '../store/revisions.ts';
+import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
 import type { CommittedRevision } from './engine.ts';
+import { attempts, resolveDoubt } from './retry.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** Decides what a mutation does on a snapshot; called again when the account moved on in between. */
@@ -38,6 +39,8 @@ export type Committed =
 /** The one way in which an account changes. */
 export interface Committer {
   mutate(mutation: Mutation): Promise<Committed>;
+  /** Changes several accounts at once, or none of them. */
+  mutateTogether(mutation: SharedMutation): Promise<CommittedTogether>;
   /** Waits until no mutation is under way. */
   settle(): Promise<void>;
 }
@@ -61,13 +64,12 @@ interface Waiting {
 
 /** How many mutations one statement carries at most. */
 const batchSize = 256;
-/** How often a batch is planned again when other servers were faster. */
-const attempts = 20;
 
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
 export function createCommitter(options: CommitterOptions): Committer {
   const queues = new Map<string, Waiting[]>();
   const running = new Map<string, Promise<void>>();
+  const shared = new Set<Promise<unknown>>();
 
   const drain = async (account: string, queue: Waiting[]): Promise<void> => {
     while (queue.length > 0) {
@@ -92,8 +94,13 @@ export function createCommitter(options: CommitterOptions): Committer {
         running.set(mutation.account, drain(mutation.account, fresh));
       });
     },
+    mutateTogether(mutation) {
+      const work = mutateTogether(options, mutation);
+      shared.add(work);
+      return work.finally(() => shared.delete(work));
+    },
     async settle() {
-      while (running.size > 0) await Promise.all(running.values());
+      while (running.size + shared.size > 0) await Promise.allSettled([...running.values(), ...shared]);
     },
   };
 }
@@ -177,36 +184,8 @@ async function write(options: CommitterOptions, base: Snapshot, planned: Planned
     return await commit(options.database, { base, next: planned.tip, revisions: planned.revisions });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    return await resolveDoubt(options, base.account, planned.revisions, error);
+    return await resolveDoubt(options.database, base.account, planned.revisions, error);
   }
-}
-
-/** Waits between questions to a database that does not answer, in milliseconds; about 20 seconds in all. */
-const doubtWaits = [50, 100, 200, 400, 800, 1500, 2500, 4000, 5000, 6000];
-
-async function resolveDoubt(
-  options: CommitterOptions,
-  account: string,
-  revisions: readonly RevisionInput[],
-  cause: Unavailable,
-): Promise<boolean> {
-  const requestId = revisions[0]?.requestId;
-  if (requestId === undefined) throw new Internal('a batch without revisions was written', { cause });
-  for (const wait of doubtWaits) {
-    try {
-      return await hasRevision(options.database, account, requestId);
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-  }
-  throw new Unavailable(
-    'the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again',
-    {
-      cause,
-      inDoubt: true,
-    },
-  );
 }
 
 function finish(options: CommitterOptions, planned: Planned): void {
