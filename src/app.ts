@@ -7,6 +7,7 @@ import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
+import { resolveTxt as askDns } from './integrations/challenge.ts';
 import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
 import { createIdSource } from './lib/ids.ts';
@@ -110,6 +111,7 @@ export function createEngine(
   log: Log,
   registry: Registry = productRegistry(),
   means: Means = ephemeralMeans(),
+  resolveTxt: Engine['resolveTxt'] = askDns,
 ): Engine {
   const snapshots = createSnapshots(database, registry);
   const listeners: Engine['listeners'] = new Set([(revision) => logRevision(revision, log)]);
@@ -134,13 +136,15 @@ export function createEngine(
     committer,
     now,
     newId,
+    firstObjects: firstObjects({ now, newId }),
+    resolveTxt,
     listeners,
   };
 }
 
 /** The objects of a new account, in a random range of the shared address space and a random unique local one. */
-export function firstObjects(engine: Engine) {
-  return (accountId: string, owner: { readonly id: string; readonly name: string }) =>
+export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['firstObjects'] {
+  return (accountId, owner) =>
     newAccount({
       accountId,
       owner,

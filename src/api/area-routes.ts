@@ -3,6 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { integrations } from './routes/integrations.ts';
 import { notifications } from './routes/notifications.ts';
+import { tenants } from './routes/tenants.ts';
 import { users } from './routes/users.ts';
 
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
@@ -13,4 +14,4 @@ export interface AreaRoutes {
 }
 
 /** All areas with routes of their own. */
-export const areas: readonly AreaRoutes[] = [integrations, notifications, users];
+export const areas: readonly AreaRoutes[] = [integrations, notifications, tenants, users];

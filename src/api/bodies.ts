@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { isObject, type JsonObject } from '../lib/json.ts';
+import { InvalidInput } from '../model/errors.ts';
 
 /** A body that cannot be used as it is: answered with 400. */
 class BadBody extends Error {
@@ -62,4 +63,21 @@ function refuseUnstorable(value: unknown, pointer: string, depth: number): void 
 export function objectBody(body: unknown): JsonObject {
   if (isObject(body)) return body as JsonObject;
   throw new BadBody(body === undefined ? 'the request needs a body: a JSON object' : 'the body must be a JSON object');
+}
+
+/** A text that the body must carry, one of `words` when there are any. */
+export function textMember(body: JsonObject, name: string, words: readonly string[] = []): string {
+  const value = body[name];
+  const refuse = (code: string, path: string, message: string): never => {
+    throw new InvalidInput(message, { problems: [{ code, path, message }] });
+  };
+  if (value === undefined || value === null) return refuse('field_required', '', `\`${name}\` is required; add it`);
+  if (typeof value !== 'string') return refuse('type_wrong', `/${name}`, `\`${name}\` must be a text`);
+  if (words.length > 0 && !words.includes(value))
+    return refuse(
+      'value_not_allowed',
+      `/${name}`,
+      `\`${name}\` must be one of ${words.map((word) => `\`${word}\``).join(', ')}`,
+    );
+  return value === '' ? refuse('value_too_short', `/${name}`, `\`${name}\` must not be empty`) : value;
 }

@@ -187,7 +187,13 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
   return kind.deleteReply === 'object' ? reply.send({}) : reply.send();
 }
 
-function sendWritten(engine: Engine, written: Written, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** Answers with the object that was written. */
+export function sendWritten(
+  engine: Engine,
+  written: Written,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   if (written.ignored.length > 0) void reply.header('heddle-ignored', ignoredHeader(written.ignored));
   if (Object.keys(written.outputs).length === 0)
     return sendObject(engine, written.object, written.state, request, reply);
@@ -231,7 +237,8 @@ function sendObject(
   return sendAnswer(request, reply, answer);
 }
 
-function writeOptions(request: FastifyRequest): WriteOptions {
+/** The conditions that the headers of a write state. */
+export function writeOptions(request: FastifyRequest): WriteOptions {
   const ifMatch = versionsOf(request.headers['if-match']);
   const preferences = String(request.headers['prefer'] ?? '');
   return { strict: /\bhandling=strict\b/.test(preferences), ...(ifMatch === undefined ? {} : { ifMatch }) };

@@ -3,6 +3,7 @@ import { createReader } from '../documents/reader.ts';
 import { runInSlices } from '../engine/slices.ts';
 import * as kinds from '../kinds/index.ts';
 import type { Document, SourceFile } from '../model/document.ts';
+import { bareMeans, type Means } from '../model/means.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { createRegistry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -68,11 +69,20 @@ async function check({ validator, base }: Checker, documents: readonly Document[
       allowEmpty: true,
       now: '1970-01-01T00:00:00.000Z',
       newId: counter(),
+      means: offlineMeans,
     }),
   );
   const problems = uniqueProblems([...expanded.problems, ...(outcome.ok ? [] : outcome.problems)]);
   return { problems, warnings: outside.warnings, unchecked: outside.unchecked };
 }
+
+/** Values that documents name are on the server: here any that could be there are taken to be. Nothing made here is kept. */
+const offlineMeans: Means = {
+  ...bareMeans,
+  random: (bytes) => new Uint8Array(bytes),
+  valueFrom: (origin, name) =>
+    origin === 'fileRef' || (origin === 'envRef' && name.startsWith('HEDDLE_VALUE_')) ? 'dmFsdWU=' : undefined,
+};
 
 /** An object to adopt is on the server; here its document makes a new one. */
 function withoutAdoption(document: Document): Document {

@@ -37,8 +37,9 @@ export function writeYaml(value: JsonObject, comment?: string): string {
   return commentLines(comment) + body.replaceAll('\ufeff', '\\uFEFF');
 }
 
-/** Strings that the library would write plain or as a block, and that the reader would read as something else or not at all. */
-const needsQuotes = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]|^<<$|^[\s*&!]|\s$/u;
+/** Strings (a last line may end as lines do) that the library would write plain or as a block, and that the reader would read as something else or not at all. */
+const needsQuotes =
+  /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]|^<<$|^[\s*&!]|[^\S\n]$|\s\n$/u;
 
 function quoteWhereNeeded(document: YamlDocument): void {
   visit(document, (key, node) => {

@@ -8,7 +8,8 @@ import { commit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
 import { catchUp } from '../store/snapshots.ts';
-import { resolveDoubt } from './doubt.ts';
+import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
+import { attempts, resolveDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -39,6 +40,8 @@ export type Committed =
 /** The one way in which an account changes. */
 export interface Committer {
   mutate(mutation: Mutation): Promise<Committed>;
+  /** Changes several accounts at once, or none of them. */
+  mutateTogether(mutation: SharedMutation): Promise<CommittedTogether>;
   /** Waits until no mutation is under way. */
   settle(): Promise<void>;
 }
@@ -62,13 +65,12 @@ interface Waiting {
 
 /** How many mutations one statement carries at most. */
 const batchSize = 256;
-/** How often a batch is planned again when its connection breaks. */
-const attempts = 20;
 
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
 export function createCommitter(options: CommitterOptions): Committer {
   const queues = new Map<string, Waiting[]>();
   const running = new Map<string, Promise<void>>();
+  const shared = new Set<Promise<unknown>>();
 
   const drain = async (account: string, queue: Waiting[]): Promise<void> => {
     while (queue.length > 0) {
@@ -93,8 +95,13 @@ export function createCommitter(options: CommitterOptions): Committer {
         running.set(mutation.account, drain(mutation.account, fresh));
       });
     },
+    mutateTogether(mutation) {
+      const work = mutateTogether(options, mutation);
+      shared.add(work);
+      return work.finally(() => shared.delete(work));
+    },
     async settle() {
-      while (running.size > 0) await Promise.all(running.values());
+      while (running.size + shared.size > 0) await Promise.allSettled([...running.values(), ...shared]);
     },
   };
 }

@@ -3,6 +3,9 @@ import type { Database } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
 import { hasRevision } from '../store/revisions.ts';
 
+/** How often something is planned again when other servers were faster, or its connection breaks. */
+export const attempts = 20;
+
 /** Waits between questions to a database that does not answer, in milliseconds; about 20 seconds in all. */
 const doubtWaits = [50, 100, 200, 400, 800, 1500, 2500, 4000, 5000, 6000];
 

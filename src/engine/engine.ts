@@ -5,6 +5,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Database } from '../store/database.ts';
+import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -20,6 +21,10 @@ export interface Engine {
   newId(): string;
   /** The key for secrets, the edition, randomness. */
   readonly means: Means;
+  /** The objects that a new account begins with, in the order in which they refer to each other. */
+  firstObjects(account: string, owner: { readonly id: string; readonly name: string }): readonly FirstObject[];
+  /** The texts of the TXT records of a name; none when there are none. Throws when nobody can tell. */
+  resolveTxt(name: string): Promise<readonly string[]>;
   /** Told about every commit of this server, after it happened. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
 }

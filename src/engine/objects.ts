@@ -137,7 +137,8 @@ async function write(
   };
 }
 
-function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
+/** The circumstances in which a request is planned. */
+export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
   return {
     snapshot,
     validator: engine.validator,

@@ -1,3 +1,4 @@
+import type { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { statement } from './builder.ts';
@@ -19,7 +20,18 @@ export interface CommitInput {
  * compare-and-swap and everything else hangs on it. Answers whether it was written.
  */
 export async function commit(database: AccountAccess, input: CommitInput): Promise<boolean> {
-  const { base, next, revisions } = input;
+  const { statement, rows } = compileCommit(input);
+  const [written] = await database.inAccount(input.base.account, [statement], { write: true });
+  if (written.length === 0) return false;
+  database.wrote(rows);
+  return true;
+}
+
+/** The statement of a commit, which answers no row when the account has moved on; and how many rows it writes. */
+export function compileCommit({ base, next, revisions }: CommitInput): {
+  readonly statement: CompiledQuery<{ readonly last_event: number }>;
+  readonly rows: number;
+} {
   const rows = rowChanges(base, next, new Set(revisions.flatMap(({ plan }) => subjectIds(plan))));
   const events = revisions.flatMap((revision) => eventRows(revision));
   const history = revisions.flatMap((revision) => changeRows(revision));
@@ -41,14 +53,7 @@ export async function commit(database: AccountAccess, input: CommitInput): Promi
     new_changes: history,
     new_events: events,
   });
-  const [written] = await database.inAccount(
-    base.account,
-    [statement<{ readonly last_event: number }>(text, parameters)],
-    { write: true },
-  );
-  if (written.length === 0) return false;
-  database.wrote(countRows(rows) + history.length + events.length);
-  return true;
+  return { statement: statement(text, parameters), rows: countRows(rows) + history.length + events.length };
 }
 
 function revisionRow({ revision, plan, actor, requestId, commitRef, planId, at }: RevisionInput): JsonObject {

@@ -303,8 +303,14 @@ describe('targets', () => {
       'networkresource has been linked to proxyservice: Needs; remove it there first',
     ]);
     expect((await shared().call('DELETE', `/api/networks/${network}`)).status).toBe(412);
+    const kept = await shared().call('DELETE', `/api/peers/${own}`);
+    expect([kept.status, kept.body.message]).toEqual([
+      412,
+      'peer has been linked to proxyservice: Needs; remove it there first',
+    ]);
     await remove(id);
     expect((await shared().call('DELETE', resourceUrl)).status).toBe(200);
+    expect((await shared().call('DELETE', `/api/peers/${own}`)).status).toBe(200);
   });
 
   it('keep what they are told in one spelling', async () => {

@@ -8,6 +8,8 @@ import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
+import type { Log } from '../../src/log.ts';
+import type { Edition, Means, RateLimit } from '../../src/model/means.ts';
 import type { Database } from '../../src/store/database.ts';
 import { type Engine as Kind, testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
@@ -49,17 +51,26 @@ export interface TestApi extends AsyncDisposable {
   revision(): Promise<number>;
 }
 
+/** What a server of a test has that others have not. */
+export interface TestApiOptions {
+  readonly edition?: Edition;
+  readonly rateLimit?: RateLimit;
+  readonly valueFrom?: Means['valueFrom'];
+  readonly resolveTxt?: Engine['resolveTxt'];
+  readonly log?: Log;
+}
+
 /** Builds the HTTP interface on a database of its own. */
-export async function testApi(kind: Kind = 'postgres'): Promise<TestApi> {
+export async function testApi(kind: Kind = 'postgres', options: TestApiOptions = {}): Promise<TestApi> {
   const made = await testDatabase(kind);
-  return apiOn(made.database, () => made[Symbol.asyncDispose]());
+  return apiOn(made.database, () => made[Symbol.asyncDispose](), options);
 }
 
 /** One server for all tests of a file (or suite) that do not get in each other's way. */
-export function sharedApi(): () => TestApi {
+export function sharedApi(options: TestApiOptions = {}): () => TestApi {
   let made: TestApi | undefined;
   beforeAll(async () => {
-    made = await testApi();
+    made = await testApi('postgres', options);
   });
   afterAll(() => made?.[Symbol.asyncDispose]());
   return () => {
@@ -69,9 +80,13 @@ export function sharedApi(): () => TestApi {
 }
 
 /** Builds the HTTP interface on a migrated database and makes the account when there is none. */
-export async function apiOn(database: Database, dispose: () => PromiseLike<void>): Promise<TestApi> {
+export async function apiOn(
+  database: Database,
+  dispose: () => PromiseLike<void>,
+  { rateLimit, ...given }: TestApiOptions = {},
+): Promise<TestApi> {
   const defects: unknown[] = [];
-  const engine = createEngine(database, () => {});
+  const engine = engineOn(database, given);
   const { account } = await ensureMachineOwner(engine, {
     dataDir: '/nowhere',
     token,
@@ -85,6 +100,7 @@ export async function apiOn(database: Database, dispose: () => PromiseLike<void>
     authenticator: createAuthenticator(database, engine.snapshots, Date.now),
     version: '0.0.0-test',
     openEndpoints: [],
+    ...(rateLimit === undefined ? {} : { rateLimit }),
     report: (error) => defects.push(error),
   });
   const call = createCall(app, createAnswerCheck(engine.registry));
@@ -105,6 +121,11 @@ export async function apiOn(database: Database, dispose: () => PromiseLike<void>
       if (defects.length > 0) throw new AggregateError(defects, 'the API answered with 500');
     },
   };
+}
+
+function engineOn(database: Database, { log = () => {}, resolveTxt, ...means }: TestApiOptions): Engine {
+  const plain = createEngine(database, log, undefined, undefined, resolveTxt);
+  return createEngine(database, log, plain.registry, { ...plain.means, ...means }, resolveTxt);
 }
 
 function createCall(app: FastifyInstance, check: AnswerCheck): Call {

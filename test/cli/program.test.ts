@@ -13,7 +13,8 @@ describe('the help', () => {
     const { code, out } = await runHere(['--help']);
     expect(code).toBe(0);
     const lines = out.replace(/\n {10,}/g, ' ');
-    for (const { name, summary } of commands) expect(lines).toMatch(new RegExp(`^  ${name} +${summary.replace(/[.?*+()]/g, '\\$&')}$`, 'm'));
+    for (const { name, summary } of commands)
+      expect(lines).toMatch(new RegExp(`^  ${name} +${summary.replace(/[.?*+()]/g, '\\$&')}$`, 'm'));
   });
 
   test.each(commands.map((command) => [command.name, command] as const))(

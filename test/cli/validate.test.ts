@@ -53,6 +53,21 @@ describe('heddle validate', () => {
     expect(out).toMatch(/\n\n\d+ problems in 4 files\.\n$/);
   });
 
+  test('takes values that documents name to be on the server, where they can be', () => {
+    const service = (name: string, value: string) =>
+      document('ProxyService', name, `{domain: ${name}.example.com, auth: {pin_auth: {enabled: true, pin: ${value}}}}`);
+    const from = (origin: string, name: string) => `{valueFrom: {${origin}: ${name}}}`;
+    write({
+      'a.yaml': service('a', from('envRef', 'HEDDLE_VALUE_PIN')),
+      'b.yaml': service('b', from('fileRef', 'pin')),
+      'c.yaml': service('c', from('envRef', 'HOME')),
+      'd.yaml': service('d', '"1234"'),
+    });
+    const { out } = runHeddle(['validate', '.'], { cwd: root });
+    expect(codesOf(out)).toEqual(['secret_unset', 'secret_literal']);
+    expect(out).not.toContain('1234');
+  });
+
   test('checks the rules of sound documents beside broken ones', () => {
     const rule = '{name: r, action: accept, protocol: icmp, ports: ["1"], sources: [g], destinations: [All]}';
     write({ 'a.yaml': document('Group', 'g', '{nam: x}'), 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });

@@ -154,3 +154,11 @@ test('what is written is read back to the same values, and written again to the 
     { numRuns: 1000 },
   );
 });
+
+test('writes lines as lines, also when the last one is ended', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  const text = writeDocuments([{ kind: 'K', metadata: { name: 'n' }, spec: { pem, open: 'a\nb', list: [pem] } }]);
+  expect(text).toContain(`  pem: |\n    -----BEGIN CERTIFICATE-----\n    MIIB\n    -----END CERTIFICATE-----\n`);
+  expect(text).toContain('  open: |-\n    a\n    b\n');
+  expect(text).toContain('  list:\n    - |\n      -----BEGIN CERTIFICATE-----\n');
+});

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { integer, keyed, list, object } from '../../src/model/field.ts';
 import { prepareRequest } from '../../src/model/prepare.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
@@ -106,4 +107,23 @@ describe('preparing a request body', () => {
       }),
     );
   });
+});
+
+test('what is inside something closed is closed too, and its neighbour is not', () => {
+  const part = object({ x: integer({ doc: 'X.' }) }, { doc: 'Part.' });
+  const fields = {
+    shut: object(
+      {
+        part,
+        parts: list(part, { doc: 'Parts.' }),
+        named: keyed({ x: integer({ doc: 'X.' }) }, { doc: 'Named.', key: 'x' }),
+      },
+      { doc: 'Shut.', closed: true },
+    ),
+    open: object({ part }, { doc: 'Open.' }),
+  };
+  const shut = { part: { y: 1 }, parts: [{ y: 1 }], named: [{ x: 1, y: 1 }] };
+  const { faults, ignored } = prepareRequest(fields, new Set(), { shut, open: { part: { y: 1 } } });
+  expect(faults.map(({ path }) => path)).toEqual(['/shut/part/y', '/shut/parts/0/y', '/shut/named/0/y']);
+  expect(ignored).toEqual(['/open/part/y']);
 });

@@ -150,7 +150,7 @@ export const serviceFields = {
     maximum: 65535,
   }),
   targets: list(object(targetFields, { doc: 'A backend.' }), {
-    doc: 'Where requests are led to. Without any the service waits. Exactly one for `tcp`, `udp` and `tls`.',
+    doc: 'Where requests are led to. Without any the service waits. At most one for `tcp`, `udp` and `tls`.',
   }),
   enabled: boolean({ doc: 'Whether the service is offered.', required: true, documentDefault: true }),
   pass_host_header: boolean({

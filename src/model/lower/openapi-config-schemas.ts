@@ -171,13 +171,27 @@ export const configSchemas: JsonObject = {
   Unit: unit,
   ...planParts,
   Plan: plan,
-  Applied: object('What became of a plan.', {
-    revision: {
-      type: ['integer', 'null'],
-      description: 'The revision that it made; `null` when there was nothing to write.',
+  Applied: object(
+    'What became of a plan.',
+    {
+      revision: {
+        type: ['integer', 'null'],
+        description: 'The revision that it made; `null` when there was nothing to write.',
+      },
+      plan: named('Plan'),
+      outputs: {
+        type: 'array',
+        description: 'Values that the server made up for new objects: shown here and never again.',
+        items: object('A value that is shown once.', {
+          kind: text('The kind of the new object.'),
+          key: text('Its key, or its name.'),
+          field: text('The member of which this is the value.'),
+          value: text('The value.'),
+        }),
+      },
     },
-    plan: named('Plan'),
-  }),
+    ['outputs'],
+  ),
   Source: object(
     'Something that declares documents for the account; further members depend on its type.',
     sourceMembers,

@@ -90,9 +90,11 @@ function describeAll(examples: Examples, kind: Kind): Operation {
 }
 
 function parameterOf(kind: Kind, name: string): JsonObject {
-  const owner = name === (kind.idParameter ?? 'id') ? kind.name : (kind.parent?.kind ?? kind.name);
-  const type = name === (kind.idParameter ?? 'id') ? (kind.ids ?? 'string') : 'string';
-  return { description: `The id of the object of kind ${owner}.`, schema: { type } };
+  const isOwn = name === (kind.idParameter ?? 'id');
+  const owner = isOwn ? kind.name : (kind.parent?.kind ?? kind.name);
+  const what = isOwn && kind.addressedBy !== undefined ? kind.nameField : 'id';
+  const type = isOwn && kind.addressedBy === undefined ? (kind.ids ?? 'string') : 'string';
+  return { description: `The ${what} of the object of kind ${owner}.`, schema: { type } };
 }
 
 const methods: Readonly<Record<Verb, string>> = {
@@ -147,7 +149,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   delete: (kind) => ({
     parameters: [header('IfMatch')],
     ...(kind.deleteReply === 'object' ? { answer: json({ type: 'object' }, {}) } : {}),
-    errors: sorted(...always, 400, 404, 409, 412),
+    errors: sorted(...always, 400, 404, 409, 412, ...(kind.checkDeed === undefined ? [] : [422])),
   }),
 };
 

@@ -21,7 +21,7 @@ export interface OpenApiOptions {
 
 /** The OpenAPI 3.1 document of the whole interface. */
 export function lowerToOpenApi(registry: Registry, { version, extraPaths = {} }: OpenApiOptions): JsonObject {
-  const paths = { ...kindPaths(registry), ...configPaths, ...extraPaths };
+  const paths = withPaths({ ...kindPaths(registry), ...configPaths }, extraPaths);
   return {
     openapi: '3.1.0',
     info: {
@@ -42,6 +42,15 @@ export function lowerToOpenApi(registry: Registry, { version, extraPaths = {} }:
       securitySchemes,
     },
   };
+}
+
+/** Routes written by hand stand beside those of kinds, also on the same path. */
+function withPaths(paths: JsonObject, extra: JsonObject): JsonObject {
+  const items = Object.entries(extra).map(([path, item]) => [
+    path,
+    { ...(paths[path] as JsonObject | undefined), ...(item as JsonObject) },
+  ]);
+  return { ...paths, ...Object.fromEntries(items) };
 }
 
 function tagsOf(paths: JsonObject): readonly string[] {

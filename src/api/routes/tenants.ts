@@ -1,0 +1,135 @@
+import type { FastifyRequest } from 'fastify';
+import { answerInvite, inviteTenant, unlinkTenant } from '../../engine/tenant-links.ts';
+import { createTenant, subscribeTenant, verifyTenant } from '../../engine/tenants.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
+import type { AreaRoutes } from '../area-routes.ts';
+import { callOf } from '../authenticate.ts';
+import { objectBody, textMember } from '../bodies.ts';
+import { sendWritten, writeOptions } from '../kind-routes.ts';
+
+const path = '/api/integrations/msp/tenants';
+const errors = [401, 403, 404, 412, 429, 503];
+const withBody = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503];
+
+/** How tenants come and what becomes of them; the kind itself lists and replaces them. */
+export const tenants: AreaRoutes = {
+  add(app, engine) {
+    app.post(path, async (request, reply) => {
+      const written = await createTenant(engine, callOf(request), objectBody(request.body), writeOptions(request));
+      return sendWritten(engine, written, request, reply);
+    });
+    app.post(`${path}/:id/dns`, async (request, reply) => {
+      await verifyTenant(engine, callOf(request), idOf(request));
+      return reply.send();
+    });
+    app.post(`${path}/:id/unlink`, async (request, reply) => {
+      const owner = textMember(objectBody(request.body), 'owner');
+      await unlinkTenant(engine, callOf(request), idOf(request), owner);
+      return reply.send();
+    });
+    app.post(`${path}/:id/subscription`, async (request, reply) => {
+      const price = textMember(objectBody(request.body), 'priceID');
+      await subscribeTenant(engine, callOf(request), idOf(request), price);
+      return reply.send();
+    });
+    app.post(`${path}/:id/invite`, async (request, reply) =>
+      sendWritten(engine, await inviteTenant(engine, callOf(request), idOf(request)), request, reply),
+    );
+    app.put(`${path}/:id/invite`, async (request, reply) => {
+      const value = textMember(objectBody(request.body), 'value', ['accept', 'decline']);
+      await answerInvite(engine, callOf(request), idOf(request), value === 'accept');
+      return reply.send();
+    });
+  },
+  paths: {
+    [path]: {
+      post: operation({
+        id: 'createMSPTenant',
+        tag: 'msp',
+        summary: 'Make a tenant',
+        description:
+          'Makes the account of the tenant too, unless its domain has one already (`existing`), which can then be invited.',
+        parameters: [header('Prefer')],
+        body: json(named('MSPTenantRequest'), {
+          name: 'Acme Works',
+          domain: 'acme.example.com',
+          groups: [{ id: 'ch8i4ug6lnn4g9hqv7mg', role: 'admin' }],
+        }),
+        answer: json(named('MSPTenant')),
+        headers: ['ETag', 'Heddle-Ignored'],
+        errors: withBody.filter((status) => status !== 404 && status !== 412),
+      }),
+    },
+    ...action('dns', {
+      post: {
+        id: 'verifyMSPTenant',
+        summary: 'Prove the domain of a tenant',
+        description: 'Looks for the TXT record `_heddle-challenge.<domain>`; with it the tenant becomes `active`.',
+        errors: [...errors, 409].sort((a, b) => a - b),
+      },
+    }),
+    ...action('unlink', {
+      post: {
+        id: 'unlinkMSPTenant',
+        summary: 'Let a tenant go',
+        description: 'Gives its account to one of the users there.',
+        body: bodyOf(
+          { owner: { type: 'string', minLength: 1, description: 'The id of the new owner.' } },
+          { owner: 'ana' },
+        ),
+        errors: withBody,
+      },
+    }),
+    ...action('subscription', {
+      post: {
+        id: 'subscribeMSPTenant',
+        summary: 'Change the subscription of a tenant',
+        body: bodyOf(
+          { priceID: { type: 'string', minLength: 1, description: 'The price from now on.' } },
+          { priceID: 'price_team_monthly' },
+        ),
+        errors: withBody,
+      },
+    }),
+    ...action('invite', {
+      post: {
+        id: 'inviteMSPTenant',
+        summary: 'Invite the account that a domain has already',
+        answer: json(named('MSPTenant')),
+        headers: ['ETag'],
+        errors,
+      },
+      put: {
+        id: 'answerMSPInvite',
+        summary: 'Accept or decline an invitation',
+        description: 'For the owner of the invited account, whose id stands in the path.',
+        body: bodyOf(
+          { value: { type: 'string', enum: ['accept', 'decline'], description: 'The answer.' } },
+          { value: 'accept' },
+        ),
+        errors: withBody,
+      },
+    }),
+  },
+};
+
+function idOf(request: FastifyRequest): string {
+  // The routes above name the parameter.
+  return (request.params as { readonly id: string }).id;
+}
+
+function bodyOf(properties: JsonObject, example: JsonObject): JsonObject {
+  return json({ type: 'object', required: Object.keys(properties), properties }, example);
+}
+
+/** A path item about one tenant. */
+function action(name: string, methods: Readonly<Record<string, Omit<Operation, 'tag'>>>): JsonObject {
+  const full = `${path}/{id}/${name}`;
+  const operations = Object.entries(methods).map(([method, spec]) => [method, operation({ ...spec, tag: 'msp' })]);
+  const describe = () => ({
+    description: 'The id of the tenant, which is that of its account.',
+    schema: { type: 'string' },
+  });
+  return { [full]: { ...pathParameters(full, describe), ...Object.fromEntries(operations) } };
+}

@@ -1,0 +1,108 @@
+import type { Actor } from '../model/actor.ts';
+import { Unavailable } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { auditEvents } from '../plan/audit.ts';
+import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
+import type { CommitInput } from '../store/commit.ts';
+import { commitTogether, type DirectoryEntry } from '../store/commit-together.ts';
+import type { CommitterOptions } from './commit.ts';
+import { attempts, resolveDoubt } from './doubt.ts';
+
+/** A mutation of several accounts: all of them change, or none. */
+export interface SharedMutation {
+  readonly actor: Actor;
+  readonly accounts: readonly string[];
+  /** An account that comes into being, in its state before. */
+  readonly founded?: Snapshot;
+  /** What the directory says from then on; a value that another account has refuses everything. */
+  readonly entries?: readonly DirectoryEntry[];
+  /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
+  propose(stateOf: (account: string) => Snapshot): Readonly<Record<string, Outcome>>;
+}
+
+/** What became of it: the states afterwards by account, or what is wrong. `taken`: a value of the directory. */
+export type CommittedTogether =
+  | { readonly ok: true; readonly after: ReadonlyMap<string, Snapshot>; readonly plans: ReadonlyMap<string, Plan> }
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly taken?: true };
+
+/** Plans on the states at hand and writes everything in one transaction; plans again when others were faster. */
+export async function mutateTogether(options: CommitterOptions, mutation: SharedMutation): Promise<CommittedTogether> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const states = await readStates(options, mutation);
+    const outcomes = Object.entries(mutation.propose((account) => stateIn(states, account)));
+    const problems = outcomes.flatMap(([, outcome]) => (outcome.ok ? [] : outcome.problems));
+    if (problems.length > 0) return { ok: false, problems };
+    const steps = outcomes.flatMap(([account, outcome]) =>
+      outcome.ok ? [stepOf(options, mutation.actor, stateIn(states, account), outcome)] : [],
+    );
+    const result = await write(options, mutation, steps);
+    if (result === 'taken') return { ok: false, problems: [], taken: true };
+    if (result === 'moved') continue;
+    for (const { plan, input } of steps) tell(options, mutation.actor, plan, input);
+    return {
+      ok: true,
+      after: new Map(steps.map(({ input }) => [input.base.account, input.next])),
+      plans: new Map(steps.map(({ input, plan }) => [input.base.account, plan])),
+    };
+  }
+  throw new Unavailable(`the accounts changed ${attempts} times while this was planned; try again`);
+}
+
+type States = ReadonlyMap<string, Snapshot>;
+
+async function readStates({ snapshots }: CommitterOptions, mutation: SharedMutation): Promise<States> {
+  const states = new Map<string, Snapshot>();
+  for (const account of mutation.accounts) states.set(account, await snapshots.fresh(account));
+  if (mutation.founded !== undefined) states.set(mutation.founded.account, mutation.founded);
+  return states;
+}
+
+function stateIn(states: States, account: string): Snapshot {
+  const state = states.get(account);
+  if (state === undefined) throw new Error(`the account ${account} is no part of this mutation`);
+  return state;
+}
+
+/** One account's part. */
+interface AccountStep {
+  readonly plan: Plan;
+  readonly input: CommitInput;
+}
+
+function stepOf(
+  { now, newRequestId }: CommitterOptions,
+  actor: Actor,
+  base: Snapshot,
+  { plan, next }: Extract<Outcome, { readonly ok: true }>,
+): AccountStep {
+  if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
+  const events = auditEvents(plan, base, next);
+  const revision = { revision: next.revision, plan, actor, requestId: newRequestId(), at: now(), events };
+  return { plan, input: { base, next, revisions: [revision] } };
+}
+
+/** Writes the parts that change something. When the connection dies meanwhile, finds out whether it happened. */
+async function write(options: CommitterOptions, mutation: SharedMutation, steps: readonly AccountStep[]) {
+  const inputs = steps.map(({ input }) => input).filter(({ revisions }) => revisions.length > 0);
+  const [first] = inputs;
+  if (first === undefined) return 'written';
+  const { founded, entries = [] } = mutation;
+  try {
+    return await commitTogether(options.database, {
+      inputs,
+      founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
+      entries,
+    });
+  } catch (error) {
+    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
+    // It was one transaction: what happened in one account happened in all.
+    return (await resolveDoubt(options.database, first.base.account, first.revisions, error)) ? 'written' : 'moved';
+  }
+}
+
+function tell(options: CommitterOptions, actor: Actor, plan: Plan, { base, next, revisions }: CommitInput): void {
+  if (revisions.length === 0) return;
+  options.snapshots.advance(next);
+  options.committed({ account: base.account, revision: next.revision, actor, plan, before: base, after: next });
+}

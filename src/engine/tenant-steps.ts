@@ -1,0 +1,83 @@
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { Conflict, NotFound } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { type Edit, finishPlan } from '../plan/finish.ts';
+import type { Outcome } from '../plan/plan.ts';
+import type { SharedMutation } from './commit-together.ts';
+import type { Call, Engine } from './engine.ts';
+import { refusalOf } from './objects.ts';
+
+/** The kind that an account keeps of its tenants. */
+export const tenantKind = 'MSPTenant';
+
+/** Writes the parts of all accounts or none; answers the state of the caller's account afterwards. */
+export async function changeTogether(
+  engine: Engine,
+  { account, actor }: Call,
+  mutation: Omit<SharedMutation, 'actor'>,
+  taken = '',
+): Promise<Snapshot> {
+  const committed = await engine.committer.mutateTogether({ ...mutation, actor });
+  if (committed.ok) return committed.after.get(account) ?? (await engine.snapshots.current(account));
+  throw committed.taken === true ? new Conflict('taken', taken) : refusalOf(committed.problems);
+}
+
+/** One account's part. What the server does here is nobody's deed. */
+export function plan(engine: Engine, snapshot: Snapshot, edits: readonly Edit[]): Outcome {
+  return finishPlan({
+    snapshot,
+    edits,
+    locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
+    newId: engine.newId,
+    now: engine.now(),
+    means: engine.means,
+  });
+}
+
+/** A tenant with other facts, as the part of its keeper. */
+export function move(engine: Engine, state: Snapshot, tenant: StoredObject, derived: Derived): Outcome {
+  return plan(engine, state, [derive(engine, tenant, derived)]);
+}
+
+/** Facts that the server keeps about an object; an undefined one goes. */
+export type Derived = Readonly<Record<string, Json | undefined>>;
+
+/** The edit of an object that changes what the server keeps about it. */
+export function derive(engine: Engine, before: StoredObject, derived: Derived): Edit {
+  const members = Object.entries({ ...before.derived, ...derived }).filter(([, value]) => value !== undefined);
+  // What is left is JSON.
+  const facts = Object.fromEntries(members) as JsonObject;
+  if (equalJson(facts, before.derived)) return { before, after: before };
+  return { before, after: { ...before, derived: facts, updatedAt: engine.now() }, internal: true };
+}
+
+/** What a tenant is from its activation on. */
+export function activation(engine: Engine): Derived {
+  return { status: 'active', activated_at: engine.now() };
+}
+
+/** The object of the account itself. */
+export function accountIn(state: Snapshot): StoredObject {
+  const [account] = state.ofKind('Account');
+  if (account === undefined) throw new NotFound(`account ${state.account} not found`);
+  return account;
+}
+
+/** A tenant by id. Throws `NotFound`. */
+export function requireTenant(state: Snapshot, id: string): StoredObject {
+  const tenant = state.get(id);
+  if (tenant === undefined || tenant.kind !== tenantKind) throw new NotFound(`tenant ${id} not found`);
+  return tenant;
+}
+
+/** Where a tenant stands. */
+export function statusOf(tenant: StoredObject): string {
+  return String(tenant.derived['status']);
+}
+
+/** Throws `Conflict` when the tenant stands elsewhere. */
+export function requireStatus(tenant: StoredObject, statuses: readonly string[], why: string): void {
+  if (statuses.includes(statusOf(tenant))) return;
+  throw new Conflict('precondition', `the tenant ${tenant.name} is ${statusOf(tenant)}: ${why}`);
+}

@@ -1,0 +1,76 @@
+import { restrictTo } from './builder.ts';
+import { type CommitInput, compileCommit } from './commit.ts';
+import type { Database, Run } from './database.ts';
+
+/** An entry of the table by which accounts are found. */
+export interface DirectoryEntry {
+  readonly account: string;
+  readonly kind: string;
+  readonly value: string;
+  readonly subject: string;
+}
+
+/** Plans of several accounts. Accounts on revision 0 may be new. */
+export interface TogetherInput {
+  readonly inputs: readonly CommitInput[];
+  /** Accounts that come into being, with the time. */
+  readonly founded: readonly { readonly account: string; readonly at: string }[];
+  readonly entries: readonly DirectoryEntry[];
+}
+
+/** What became of it: somebody else was faster in an account, or holds a value of the directory. */
+export type TogetherResult = 'written' | 'moved' | 'taken';
+
+/** Ends the transaction without a trace. */
+class Abandoned extends Error {
+  readonly result: TogetherResult;
+
+  constructor(result: TogetherResult) {
+    super(result);
+    this.result = result;
+  }
+}
+
+/**
+ * Writes plans of several accounts in one transaction, or nothing when one of the accounts has moved on. Head rows are
+ * locked in the order of their ids, so that two such transactions never wait for each other.
+ */
+export async function commitTogether(database: Database, input: TogetherInput): Promise<TogetherResult> {
+  const inputs = [...input.inputs].sort((a, b) => (a.base.account < b.base.account ? -1 : 1));
+  let rows = 0;
+  try {
+    await database.asOwner(async (run) => {
+      rows = 0;
+      for (const one of inputs) rows += await writeAccount(run, input, one);
+      for (const entry of input.entries) await writeEntry(run, entry);
+    });
+  } catch (error) {
+    if (error instanceof Abandoned) return error.result;
+    throw error;
+  }
+  database.wrote(rows);
+  return 'written';
+}
+
+async function writeAccount(run: Run, { founded }: TogetherInput, input: CommitInput): Promise<number> {
+  const { account } = input.base;
+  const restriction = restrictTo(account, { write: true });
+  await run(restriction.sql, restriction.parameters);
+  const found = founded.find((one) => one.account === account);
+  if (found !== undefined)
+    await run('insert into accounts (account_id, created_at) values ($1, $2)', [account, found.at]);
+  const { statement, rows } = compileCommit(input);
+  const written = await run(statement.sql, statement.parameters);
+  if (written.length === 0) throw new Abandoned('moved');
+  return rows;
+}
+
+async function writeEntry(run: Run, { account, kind, value, subject }: DirectoryEntry): Promise<void> {
+  const written = await run(
+    `insert into directory (account_id, kind, value, subject_id) values ($1, $2, $3, $4)
+     on conflict (kind, value) do update set subject_id = excluded.subject_id where directory.account_id = excluded.account_id
+     returning value`,
+    [account, kind, value, subject],
+  );
+  if (written.length === 0) throw new Abandoned('taken');
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { type Format, keyed, list, mapOf, object, secret, string } from '../../src/model/field.ts';
+import { bareMeans, type Means, sealedPrefix } from '../../src/model/means.ts';
+import { hasSecrets, sealSecrets } from '../../src/model/secrets.ts';
+
+/** Lower case, no x. */
+const plain: Format = {
+  name: 'plain',
+  canonical: (text) => (text.includes('x') ? { fault: 'write no x' } : { value: text.toLowerCase() }),
+};
+
+const fields = {
+  name: string({ doc: 'Name.' }),
+  pin: secret({ doc: 'Pin.', required: true, format: plain }),
+  extra: secret({ doc: 'Extra.', read: 'masked' }),
+  inner: object({ key: secret({ doc: 'Key.' }) }, { doc: 'Inner.' }),
+  entries: keyed({ id: string({ doc: 'Id.' }), value: secret({ doc: 'Value.' }) }, { doc: 'Entries.', key: 'id' }),
+  texts: list(secret({ doc: 'Text.' }), { doc: 'Texts.' }),
+  headers: mapOf(secret({ doc: 'Value.' }), { doc: 'Headers.' }),
+  config: mapOf(string({ doc: 'Value.' }), { doc: 'Config.', secretKeys: ['token', 'a/b'] }),
+};
+
+const seal = (text: string) => `${sealedPrefix}k:${text}`;
+const means: Means = {
+  ...bareMeans,
+  vault: { keyId: 'k', seal, open: (sealed) => sealed.slice(seal('').length) },
+  valueFrom: (origin, name) => (origin === 'envRef' && name === 'SET' ? 'Found' : undefined),
+};
+const from = (name: string): Json => ({ valueFrom: { envRef: name } });
+const request = (spec: JsonObject, before?: JsonObject) => sealSecrets(fields, spec, before, means, 'request');
+const document = (spec: JsonObject, literalSecrets = false) =>
+  sealSecrets(fields, spec, undefined, { ...means, literalSecrets }, 'document');
+
+describe('secrets of a request', () => {
+  test('are sealed wherever they stand, and nothing else is', () => {
+    const { spec, faults } = request({
+      ...{ name: 'n', pin: 'P', inner: { key: 'k' }, entries: [{ id: 'a', value: 'v' }], texts: ['t'] },
+      ...{ headers: { h: 'x' }, config: { token: 't', 'a/b': 'c', site: 's' } },
+    });
+    expect(faults).toEqual([]);
+    expect(spec).toEqual({
+      ...{ name: 'n', pin: seal('p'), inner: { key: seal('k') }, entries: [{ id: 'a', value: seal('v') }] },
+      ...{ texts: [seal('t')], headers: { h: seal('x') } },
+      config: { token: seal('t'), 'a/b': seal('c'), site: 's' },
+    });
+  });
+
+  test.each(['****', 'abc****', ''])('stay when %j comes back', (back) => {
+    const before = {
+      pin: seal('p'),
+      inner: { key: seal('k') },
+      headers: { h: seal('x') },
+      config: { token: seal('t') },
+    };
+    const body = { pin: back, inner: { key: back }, headers: { h: back }, config: { token: back } };
+    expect(request(body, before)).toEqual({ spec: before, faults: [] });
+  });
+
+  test('stay sealed as they are when the same text comes again', () => {
+    const before = { pin: `${sealedPrefix}o:pin` };
+    const open = (sealed: string) => sealed.slice(`${sealedPrefix}o:`.length);
+    const older = { ...means, vault: { ...means.vault, open } };
+    expect(sealSecrets(fields, { pin: 'pin' }, before, older, 'request').spec).toEqual(before);
+  });
+
+  test('that are required cannot be a mask while none is kept; others are absent then', () => {
+    const { spec, faults } = request({ pin: '****', extra: '****', headers: { h: '' } });
+    expect(faults.map(({ code, path, message }) => `${code} ${path} ${message}`)).toEqual([
+      'field_required  `pin` is required, and no value of it is kept yet; add it',
+    ]);
+    expect(spec).toEqual({ headers: {} });
+  });
+
+  test('are checked by their format before they are sealed, without being repeated', () => {
+    const { faults } = request({ pin: 'secret-x' });
+    expect(faults).toEqual([{ code: 'plain_invalid', path: '/pin', message: 'write no x' }]);
+  });
+
+  test('may look like sealed ones: they are sealed all the same', () => {
+    expect(request({ pin: seal('abc') }).spec).toEqual({ pin: seal(seal('abc')) });
+  });
+
+  test('leave a `null` in a map, which takes a member out', () => {
+    expect(request({ pin: 'p', config: { token: null } }).spec['config']).toEqual({ token: null });
+  });
+});
+
+describe('secrets of a document', () => {
+  test('come from where they are named', () => {
+    expect(document({ pin: from('SET'), config: { token: from('SET') } })).toEqual({
+      spec: { pin: seal('found'), config: { token: seal('Found') } },
+      faults: [],
+    });
+  });
+
+  test('that are not set, or stand there as they are, are faults with their place', () => {
+    const { faults } = document({ pin: from('UNSET'), config: { 'a/b': 'literal' } });
+    expect(faults.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'secret_unset /pin/valueFrom',
+      'secret_literal /config/a~1b',
+    ]);
+  });
+
+  test('may stand there when that is allowed', () => {
+    expect(document({ pin: 'p' }, true)).toEqual({ spec: { pin: seal('p') }, faults: [] });
+  });
+});
+
+test('kinds without secrets are left alone', () => {
+  expect(hasSecrets(fields)).toBe(true);
+  const without = { name: fields.name };
+  const spec = { name: 'n' };
+  expect([hasSecrets(without), sealSecrets(without, spec, undefined, means, 'request').spec === spec]).toEqual([
+    false,
+    true,
+  ]);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { integer, keyed, oneOf, secret, string } from '../../src/model/field.ts';
+import { defineKind } from '../../src/model/kind.ts';
+import { lowerToResponse } from '../../src/model/lower/response.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { createValidator } from '../../src/model/validate.ts';
+import { planCreate, planReplace, type RequestOutcome } from '../../src/plan/requests.ts';
+
+/** A kind that leaves its seat to the server, which gives the next one. */
+const guest = defineKind({
+  name: 'Guest',
+  doc: 'A guest.',
+  module: 'test',
+  document: { allowed: true },
+  spec: {
+    name: string({ doc: 'Name.', required: true }),
+    class: oneOf(['first', 'second'], { doc: 'Class.', default: 'second' }),
+    seat: integer({ doc: 'Seat.', default: 0, serverChosen: 0 }),
+    locks: keyed(
+      { on: string({ doc: 'On.', required: true }), code: secret({ doc: 'Code.', read: 'empty', keep: true }) },
+      { doc: 'Locks.', key: 'on' },
+    ),
+  },
+  checkDeed: ({ before, after }) =>
+    before !== undefined && before.spec['class'] !== after?.spec['class']
+      ? [{ code: 'class_fixed', path: '/class', message: 'no' }]
+      : [],
+  consequences: ({ after }, state) =>
+    after?.spec['seat'] === 0 && after.derived['seat'] === undefined
+      ? [{ change: after, spec: after.spec, derived: { seat: state.countOf('Guest') } }]
+      : [],
+  example: {},
+});
+
+const registry = createRegistry([guest]);
+const validator = createValidator(registry);
+const context = (snapshot: Snapshot) => ({
+  ...{ snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z' },
+  newId: () => 'g',
+});
+const none = emptySnapshot(registry, 'acc');
+const nextOf = (outcome: RequestOutcome): Snapshot => {
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
+  return outcome.next;
+};
+const create = (spec: JsonObject) => nextOf(planCreate(context(none), guest, { name: 'ann', ...spec }));
+const guestOf = (state: Snapshot): StoredObject => state.get('g') ?? expect.fail('there is no guest');
+const replace = (state: Snapshot, spec: JsonObject) =>
+  planReplace(context(state), guest, guestOf(state), { name: 'ann', ...spec });
+const seatIn = (state: Snapshot) => lowerToResponse(registry, guestOf(state), state)['seat'];
+
+describe('a value that the server chose', () => {
+  const chosen = create({});
+
+  it('is what answers show, while the spec says that the choice is the server’s', () => {
+    expect(seatIn(chosen)).toBe(1);
+    expect(guestOf(chosen).spec['seat']).toBe(0);
+  });
+
+  it.each([{}, { seat: 0 }, { seat: 1 }])('stays when a replace sends %j', (spec) => {
+    const outcome = replace(chosen, spec);
+    expect(outcome.ok && outcome.plan.counts).toEqual({ create: 0, update: 0, delete: 0, claims: 0 });
+  });
+
+  it('gives way to a choice, which stays when it is left to the server again', () => {
+    const own = nextOf(replace(chosen, { seat: 7 }));
+    expect(seatIn(own)).toBe(7);
+    for (const spec of [{}, { seat: 0 }]) expect(seatIn(nextOf(replace(own, spec)))).toBe(7);
+  });
+});
+
+it('what somebody changes by hand stays theirs to answer for, when something follows for the same object', () => {
+  const stored = create({ seat: 3 });
+  const waiting = { ...guestOf(stored), spec: { ...guestOf(stored).spec, seat: 0 } };
+  const outcome = replace(stored.with({ put: [waiting], remove: [] }), { class: 'first' });
+  expect(outcome.ok ? [] : outcome.problems.map(({ code }) => code)).toEqual(['class_fixed']);
+});
+
+it('a secret of an entry is kept when a request leaves it out, and shown as nothing', () => {
+  const stored = create({ locks: [{ on: 'door', code: 'x' }, { on: 'gate' }] });
+  const kept = guestOf(nextOf(replace(stored, { locks: [{ on: 'door' }, { on: 'gate' }] })));
+  expect(kept.spec['locks']).toEqual([{ on: 'door', code: 'sealed:none:' }, { on: 'gate' }]);
+  expect(lowerToResponse(registry, kept, stored)['locks']).toEqual([
+    { on: 'door', code: '' },
+    { on: 'gate', code: '' },
+  ]);
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { mapOf, members, oneOf, refs, string } from '../../src/model/field.ts';
+import { defineKind } from '../../src/model/kind.ts';
+import { lowerToResponse } from '../../src/model/lower/response.ts';
+import { bareMeans } from '../../src/model/means.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { createValidator } from '../../src/model/validate.ts';
+import { planRenewal } from '../../src/plan/renew.ts';
+import { planCreate, planReplace, type RequestContext, type RequestOutcome } from '../../src/plan/requests.ts';
+
+const box = defineKind({
+  name: 'Box',
+  doc: 'A box.',
+  path: '/boxes',
+  module: 'test',
+  document: { allowed: true },
+  spec: {
+    name: string({ doc: 'Name.', required: true }),
+    shape: oneOf(['round', 'flat'], { doc: 'Shape.', required: true, access: 'createOnly', echoed: true }),
+    config: mapOf(string({ doc: 'Value.' }), { doc: 'Config.', required: true, merge: true }),
+    inside: refs('Bag', { doc: 'Inside.', answer: 'full' }),
+  },
+  born: (_, { random }) => ({ derived: { hash: 'kept' }, outputs: { key: `key-${random(1)[0]}` } }),
+  example: {},
+});
+const bag = defineKind({
+  name: 'Bag',
+  doc: 'A bag.',
+  module: 'test',
+  document: { allowed: true },
+  spec: { name: string({ doc: 'Name.', required: true }), bags: members('Bag', { doc: 'Bags.' }) },
+  example: {},
+});
+const registry = createRegistry([box, bag]);
+const validator = createValidator(registry);
+
+let count = 0;
+const newId = () => {
+  count += 1;
+  return `new-${count}`;
+};
+
+let random = 0;
+function contextOn(snapshot: Snapshot): RequestContext {
+  random += 1;
+  const means = { ...bareMeans, random: () => new Uint8Array([random]) };
+  const actor = { type: 'user', id: 'ana', name: 'Ana' } as const;
+  return { snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z', newId, means, actor };
+}
+
+function done(outcome: RequestOutcome): Snapshot {
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
+  return outcome.next;
+}
+
+const body = (more: JsonObject = {}): JsonObject => ({
+  name: 'b',
+  shape: 'round',
+  config: { a: '1', b: '2' },
+  ...more,
+});
+const made = done(planCreate(contextOn(emptySnapshot(registry, 'acc')), box, body()));
+const replace = (more: JsonObject) => planReplace(contextOn(made), box, made.ofKind('Box')[0] as never, body(more));
+
+describe('a map that is merged', () => {
+  test.each<[JsonObject, JsonObject]>([
+    [{}, { a: '1', b: '2' }],
+    [{ b: '3' }, { a: '1', b: '3' }],
+    [{ c: '4' }, { a: '1', b: '2', c: '4' }],
+    [{ a: null }, { b: '2' }],
+    [{ nothing: null }, { a: '1', b: '2' }],
+  ])('with %j becomes %j', (config, becomes) => {
+    expect(done(replace({ config })).ofKind('Box')[0]?.spec['config']).toEqual(becomes);
+  });
+
+  test('knows no null when the object is made', () => {
+    const outcome = planCreate(contextOn(emptySnapshot(registry, 'acc')), box, body({ config: { a: null } }));
+    expect(outcome.ok ? [] : outcome.problems.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'type_wrong /config/a',
+    ]);
+  });
+});
+
+describe('an echoed field', () => {
+  test.each(['round', 'flat', 'anything', 5])('as %j changes nothing', (shape) => {
+    const outcome = replace({ shape });
+    expect(outcome.ok && outcome.plan.changes).toEqual([]);
+  });
+
+  test('must be there all the same', () => {
+    const { shape: _, ...rest } = body();
+    const outcome = planReplace(contextOn(made), box, made.ofKind('Box')[0] as never, rest);
+    expect(outcome.ok ? [] : outcome.problems.map(({ message }) => message)).toEqual(['`shape` is required; add it']);
+  });
+});
+
+test('who made an object is kept', () => {
+  expect(made.ofKind('Box')[0]?.derived).toEqual({ created_by: 'ana', hash: 'kept' });
+  const renamed = done(replace({ name: 'c' }));
+  expect(renamed.ofKind('Box')[0]?.derived['created_by']).toBe('ana');
+});
+
+test('what the server makes up is made up anew on demand, and shown', () => {
+  const [before] = made.ofKind('Box');
+  const outcome = planRenewal(contextOn(made), box, before as never);
+  expect(outcome.ok && outcome.plan.outputs.get(before?.id ?? '')).toEqual({ key: `key-${random}` });
+  expect(() => planRenewal(contextOn(made), bag, before as never)).toThrow('makes up nothing');
+});
+
+test('references may be answered with the whole objects, and are ids again when they come back', () => {
+  const bags = done(planCreate(contextOn(made), bag, { name: 'bag', bags: [] }));
+  const [inner] = bags.ofKind('Bag');
+  const [outer] = bags.ofKind('Box');
+  const next = done(planReplace(contextOn(bags), box, outer as never, body({ inside: [inner?.id ?? ''] })));
+  const [filled] = next.ofKind('Box');
+  const answer = lowerToResponse(registry, filled as never, next);
+  expect(answer['inside']).toEqual([{ id: inner?.id, name: 'bag', bags: [] }]);
+  const back = planReplace(contextOn(next), box, filled as never, answer);
+  expect(back.ok && back.plan.changes).toEqual([]);
+});
