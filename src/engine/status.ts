@@ -30,6 +30,12 @@ export async function accountStatus(engine: Engine, call: Call, version: string)
   };
 }
 
+/** How a source fared when it was recorded last, also by an earlier run of the server; `undefined` when it is new. */
+export async function recordedStatus(engine: Engine, account: string, source: string): Promise<JsonObject | undefined> {
+  const stored = await listSources(engine.database, account);
+  return stored.find(({ id }) => id === source)?.status;
+}
+
 /** Records what a source is and how it fares; what is there already is not written again. */
 export async function recordSource(engine: Engine, account: string, source: SourceRecord): Promise<void> {
   await putSource(engine.database, account, source, engine.now());

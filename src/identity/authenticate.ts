@@ -4,7 +4,7 @@ import { sha256Base64 } from '../lib/node-pure.ts';
 import { isWellFormedToken } from '../lib/token.ts';
 import { NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { Database } from '../store/database.ts';
-import { findToken } from '../store/tokens.ts';
+import { createTokenLookUp } from '../store/tokens.ts';
 
 /** The prefix of personal access tokens. */
 export const tokenPrefix = 'nbp_';
@@ -21,12 +21,13 @@ export interface Authenticator {
 
 /** Authenticates personal access tokens, in one query that also reads the account's revision. */
 export function createAuthenticator(database: Database, snapshots: Snapshots, now: () => number): Authenticator {
+  const find = createTokenLookUp(database);
   return {
     async authenticate(header) {
       const token = tokenOf(header);
       // A typo costs no look-up.
       if (!isWellFormedToken(tokenPrefix, token)) throw new Unauthenticated('token invalid');
-      const owner = await findToken(database, hashToken(token));
+      const owner = await find(hashToken(token));
       if (owner === undefined) throw new Unauthenticated('token invalid');
       if (owner.expires.getTime() <= now()) throw new Unauthenticated('token expired');
       const state = await snapshots.at(owner.account, owner.revision);

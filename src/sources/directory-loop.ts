@@ -2,7 +2,7 @@ import { readInput } from '../documents/input.ts';
 import type { Reader } from '../documents/reader.ts';
 import { applyDesire, type Reconciled } from '../engine/documents.ts';
 import type { Engine } from '../engine/engine.ts';
-import { recordSource } from '../engine/status.ts';
+import { recordedStatus, recordSource } from '../engine/status.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
@@ -47,6 +47,7 @@ export function runDirectoryLoop(options: DirectoryLoopOptions): () => Promise<v
   let status: Status | undefined;
   const memory: Memory = {};
   const deliver = async (snapshot: DirectorySnapshot): Promise<void> => {
+    status ??= await recall(options);
     const next = snapshot.ok
       ? await reconcile(options, snapshot, memory, status)
       : unavailable(options, snapshot.reason, status);
@@ -120,11 +121,13 @@ function report(
           : `revision ${result.revision}: ${create} created, ${update} changed, ${deleted} deleted${claims > 0 ? `, ${claims} claimed or released` : ''}`;
       const message = `source ${name}: ${documents} documents, ${summary}`;
       tell({ level: 'info', message });
-      const applied =
-        result.revision === undefined
-          ? lastApplied(last)
-          : { lastAppliedRevision: result.revision, lastAppliedAt: engine.now() };
-      return { ...applied, state: 'applied', message, digest };
+      if (result.revision !== undefined) {
+        const applied = { lastAppliedRevision: result.revision, lastAppliedAt: engine.now() };
+        return { ...applied, state: 'applied', message, digest };
+      }
+      // After a restart nothing is new about documents that are applied already.
+      if (last?.state === 'applied' && last.digest === digest) return last;
+      return { ...lastApplied(last), state: 'applied', message, digest };
     }
     case 'needs_approval': {
       const guards = result.plan.guards.map((guard) => guard.message).join('; ');
@@ -148,6 +151,12 @@ function lastApplied(status: Status | undefined): Partial<Status> {
     ...(status?.lastAppliedRevision === undefined ? {} : { lastAppliedRevision: status.lastAppliedRevision }),
     ...(status?.lastAppliedAt === undefined ? {} : { lastAppliedAt: status.lastAppliedAt }),
   };
+}
+
+/** The status that an earlier run of the server left. */
+async function recall({ engine, account, name }: DirectoryLoopOptions): Promise<Status | undefined> {
+  // Written by `store` alone.
+  return (await recordedStatus(engine, account, name)) as unknown as Status | undefined;
 }
 
 async function store({ engine, account, name, path }: DirectoryLoopOptions, status: Status): Promise<void> {

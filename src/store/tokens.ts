@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 
@@ -22,16 +23,36 @@ export interface TokenOwner {
   readonly expires: Date;
 }
 
-const lookUpText = `select t.account_id as account, t.user_id as "user", t.expires_at as expires, a.revision
+const lookUpText = `select d.value as hash, t.account_id as account, t.user_id as "user", t.expires_at as expires, a.revision
 from directory d
 join tokens t on t.account_id = d.account_id and t.id = d.subject_id
 join accounts a on a.account_id = d.account_id
-where d.kind = 'token' and d.value = $1`;
+where d.kind = 'token' and d.value = any($1)`;
 
-/** Reads token and account revision in one query, by the hash of the token. */
-export async function findToken(database: Database, hash: string): Promise<TokenOwner | undefined> {
-  const [row] = await database.lookUp(statement<TokenOwner>(lookUpText, [hash]));
-  return row;
+/** Finds tokens by their hashes. */
+export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
+
+/**
+ * Reads token and account revision in one query. Requests that arrive in one turn of the event loop share it: it leaves
+ * behind the last of them, so that each sees what was acknowledged before it came.
+ */
+export function createTokenLookUp(database: Database): TokenLookUp {
+  let wanted: Set<string> | undefined;
+  let next: Promise<ReadonlyMap<string, TokenOwner>>;
+  const read = async (hashes: Set<string>): Promise<ReadonlyMap<string, TokenOwner>> => {
+    await nextTurn();
+    wanted = undefined;
+    const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [[...hashes]]));
+    return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
+  };
+  return async (hash) => {
+    if (wanted === undefined) {
+      wanted = new Set();
+      next = read(wanted);
+    }
+    wanted.add(hash);
+    return (await next).get(hash);
+  };
 }
 
 /** Stores a token and its entry in the directory; a token that is there already stays as it is. */

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { cp, readFile, rename, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, expect, it } from 'vitest';
+import { statement } from '../../src/store/builder.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { runHeddle, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
+
+const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
+
+let dataDir: string;
+let source: string;
+
+beforeEach(async () => {
+  const directory = await temporaryDirectory();
+  dataDir = join(directory, 'data');
+  source = join(directory, 'quickstart');
+  await cp(quickstart, source, { recursive: true });
+});
+
+const serve = () => serveHeddle(['--data-dir', dataDir, '--source', source]);
+
+it('a second start leaves every table but leases as it was, and is ready sooner than the first', async () => {
+  const first = await timedStart();
+  await first.server.line(/documents, revision/);
+  expect(await first.server.stop()).toBe(0);
+  const before = await hashTables();
+  const { server: second, milliseconds } = await timedStart();
+  await second.line(/documents, nothing to do/);
+  expect(await second.stop()).toBe(0);
+  expect(await hashTables()).toEqual(before);
+  // The budget is 3 s on a quiet machine (see the bench); a busy one slows both.
+  expect(milliseconds).toBeLessThan(Math.max(3000, first.milliseconds));
+});
+
+it('one line edited in a watched file changes one object in one revision, and one log line names file, object and field', async () => {
+  await using server = await serve();
+  await server.line(/documents, revision/);
+  const from = server.lines.length;
+  const [newest] = await revisions(server);
+  await replaceIn('routes.yaml', 'metric: 100', 'metric: 200');
+  const summary = await server.line(/source quickstart: .*revision/, from);
+  expect(summary).toMatch(/0 created, 1 changed, 0 deleted/);
+  const told = server.lines.slice(from).filter((line) => line.includes('metric'));
+  expect(told).toHaveLength(1);
+  expect(told[0]).toMatch(/Route office: .*metric.*100.*200.*routes\.yaml/);
+  const after = await revisions(server);
+  expect(after[0]?.revision).toBe((newest?.revision ?? 0) + 1);
+  const shown = await ask(server, `/api/config/revisions/${after[0]?.revision}`);
+  expect(shown.changes).toMatchObject([{ action: 'update', kind: 'Route', key: 'office' }]);
+});
+
+it('a source directory that vanishes is unavailable, deletes nothing, and returns', async () => {
+  await using server = await serve();
+  await server.line(/documents, revision/);
+  const count = (await ask(server, '/api/groups')).length;
+  await rename(source, `${source}.away`);
+  await server.line(/source quickstart is unavailable/);
+  expect(await ask(server, '/api/groups')).toHaveLength(count);
+  expect((await ask(server, '/api/config/sources'))[0].status.state).toBe('unavailable');
+  const from = server.lines.length;
+  await rename(`${source}.away`, source);
+  await server.line(/documents, nothing to do/, from);
+  expect((await ask(server, '/api/config/sources'))[0].status.state).toBe('applied');
+  expect(await ask(server, '/api/groups')).toHaveLength(count);
+  expect(server.lines.slice(from).filter((line) => / deleted: /.test(line))).toEqual([]);
+});
+
+it('a data directory that another server uses is refused with a sentence', async () => {
+  await using server = await serve();
+  const second = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
+  expect(second.code).toBe(1);
+  expect(second.err + second.out).toContain('is in use by another Heddle');
+  expect(second.err).not.toMatch(/\n\s+at /);
+  expect((await ask(server, '/api/groups')).length).toBeGreaterThan(0);
+});
+
+it('SIGTERM lets a request under way end, and the server exits 0 within the grace period', async () => {
+  await using server = await serve();
+  const half = await sendHalf(server, '{"name":"Almost late"}');
+  const stopping = server.stop('SIGTERM');
+  await server.line(/SIGTERM: stopping/);
+  await expect.poll(() => refusesConnections(server)).toBe(true);
+  const answer = await half.finish();
+  expect(answer).toMatch(/^HTTP\/1\.1 200/);
+  expect(await stopping).toBe(0);
+  expect(server.lines.at(-1)).toMatch(/stopped$/);
+});
+
+it('SIGTERM does not wait longer than the grace period', async () => {
+  await using server = await serveHeddle(['--data-dir', dataDir, '--shutdown-grace', '1s']);
+  await sendHalf(server, '{"name":"Too late"}');
+  const begun = performance.now();
+  expect(await server.stop('SIGTERM')).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(4000);
+});
+
+async function timedStart() {
+  const begun = performance.now();
+  const server = await serve();
+  return { server, milliseconds: performance.now() - begun };
+}
+
+async function token(): Promise<string> {
+  return (await readFile(join(dataDir, 'token'), 'utf8')).trim();
+}
+
+// Tests look into answers member by member; a wrong member is `undefined` and fails the test.
+// biome-ignore lint/suspicious/noExplicitAny: see above.
+async function ask(server: ServedHeddle, path: string): Promise<any> {
+  const response = await fetch(server.url + path, { headers: { authorization: `Token ${await token()}` } });
+  return response.json();
+}
+
+function revisions(server: ServedHeddle): Promise<readonly { readonly revision: number }[]> {
+  return ask(server, '/api/config/revisions');
+}
+
+async function replaceIn(file: string, old: string, text: string): Promise<void> {
+  const path = join(source, file);
+  await writeFile(path, (await readFile(path, 'utf8')).replace(old, text));
+}
+
+/** Sends a POST whose body lacks its last byte. */
+async function sendHalf(server: ServedHeddle, body: string) {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(answer)));
+  socket.on('error', () => {});
+  const head = `POST /api/groups HTTP/1.1\r\nhost: x\r\nauthorization: Token ${await token()}\r\ncontent-type: application/json\r\n`;
+  socket.write(`${head}content-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
+  // The server has begun with it when it answers another request that came later.
+  await ask(server, '/healthz');
+  return {
+    finish() {
+      socket.write(body.slice(-1));
+      return closed;
+    },
+  };
+}
+
+async function refusesConnections(server: ServedHeddle): Promise<boolean> {
+  return fetch(`${server.url}/healthz`).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** A hash of each table's rows, whatever their order. */
+async function hashTables(): Promise<Readonly<Record<string, string>>> {
+  const database = await openDatabase({ dataDir });
+  const listing = "select table_name as name from information_schema.tables where table_schema = 'public' order by 1";
+  const hashes: Record<string, string> = {};
+  for (const { name } of await database.lookUp(statement<{ readonly name: string }>(listing, []))) {
+    const text = `select to_jsonb(t)${name === 'sources' ? " - 'lease_owner' - 'lease_until' - 'fence'" : ''} as row from ${name} t`;
+    const rows = await database.lookUp(statement<{ readonly row: object }>(text, []));
+    const sorted = rows.map(({ row }) => JSON.stringify(row)).sort();
+    hashes[name] = createHash('sha256').update(sorted.join('\n')).digest('hex');
+  }
+  await database.close();
+  return hashes;
+}

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { createTokenLookUp, insertToken } from '../../src/store/tokens.ts';
+import { eachEngine, testDatabase } from '../setup/database.ts';
+
+eachEngine('looking up tokens on %s', (engine) => {
+  it('takes one query for all requests of a turn, and tells their tokens apart', async () => {
+    await using made = await testDatabase(engine);
+    for (const name of ['a', 'b']) await addToken(made.database, name);
+    let queries = 0;
+    const find = createTokenLookUp({
+      ...made.database,
+      lookUp: (statement) => {
+        queries += 1;
+        return made.database.lookUp(statement);
+      },
+    });
+    const found = await Promise.all(['hash-a', 'hash-b', 'hash-a', 'hash-c'].map((hash) => find(hash)));
+    expect(found.map((owner) => owner?.account)).toEqual(['a', 'b', 'a', undefined]);
+    expect(queries).toBe(1);
+    await find('hash-a');
+    expect(queries).toBe(2);
+  });
+
+  it('fails for all that share a query, and works again for the next', async () => {
+    await using made = await testDatabase(engine);
+    await addToken(made.database, 'a');
+    let broken = true;
+    const find = createTokenLookUp({
+      ...made.database,
+      lookUp: async (statement) => {
+        if (broken) throw new Error('gone');
+        return made.database.lookUp(statement);
+      },
+    });
+    const results = await Promise.allSettled([find('hash-a'), find('hash-b')]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    broken = false;
+    expect((await find('hash-a'))?.account).toBe('a');
+  });
+});
+
+async function addToken(database: Database, account: string): Promise<void> {
+  const at = '2026-01-01T00:00:00.000Z';
+  await database.asOwner(async (run) => {
+    await run('insert into accounts (account_id, created_at) values ($1, $2)', [account, at]);
+  });
+  const token = { account, id: 't', user: 'u', name: 'test', createdBy: 'u', createdAt: at, expiresAt: at };
+  await insertToken(database, { ...token, hash: `hash-${account}` });
+}
