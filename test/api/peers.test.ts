@@ -252,13 +252,18 @@ spec: ${spec}
 
   it('wait for a peer that is not there', async () => {
     await using own = await testApi();
-    const text = document('phone', '{ssh_enabled: true}');
+    const group = document('staff', '{peers: [phone]}').replace('Peer', 'Group');
+    const text = `${document('phone', '{ssh_enabled: true}')}---${group}`;
     const waiting = await own.call('POST', '/api/config/apply', source(text));
-    expect([waiting.status, waiting.body.revision]).toEqual([200, null]);
-    expect(waiting.body.plan.warnings).toMatchObject([{ code: 'object_pending', kind: 'Peer', key: 'phone' }]);
+    expect([waiting.status, waiting.body.plan.counts]).toMatchObject([200, { create: 1 }]);
+    expect(waiting.body.plan.warnings).toMatchObject([
+      { code: 'object_pending', kind: 'Peer', key: 'phone' },
+      { code: 'reference_pending', kind: 'Group', key: 'staff' },
+    ]);
     const [id = ''] = await own.peers('phone');
     await own.call('POST', '/api/config/apply', source(text));
-    expect((await own.call('GET', `${peers}/${id}`)).body.ssh_enabled).toBe(true);
+    const { ssh_enabled, groups } = (await own.call('GET', `${peers}/${id}`)).body;
+    expect([ssh_enabled, groups.map(({ name }: { name: string }) => name)]).toEqual([true, ['All', 'staff']]);
   });
 
   it('do not state what enrolment says', async () => {
