@@ -185,6 +185,14 @@ describe('peers', () => {
     expect((await put(id, { approval_required: false })).status).toBe(200);
   });
 
+  it('are approved in the hosted edition, and stay as they are when nothing is said', async () => {
+    await using own = await testApi('postgres', { edition: 'hosted' });
+    const [id = ''] = await own.peers('to-approve');
+    expect((await put(id, { approval_required: true }, own)).body.approval_required).toBe(true);
+    expect((await put(id, { name: 'Other' }, own)).body.approval_required).toBe(true);
+    expect((await put(id, { approval_required: false }, own)).body.approval_required).toBe(false);
+  });
+
   it('get a label with their address behind it when theirs is taken', async () => {
     const [one = ''] = await api().peers('taken', 'untaken');
     const [, other = ''] = await api().peers('x-one', 'x-two');
