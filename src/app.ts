@@ -7,7 +7,7 @@ import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
-import { resolveTxt as askDns } from './integrations/challenge.ts';
+import { createTxtResolver } from './integrations/challenge.ts';
 import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
 import { createIdSource } from './lib/ids.ts';
@@ -111,7 +111,7 @@ export function createEngine(
   log: Log,
   registry: Registry = productRegistry(),
   means: Means = ephemeralMeans(),
-  resolveTxt: Engine['resolveTxt'] = askDns,
+  resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
 ): Engine {
   const snapshots = createSnapshots(database, registry);
   const listeners: Engine['listeners'] = new Set([(revision) => logRevision(revision, log)]);

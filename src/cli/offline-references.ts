@@ -1,5 +1,6 @@
 import { nearest } from '../lib/nearest.ts';
 import type { Place } from '../model/document.ts';
+import { statesOnly } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import { type Mention, mentionsOf } from '../model/references.ts';
@@ -13,7 +14,7 @@ import { unmade } from './offline-account.ts';
 export interface Outside {
   readonly names: readonly OutsideName[];
   readonly warnings: readonly Problem[];
-  /** References to kinds that documents never state. */
+  /** References to kinds that documents never make. */
   readonly unchecked: number;
   /** Places of documents whose parent is not stated: rules cannot be checked for them. */
   readonly orphans: ReadonlySet<Place>;
@@ -73,7 +74,7 @@ function fateOf(registry: Registry, names: Names, { kind, text }: Mention): Fate
   if (!('code' in result)) return 'stated';
   if (result.code === 'broken') return 'broken';
   if (result.code !== 'reference_unknown') return 'stated';
-  return declared.document.allowed && declared.document.creates !== false ? 'outside' : 'unchecked';
+  return declared.document.allowed && !statesOnly(declared) ? 'outside' : 'unchecked';
 }
 
 function warningOf(desired: Desired, mention: Mention, guess: string | undefined): Problem {

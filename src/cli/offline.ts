@@ -20,7 +20,7 @@ export interface OfflineResult {
   readonly problems: readonly Problem[];
   /** References to what no document states: it may exist on the server. */
   readonly warnings: readonly Problem[];
-  /** How many references are to what documents never state, such as peers. */
+  /** How many references are to what documents never make, such as peers. */
   readonly unchecked: number;
 }
 

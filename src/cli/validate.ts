@@ -46,7 +46,7 @@ export const validate = defineCommand({
     }
     const aside =
       unchecked > 0
-        ? ` ${count(unchecked, 'reference')} to what documents never state (peers, users) can only be checked by a server.`
+        ? ` ${count(unchecked, 'reference')} to what documents never make (such as peers) can only be checked by a server.`
         : '';
     const verb = documents === 1 ? 'is' : 'are';
     terminal.out(

@@ -41,11 +41,14 @@ export async function createTenant(
     throw new Conflict('taken', `the domain ${domain} already exists as that of this account`);
   const id = present ?? engine.newId();
   const kind = engine.registry.get(tenantKind);
-  const seed = { id, key: domain, derived: { status: present === undefined ? 'pending' : 'existing' } };
+  const derived = { status: present === undefined ? 'pending' : 'existing' };
   let outcome: RequestOutcome | undefined;
   const create = (state: Snapshot): Outcome => {
     if (state.get(id) !== undefined)
       throw new Conflict('taken', `a tenant with the account of ${domain} already exists`);
+    // A tenant that has the domain already has the key too, and the domain is what is told.
+    const key = state.findByKey(kind.name, domain) === undefined ? { key: domain } : {};
+    const seed = { id, ...key, derived };
     outcome = planCreate(contextOf(engine, call, state, options), kind, body, undefined, seed);
     return outcome;
   };

@@ -6,13 +6,18 @@ const limits = { timeout: 2000, tries: 2 };
 /** DNS says that there is nothing: an answer, not a failure. */
 const nothing: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The texts of the TXT records of a name, each in one piece, by the name servers of this machine. */
-export async function resolveTxt(name: string): Promise<readonly string[]> {
-  try {
-    const records = await new Resolver(limits).resolveTxt(name);
-    return records.map((pieces) => pieces.join(''));
-  } catch (error) {
-    if (nothing.has((error as NodeJS.ErrnoException).code)) return [];
-    throw error;
-  }
+/** Looks for the texts of the TXT records of a name, each in one piece; asks the name servers of this machine, or others. */
+export function createTxtResolver(servers?: readonly string[]): (name: string) => Promise<readonly string[]> {
+  return async (name) => {
+    // A resolver of its own for each question: what one remembers would hide a record that was just added.
+    const resolver = new Resolver(limits);
+    if (servers !== undefined) resolver.setServers(servers);
+    try {
+      const records = await resolver.resolveTxt(name);
+      return records.map((pieces) => pieces.join(''));
+    } catch (error) {
+      if (nothing.has((error as NodeJS.ErrnoException).code)) return [];
+      throw error;
+    }
+  };
 }

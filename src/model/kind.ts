@@ -196,6 +196,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   born?(object: StoredObject, means: Birth): Born;
   /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */
   consequences?(step: Step, state: State): readonly Consequence[];
+  /** What follows, follows from `inputs` alone; documents, which give none, need not be asked. */
+  readonly consequencesOf?: 'inputs';
   /** Why the object may not be changed or deleted by anyone. */
   refuse?(object: StoredObject, action: 'update' | 'delete'): string | undefined;
   /** Shown in plans beside a change that deserves a second look. */

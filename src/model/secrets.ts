@@ -131,10 +131,12 @@ function sealMap(
 }
 
 function sealText(field: AnyField, value: Json, before: Json | undefined, run: Run, pointer: string): Json | undefined {
+  const stored = isSealed(before) ? before : undefined;
+  // An export carries what is stored. Whatever else looks sealed may be somebody else's.
+  if (run.from === 'document' && stored !== undefined && value === stored) return stored;
   const text = textOf(value, run, pointer);
   // A fault says already why there is none.
   if (text === undefined) return '';
-  const stored = isSealed(before) ? before : undefined;
   if (run.from === 'request' && (text === '' || isMask(text))) return stored;
   if (stored !== undefined && opens(run.means, stored, text)) return stored;
   return run.means.vault.seal(spelled(field, text, run, pointer));

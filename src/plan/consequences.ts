@@ -41,7 +41,8 @@ export function withConsequences(
 }
 
 function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
-  return snapshot.registry.get(subject(edit).kind).consequences !== undefined;
+  const { consequences, consequencesOf } = snapshot.registry.get(subject(edit).kind);
+  return consequences !== undefined && (consequencesOf !== 'inputs' || edit.given !== undefined);
 }
 
 function followersOf(

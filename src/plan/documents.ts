@@ -1,5 +1,5 @@
 import type { Document } from '../model/document.ts';
-import type { Fault, Kind } from '../model/kind.ts';
+import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -156,7 +156,9 @@ function namesOf(
   broken: ReadonlySet<string>,
   leaving: ReadonlySet<string>,
 ): Names {
-  const ids = new Map(targets.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
+  // What documents only state is not there because a document says so.
+  const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
+  const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
   return {
     snapshot,
     desired: (kind, key) => ids.get(`${kind}/${key}`),

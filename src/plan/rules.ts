@@ -129,7 +129,9 @@ function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): reado
     .referrersOf(object.id)
     .filter(({ from, field }) => field !== parentField || next.registry.get(from.kind).parent?.holds === true);
   if (referrers.length === 0) return [];
-  const names = referrers.map(({ from }) => describeReferrer(next, from));
+  // What goes may be the parent by whose name a referrer is called.
+  const named = next.with({ put: [object], remove: [] });
+  const names = referrers.map(({ from }) => describeReferrer(named, from));
   const shown = [...new Set(names)];
   const list = shown.length > 20 ? [...shown.slice(0, 20), `and ${shown.length - 20} more`] : shown;
   return [

@@ -185,6 +185,14 @@ describe('peers', () => {
     expect((await put(id, { approval_required: false })).status).toBe(200);
   });
 
+  it('are approved in the hosted edition, and stay as they are when nothing is said', async () => {
+    await using own = await testApi('postgres', { edition: 'hosted' });
+    const [id = ''] = await own.peers('to-approve');
+    expect((await put(id, { approval_required: true }, own)).body.approval_required).toBe(true);
+    expect((await put(id, { name: 'Other' }, own)).body.approval_required).toBe(true);
+    expect((await put(id, { approval_required: false }, own)).body.approval_required).toBe(false);
+  });
+
   it('get a label with their address behind it when theirs is taken', async () => {
     const [one = ''] = await api().peers('taken', 'untaken');
     const [, other = ''] = await api().peers('x-one', 'x-two');
@@ -252,13 +260,18 @@ spec: ${spec}
 
   it('wait for a peer that is not there', async () => {
     await using own = await testApi();
-    const text = document('phone', '{ssh_enabled: true}');
+    const group = document('staff', '{peers: [phone]}').replace('Peer', 'Group');
+    const text = `${document('phone', '{ssh_enabled: true}')}---${group}`;
     const waiting = await own.call('POST', '/api/config/apply', source(text));
-    expect([waiting.status, waiting.body.revision]).toEqual([200, null]);
-    expect(waiting.body.plan.warnings).toMatchObject([{ code: 'object_pending', kind: 'Peer', key: 'phone' }]);
+    expect([waiting.status, waiting.body.plan.counts]).toMatchObject([200, { create: 1 }]);
+    expect(waiting.body.plan.warnings).toMatchObject([
+      { code: 'object_pending', kind: 'Peer', key: 'phone' },
+      { code: 'reference_pending', kind: 'Group', key: 'staff' },
+    ]);
     const [id = ''] = await own.peers('phone');
     await own.call('POST', '/api/config/apply', source(text));
-    expect((await own.call('GET', `${peers}/${id}`)).body.ssh_enabled).toBe(true);
+    const { ssh_enabled, groups } = (await own.call('GET', `${peers}/${id}`)).body;
+    expect([ssh_enabled, groups.map(({ name }: { name: string }) => name)]).toEqual([true, ['All', 'staff']]);
   });
 
   it('do not state what enrolment says', async () => {

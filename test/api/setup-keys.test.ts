@@ -142,6 +142,11 @@ describe('documents of setup keys', () => {
     const again = await own.call('POST', '/api/config/apply', files(document));
     expect(again.body).toMatchObject({ revision: null, plan: { counts: { create: 0, update: 0, delete: 0 } } });
     expect((await own.call('GET', `${keys}/${key.id}`)).body.expires).toBe(key.expires);
+    const later = new Date(Date.now() + 86_400_000).toISOString();
+    Object.assign(own.engine, { now: () => later });
+    expect((await own.call('POST', '/api/config/apply', files(document))).body.revision).toBeNull();
+    const expired = { ...key, state: 'expired', valid: false };
+    expect((await own.call('GET', `${keys}/${key.id}`)).body).toEqual(expired);
   });
 
   it('do not change what only creation sets', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +34,11 @@ describe('heddle validate', () => {
   test('accepts the quickstart without a warning', () => {
     const { code, out, note } = runHeddle(['validate', 'examples/quickstart'], { cwd: repository });
     expect([code, out, note]).toEqual([0, '15 documents in 5 files are valid.\n', '']);
+  });
+
+  test.each(readdirSync(join(repository, 'examples')))('accepts examples/%s', (name) => {
+    const { code, out } = runHeddle(['validate', `examples/${name}`], { cwd: repository });
+    expect([code, out]).toEqual([0, expect.stringMatching(/ valid\./)]);
   });
 
   test('tells all problems of all files at once, each with its place, and exits with 5', () => {
@@ -96,11 +101,11 @@ describe('heddle validate', () => {
     expect(runHeddle(['validate', '.'], { cwd: root }).out).not.toContain('reference_unknown');
   });
 
-  test('counts references to what documents never state', () => {
+  test('counts references to what documents never make', () => {
     write({ 'a.yaml': document('Group', 'g', '{peers: [ana, bo]}') });
     const { code, out } = runHeddle(['validate', '.'], { cwd: root });
     expect(code).toBe(0);
-    expect(out).toContain('2 references to what documents never state (peers, users) can only be checked by a server.');
+    expect(out).toContain('2 references to what documents never make (such as peers) can only be checked by a server.');
   });
 
   test('does not take an annotation that adopts for a fault', () => {

@@ -102,6 +102,13 @@ describe('secrets of a document', () => {
     ]);
   });
 
+  test('may be the sealed text that is kept, as an export has it, and no other', () => {
+    const before = { pin: seal('p') };
+    const again = (pin: string) => sealSecrets(fields, { pin }, before, means, 'document');
+    expect(again(seal('p'))).toEqual({ spec: before, faults: [] });
+    expect(again(seal('q')).faults.map(({ code }) => code)).toEqual(['secret_literal']);
+  });
+
   test('may stand there when that is allowed', () => {
     expect(document({ pin: 'p' }, true)).toEqual({ spec: { pin: seal('p') }, faults: [] });
   });

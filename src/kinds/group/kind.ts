@@ -71,6 +71,7 @@ export const group = defineKind({
     return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
   consequences: placeResources,
+  consequencesOf: 'inputs',
   inUse: 'linked',
   activity: { create: 'group.add', update: 'group.update', delete: 'group.delete' },
   createEvents: createdEvents,

@@ -4,8 +4,19 @@ import type { StoredObject } from '../../model/object.ts';
 import { countPeers } from './membership.ts';
 import { derivedText } from './stored.ts';
 
-/** The group as the answers about its members show it; the same members as the summary of the kind. */
+const known = new WeakMap<State, Map<string, JsonObject>>();
+
+/** The group as the answers about its members show it; made once for each state, because all of its members show it. */
 export function groupSummary(group: StoredObject, state: State): JsonObject {
+  const summaries = known.get(state) ?? new Map<string, JsonObject>();
+  known.set(state, summaries);
+  const summary = summaries.get(group.id) ?? summaryOf(group, state);
+  summaries.set(group.id, summary);
+  return summary;
+}
+
+/** The same members as the summary of the kind. */
+function summaryOf(group: StoredObject, state: State): JsonObject {
   return {
     id: group.id,
     name: group.name,

@@ -119,14 +119,14 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     answer: json(listOf(kind.name), [examples.response(kind)]),
     headers: ['ETag'],
     unchanged: true,
-    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), ...(canBeRefused(kind) ? [422] : [])),
+    errors: sorted(...always, ...(mayBeMissing(kind) ? [404] : []), ...(canBeRefused(kind) ? [422] : [])),
   }),
   create: (kind, examples) => ({
     parameters: [header('Prefer')],
     body: json(named(`${kind.name}Request`), examples.request(kind)),
     answer: json(named(kind.name), examples.created(kind)),
     headers: ['ETag', 'Heddle-Ignored'],
-    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), 400, 409, 413, 415, 422),
+    errors: sorted(...always, ...(mayBeMissing(kind) ? [404] : []), 400, 409, 413, 415, 422),
   }),
   read: (kind, examples) => ({
     parameters: [header('IfNoneMatch')],
@@ -159,6 +159,11 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   const what = isList ? 'objects' : 'an object';
   const summary = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${what} of kind ${kind.name}`;
   return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
+}
+
+/** Whether the collection itself may not be there: without its parent, or in this edition. */
+function mayBeMissing(kind: Kind): boolean {
+  return kind.parent !== undefined || kind.edition !== undefined;
 }
 
 /** Whether a list can be asked for with a value that nothing matches. */
