@@ -44,7 +44,7 @@ describe('an export', () => {
     expect(yaml.headers['content-type']).toMatch(/^application\/yaml/);
     const json = await api.call('GET', '/api/config/export?format=json');
     const kinds = json.body.map(({ kind }: { kind: string }) => kind);
-    expect(new Set(kinds)).toEqual(new Set(['Account', 'DNSZone', 'Group', 'Policy', 'Route']));
+    expect(new Set(kinds)).toEqual(new Set(['Account', 'DNSZone', 'Group', 'Peer', 'Policy', 'Route']));
     const before = await api.revision();
     const headers = { 'content-type': 'application/yaml' };
     const plan = await api.call('POST', '/api/config/plans?source=team', yaml.body, headers);
@@ -54,7 +54,7 @@ describe('an export', () => {
     expect([again.status, again.body.changes]).toEqual([201, []]);
     expect(await api.revision()).toBe(before);
     const applied = await api.call('POST', '/api/config/apply?source=team', yaml.body, headers);
-    expect([applied.body.revision, applied.body.plan.counts.claims]).toEqual([before + 1, 8]);
+    expect([applied.body.revision, applied.body.plan.counts.claims]).toEqual([before + 1, 9]);
     expect((await api.call('POST', '/api/config/apply?source=team', yaml.body, headers)).body.revision).toBe(null);
   });
 

@@ -116,6 +116,16 @@ const historyItems: Readonly<Record<string, Item>> = {
       errors: [...common, 422],
     },
   },
+  '/api/config/secrets/rotate': {
+    post: {
+      id: 'rotateSecrets',
+      tag,
+      summary: 'Seal all secrets again under the newest key',
+      description: 'Says how many rows were written. Afterwards older keys are not needed any more.',
+      answer: json({ type: 'object', required: ['rows'], properties: { rows: { type: 'integer' } } }),
+      errors: common,
+    },
+  },
   '/api/config/sources': {
     get: { id: 'listSources', tag, summary: 'List sources', answer: json(listOf('Source')), errors: common },
   },
@@ -180,6 +190,15 @@ const serverItems: Readonly<Record<string, Item>> = {
       summary: 'Read measurements for Prometheus',
       answer: plain,
       errors: [401, 403, 503],
+    },
+  },
+  '/docs': {
+    get: {
+      id: 'readReference',
+      tag: 'server',
+      summary: 'Read this document as a page',
+      answer: { 'text/html': { schema: { type: 'string' } } },
+      errors: common,
     },
   },
   '/api/openapi.json': {
