@@ -6,18 +6,18 @@ export function renderReference(description: JsonObject): string {
   const operations = operationsOf(description);
   const tags = [...new Set(operations.map(({ tag }) => tag))].sort();
   const version = text(asObject(description['info'])['version']);
-  const index = tags.map((tag) => `<li><a href="#${tag}">${escape(tag)}</a></li>`).join('');
+  const index = tags.map((tag) => `<li><a href="#${tag}">${escapeHtml(tag)}</a></li>`).join('');
   const sections = tags.map((tag) => renderTag(tag, operations, schemas)).join('\n');
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Heddle ${escape(version)}: the interface</title>
+<title>Heddle ${escapeHtml(version)}: the interface</title>
 <style>${style}</style>
 </head>
 <body>
-<header><h1>Heddle ${escape(version)}</h1><p>The same as <a href="/api/openapi.json">openapi.json</a>, for reading.</p></header>
+<header><h1>Heddle ${escapeHtml(version)}</h1><p>The same as <a href="/api/openapi.json">openapi.json</a>, for reading.</p></header>
 <nav aria-label="Areas"><ul>${index}</ul></nav>
 <main>
 ${sections}
@@ -61,18 +61,18 @@ function operationsOf(description: JsonObject): readonly Listed[] {
 
 function renderTag(tag: string, operations: readonly Listed[], schemas: JsonObject): string {
   const own = operations.filter((listed) => listed.tag === tag);
-  return `<section id="${escape(tag)}"><h2>${escape(tag)}</h2>${own.map((listed) => renderOperation(listed, schemas)).join('')}</section>`;
+  return `<section id="${escapeHtml(tag)}"><h2>${escapeHtml(tag)}</h2>${own.map((listed) => renderOperation(listed, schemas)).join('')}</section>`;
 }
 
 function renderOperation({ method, path, operation }: Listed, schemas: JsonObject): string {
   const body = contentSchema(operation['requestBody']);
   const answer = contentSchema(asObject(operation['responses'])['200'] ?? asObject(operation['responses'])['201']);
-  return `<details><summary><span class="method">${method.toUpperCase()}</span><code>${escape(path)}</code> ${escape(text(operation['summary']))}</summary>
+  return `<details><summary><span class="method">${method.toUpperCase()}</span><code>${escapeHtml(path)}</code> ${escapeHtml(text(operation['summary']))}</summary>
 ${paragraph(operation['description'])}${part('Request', body, schemas)}${part('Answer', answer, schemas)}</details>`;
 }
 
 function paragraph(value: Json | undefined): string {
-  return value === undefined ? '' : `<p>${escape(text(value))}</p>`;
+  return value === undefined ? '' : `<p>${escapeHtml(text(value))}</p>`;
 }
 
 function part(title: string, schema: JsonObject | undefined, schemas: JsonObject): string {
@@ -98,7 +98,7 @@ function renderMembers(schema: JsonObject, schemas: JsonObject, prefix: string, 
           : renderMembers(member, schemas, `${prefix}${name}.`, depth + 1) +
             renderMembers(items, schemas, `${prefix}${name}[].`, depth + 1);
       const mark = required.includes(name) ? '' : ' <small>optional</small>';
-      return `<tr><td><code>${escape(prefix + name)}</code>${mark}</td><td>${escape(typeOf(member, items))}</td><td>${escape(text(asObject(value)['description'] ?? member['description']))}</td></tr>${inner}`;
+      return `<tr><td><code>${escapeHtml(prefix + name)}</code>${mark}</td><td>${escapeHtml(typeOf(member, items))}</td><td>${escapeHtml(text(asObject(value)['description'] ?? member['description']))}</td></tr>${inner}`;
     })
     .join('');
 }
@@ -130,6 +130,6 @@ function text(value: Json | undefined): string {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-function escape(value: string): string {
+function escapeHtml(value: string): string {
   return value.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

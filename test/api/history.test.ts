@@ -54,7 +54,7 @@ describe('an export', () => {
     expect([again.status, again.body.changes]).toEqual([201, []]);
     expect(await api.revision()).toBe(before);
     const applied = await api.call('POST', '/api/config/apply?source=team', yaml.body, headers);
-    expect([applied.body.revision, applied.body.plan.counts.claims]).toEqual([before + 1, 9]);
+    expect([applied.body.revision, applied.body.plan.counts.claims]).toEqual([before + 1, 10]);
     expect((await api.call('POST', '/api/config/apply?source=team', yaml.body, headers)).body.revision).toBe(null);
   });
 
