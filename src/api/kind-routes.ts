@@ -60,11 +60,13 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { objects, state } = await listObjects(engine, callOf(request), kind, parent);
   const filters = filtersOf(kind, request);
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)}`;
-  const answer = answerFrom(state, name, newest(objects), () =>
-    objects
-      .filter((object) => filters.every(([field, value]) => String(object.spec[field] ?? '') === value))
-      .map((object) => lowerToResponse(engine.registry, object, state)),
-  );
+  const answer = answerFrom(state, name, () => {
+    const all = objects();
+    const wanted = all.filter((object) =>
+      filters.every(([field, value]) => String(object.spec[field] ?? '') === value),
+    );
+    return { version: newest(all), body: wanted.map((object) => lowerToResponse(engine.registry, object, state)) };
+  });
   return sendAnswer(request, reply, answer);
 }
 
@@ -150,9 +152,10 @@ function sendObject(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const answer = answerFrom(state, object.id, object.updatedRevision, () =>
-    lowerToResponse(engine.registry, object, state),
-  );
+  const answer = answerFrom(state, object.id, () => ({
+    version: object.updatedRevision,
+    body: lowerToResponse(engine.registry, object, state),
+  }));
   return sendAnswer(request, reply, answer);
 }
 
