@@ -14,8 +14,14 @@ const capacity = 20_000;
 
 const cache = new WeakMap<Snapshot, Map<string, Answer>>();
 
+/** What an answer is made of: the version of what it tells, and the body. */
+export interface Content {
+  readonly version: number;
+  readonly body: Json;
+}
+
 /** The answer about a state; made once, because a state never changes. `name` is unique among the answers of a state. */
-export function answerFrom(state: Snapshot, name: string, version: number, make: () => Json): Answer {
+export function answerFrom(state: Snapshot, name: string, make: () => Content): Answer {
   let known = cache.get(state);
   if (known === undefined) {
     known = new Map();
@@ -23,13 +29,13 @@ export function answerFrom(state: Snapshot, name: string, version: number, make:
   }
   const present = known.get(name);
   if (present !== undefined) return present;
-  const answer = makeAnswer(version, make());
+  const answer = makeAnswer(make());
   if (known.size < capacity) known.set(name, answer);
   return answer;
 }
 
 /** Serialises an answer; the ETag is the version and a hash of the whole body. */
-export function makeAnswer(version: number, body: Json): Answer {
+export function makeAnswer({ version, body }: Content): Answer {
   const text = JSON.stringify(body);
   return { text, etag: `"${version}.${sha256(text).slice(0, 16)}"` };
 }

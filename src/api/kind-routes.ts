@@ -16,7 +16,7 @@ import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
-import { type Answer, answerFrom, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
+import { type Answer, answerFrom, type Content, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
 import { callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
 
@@ -81,7 +81,7 @@ async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promis
 
 /** The id of the one object; of one that is only implied, none. */
 async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
-  const [only] = (await listObjects(engine, callOf(request), kind)).objects;
+  const [only] = (await listObjects(engine, callOf(request), kind)).objects();
   if (only === undefined && kind.implied !== true)
     throw new NotFound(`${kind.name.toLowerCase()} not found: there is none; make it with POST`);
   return only?.id ?? '';
@@ -98,11 +98,14 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { objects, state } = await listObjects(engine, callOf(request), kind, parent);
   const filters = filtersOf(kind, request);
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)}`;
-  const answer = answerOf(engine, kind, request, state, name, newest(objects), (seen) =>
-    objects
-      .filter((object) => filters.every(([name, value]) => kind.filters?.[name]?.matches(object, value, state)))
-      .map((object) => lowerToResponse(engine.registry, object, seen, 'list')),
-  );
+  const answer = answerOf(engine, kind, request, state, name, (seen) => {
+    const all = objects();
+    const wanted = all.filter((object) =>
+      filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, state)),
+    );
+    const body = wanted.map((object) => lowerToResponse(engine.registry, object, seen, 'list'));
+    return { version: newest(all), body };
+  });
   return sendAnswer(request, reply, answer);
 }
 
@@ -113,11 +116,10 @@ function answerOf(
   request: FastifyRequest,
   state: Snapshot,
   name: string,
-  version: number,
-  make: (seen: State) => Json,
+  make: (seen: State) => Content,
 ): Answer {
-  if (kind.varies !== true) return answerFrom(state, name, version, () => make(state));
-  return makeAnswer(version, make(seenBy(engine, request, state)));
+  if (kind.varies !== true) return answerFrom(state, name, () => make(state));
+  return makeAnswer(make(seenBy(engine, request, state)));
 }
 
 function seenBy(engine: Engine, request: FastifyRequest, state: Snapshot): State {
@@ -203,7 +205,7 @@ export function sendWritten(
   return sendAnswer(
     request,
     reply.header('cache-control', 'no-store'),
-    makeAnswer(written.object.updatedRevision, body),
+    makeAnswer({ version: written.object.updatedRevision, body }),
   );
 }
 
@@ -231,9 +233,10 @@ function sendObject(
   reply: FastifyReply,
 ): FastifyReply {
   const kind = engine.registry.get(object.kind);
-  const answer = answerOf(engine, kind, request, state, object.id, object.updatedRevision, (seen) =>
-    lowerToResponse(engine.registry, object, seen),
-  );
+  const answer = answerOf(engine, kind, request, state, object.id, (seen) => ({
+    version: object.updatedRevision,
+    body: lowerToResponse(engine.registry, object, seen),
+  }));
   return sendAnswer(request, reply, answer);
 }
 

@@ -31,17 +31,18 @@ export interface WriteOptions {
   readonly strict: boolean;
 }
 
+/** A state of the account with the objects that were asked for; they are gathered when they are wanted. */
+export interface Listed {
+  readonly state: Snapshot;
+  objects(): readonly StoredObject[];
+}
+
 /** All objects of a kind, of one parent when it is a child kind; sorted by id. Throws `NotFound` for a missing parent. */
-export async function listObjects(
-  engine: Engine,
-  call: Call,
-  kind: Kind,
-  parent?: string,
-): Promise<{ readonly objects: readonly StoredObject[]; readonly state: Snapshot }> {
+export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<Listed> {
   const state = await engine.snapshots.at(call.account, call.revision);
-  if (parent === undefined) return { objects: state.ofKind(kind.name), state };
+  if (parent === undefined) return { state, objects: () => state.ofKind(kind.name) };
   requireParent(state, kind, parent);
-  return { objects: state.childrenOf(parent, kind.name), state };
+  return { state, objects: () => state.childrenOf(parent, kind.name) };
 }
 
 /** One object by id. Throws `NotFound`, also when it belongs to another parent. */

@@ -15,7 +15,9 @@ export function serve(options: {
     ...(url === undefined ? [] : ['--database-url', url]),
     ...(source === undefined ? [] : ['--source', source]),
   ];
-  return serveHeddle(['--data-dir', dataDir, ...flags], { env: { HEDDLE_BOOTSTRAP_TOKEN: token } });
+  return serveHeddle(['--data-dir', dataDir, ...flags], {
+    env: { HEDDLE_BOOTSTRAP_TOKEN: token, HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') },
+  });
 }
 
 /** Sends one request and answers the body; throws unless it is a success. */

@@ -81,7 +81,7 @@ function addLogs(app: FastifyInstance, engine: Engine, path: string, name: strin
     const { kind, id, call } = subjectOf(engine, name, request);
     const entries = await readSyncLogs(engine, call, kind, id);
     const body: Json = entries.map((entry) => ({ ...entry, timestamp: entry.timestamp.toISOString() }));
-    return sendAnswer(request, reply, makeAnswer(entries[0]?.id ?? 0, body));
+    return sendAnswer(request, reply, makeAnswer({ version: entries[0]?.id ?? 0, body }));
   });
 }
 

@@ -6,7 +6,7 @@ import type { AreaRoutes } from '../area-routes.ts';
 const path = '/api/integrations/notifications/types';
 
 /** What channels can tell about. The catalogue changes with the program only. */
-const catalogue = makeAnswer(0, activities);
+const catalogue = makeAnswer({ version: 0, body: activities });
 
 /** What is known about notifications, whatever the account. */
 export const notifications: AreaRoutes = {

@@ -11,7 +11,7 @@ export const users: AreaRoutes = {
   add(app, engine) {
     app.get(path, async (request, reply) => {
       const { version, body } = await readCaller(engine, callOf(request));
-      return sendAnswer(request, reply, makeAnswer(version, body));
+      return sendAnswer(request, reply, makeAnswer({ version, body }));
     });
   },
   paths: {
