@@ -9,7 +9,7 @@ import {
   type WriteOptions,
   type Written,
 } from '../engine/objects.ts';
-import type { Json } from '../lib/json.ts';
+
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';

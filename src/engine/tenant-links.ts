@@ -94,11 +94,12 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
 
 /** The new owner is a person of the account; the machine owner goes, other owners become admins. */
 function handOver(engine: Engine, state: Snapshot, owner: string): readonly Edit[] {
-  const user = state.get(owner);
-  if (user?.kind !== 'User' || user.derived['system'] === 'owner' || user.spec['is_service_user'] === true)
+  const users = state.ofKind('User');
+  const user = users.find(({ id }) => id === owner);
+  if (user === undefined || user.derived['system'] === 'owner' || user.spec['is_service_user'] === true)
     throw refuseOwner(`\`${owner}\` is no person of the account of the tenant; give the id of one of its users`);
   if (user.spec['is_blocked'] === true) throw refuseOwner(`${user.name} is blocked and cannot be the owner`);
-  const owners = state.ofKind('User').filter(({ id, spec }) => id !== owner && spec['role'] === 'owner');
+  const owners = users.filter(({ id, spec }) => id !== owner && spec['role'] === 'owner');
   return [
     withRole(engine, user, 'owner'),
     ...owners.map(

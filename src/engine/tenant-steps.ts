@@ -59,7 +59,7 @@ export function activation(engine: Engine): Derived {
 
 /** The object of the account itself. */
 export function accountIn(state: Snapshot): StoredObject {
-  const [account] = state.ofKind('Account');
+  const account = state.get(state.account);
   if (account === undefined) throw new NotFound(`account ${state.account} not found`);
   return account;
 }

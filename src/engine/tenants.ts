@@ -69,7 +69,9 @@ function foundAccount(engine: Engine, call: Call, state: Snapshot): Outcome {
   const now = engine.now();
   const owner = { id: engine.newId(), name: 'machine owner' };
   const objects = engine.firstObjects(state.account, owner).map((object) => storedObject(engine, object, now));
-  const edits = objects.map((object) => ({ after: object.kind === 'Account' ? linked(object, call.account) : object }));
+  const edits = objects.map((object) => ({
+    after: object.id === state.account ? linked(object, call.account) : object,
+  }));
   return plan(engine, state, edits);
 }
 

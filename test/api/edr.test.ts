@@ -117,6 +117,13 @@ describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) 
     expect([second.status, second.body.message]).toEqual([409, expect.stringContaining('already exists')]);
   });
 
+  it('is made by one of fifty who try at once', async () => {
+    await using api = await testApi();
+    const tries = await Promise.all(Array.from({ length: 50 }, () => api.call('POST', path, body([]))));
+    const statuses = tries.map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
+  });
+
   it('never shows its secrets, wants them again, and keeps them for a mask', async () => {
     await using api = await testApi();
     const unset = await api.call('POST', path, { ...body([]), ...masked });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { putObjects } from '../setup/objects.ts';
+import { eventsOf } from './events.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
@@ -232,6 +233,27 @@ describe('the ports of an ingress peer', () => {
     expect(starts.sort()).toEqual(Array.from({ length: 40 }, (_, at) => 20000 + at * 250));
     expect((await own.call('GET', gates)).body[0].available_ports).toEqual({ tcp: 0, udp: 0 });
   });
+});
+
+it('every step is in the audit trail', async () => {
+  await using own = await testApi('postgres', { edition: 'hosted' });
+  const { id, peer } = await addGate(own, 'gate');
+  const made = await own.call('POST', portsOf(peer), port('web'));
+  const one = `${portsOf(peer)}/${made.body.id}`;
+  await own.call('PUT', one, { ...made.body, enabled: false });
+  await own.call('DELETE', one);
+  await own.call('PUT', `${gates}/${id}`, { enabled: false, fallback: true });
+  await own.call('DELETE', `${gates}/${id}`);
+  const about = { peer_id: peer, peer_name: 'Peer gate' };
+  const [onGate, onPort] = [JSON.stringify(about), JSON.stringify({ name: 'web', ...about })];
+  expect((await eventsOf(own)).filter((event) => event.startsWith('ingress.'))).toEqual([
+    `ingress.peer.create ${onGate}`,
+    `ingress.port.create ${onPort}`,
+    `ingress.port.update ${onPort}`,
+    `ingress.port.delete ${onPort}`,
+    `ingress.peer.update ${onGate}`,
+    `ingress.peer.delete ${onGate}`,
+  ]);
 });
 
 describe('documents', () => {

@@ -36,6 +36,13 @@ describe('heddle validate', () => {
     expect([code, out, note]).toEqual([0, '15 documents in 5 files are valid.\n', '']);
   });
 
+  test('takes the server to have what the hosted edition has, and ports to be free there', () => {
+    const ranges = 'port_ranges: [{start: 80, end: 80, protocol: tcp}]';
+    write({ 'port.yaml': document('IngressPort', 'web-http', `{peer: web, name: http, ${ranges}}`) });
+    const { code, out } = runHeddle(['validate', root]);
+    expect([code, out]).toEqual([0, expect.stringContaining('1 document in 1 file is valid.')]);
+  });
+
   test.each(readdirSync(join(repository, 'examples')))('accepts examples/%s', (name) => {
     const { code, out } = runHeddle(['validate', `examples/${name}`], { cwd: repository });
     expect([code, out]).toEqual([0, expect.stringMatching(/ valid\./)]);

@@ -83,7 +83,7 @@ export const mspTenant = defineKind({
   activityMeta: (object) => ({ name: object.name, domain: textOf(object, 'domain') }),
   updateEvents: updatedEvents,
   example: {
-    name: 'Acme Works',
+    name: 'acme.example.com',
     domain: 'acme.example.com',
     groups: [{ id: 'developers', role: 'admin' }],
   },

@@ -1,0 +1,40 @@
+/**
+ * Operations that later issues bring. Until then they answer 404 or 405; whoever brings one takes its line out here, and
+ * the walk tries it.
+ */
+export const waiting: Readonly<Record<string, readonly string[]>> = {
+  'issue 4/5': [
+    'GET /api/users/{userId}/tokens',
+    'POST /api/users/{userId}/tokens',
+    'GET /api/users/{userId}/tokens/{tokenId}',
+    'DELETE /api/users/{userId}/tokens/{tokenId}',
+    'POST /api/users/{userId}/invite',
+    'POST /api/users/{userId}/approve',
+    'DELETE /api/users/{userId}/reject',
+    'PUT /api/users/{userId}/password',
+    'GET /api/users/invites',
+    'POST /api/users/invites',
+    'DELETE /api/users/invites/{inviteId}',
+    'POST /api/users/invites/{inviteId}/regenerate',
+    'GET /api/users/invites/{token}',
+    'POST /api/users/invites/{token}/accept',
+    'DELETE /api/accounts/{accountId}',
+    'GET /api/events/audit',
+  ],
+  'issue 5/5': [
+    'GET /api/peers/{peerId}/accessible-peers',
+    'POST /api/peers/{peerId}/temporary-access',
+    'GET /api/events/network-traffic',
+    'GET /api/events/proxy',
+  ],
+};
+
+/** Members of answers that nothing brings yet, and what will. Whoever brings one takes its line out here. */
+export const unseen: Readonly<Record<string, string>> = {
+  password: 'issue 4/5 signs people in',
+  idp_id: 'issue 4/5 knows identity providers',
+  accessible_peers_count: 'issue 5/5 knows who reaches whom',
+  disapproval_reason: 'issue 5/5 refuses peers',
+  certificate_issued_at: 'issue 5/5 hears it from proxies',
+  last_synced_at: 'no connector syncs anything yet',
+};

@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedApi } from '../api/setup.ts';
+import { membersOf } from './check-answer.ts';
+import { rows } from './fields.ts';
+import { cloudOnly, counts, operations } from './operations.ts';
+import type { Row } from './row.ts';
+import type { Member } from './shape.ts';
+import { unseen, waiting } from './waiting.ts';
+import { pathOf, tryOperation } from './walk.ts';
+import { createWorld, type World } from './world.ts';
+
+const all = Object.values(operations).flat();
+const later = Object.values(waiting).flat();
+
+describe('the table of the specification', () => {
+  it('has all 147 operations, each once', () => {
+    expect(Object.fromEntries(Object.entries(operations).map(([name, list]) => [name, list.length]))).toEqual(counts);
+    expect(all.length).toBe(147);
+    expect(new Set(all).size).toBe(147);
+  });
+
+  it('says of each operation what it takes and answers, and of no other', () => {
+    expect(Object.keys(rows).sort()).toEqual([...all].sort());
+    expect(all).toEqual(expect.arrayContaining([...later, ...cloudOnly]));
+  });
+
+  it('waits for 20 operations of later issues', () => {
+    expect(later.length).toBe(20);
+    expect(new Set(later).size).toBe(20);
+  });
+});
+
+describe.each(['self-hosted', 'hosted'] as const)('%s', (edition) => {
+  const txt = new Map<string, readonly string[]>();
+  const api = sharedApi({ edition, resolveTxt: async (name) => txt.get(name) ?? [] });
+  const seen = new Set<Member>();
+  let world: World;
+  beforeAll(() => {
+    world = createWorld(api(), edition, txt);
+  });
+  const hidden = edition === 'hosted' ? [] : cloudOnly;
+  const served = all.filter((operation) => !later.includes(operation) && !hidden.includes(operation));
+
+  it.each(served)('%s', async (operation) => {
+    const row = rows[operation] as Row;
+    expect(await tryOperation({ world, operation, row, seen })).toEqual([]);
+  });
+
+  it.each(later)('%s is not there yet', async (operation) => {
+    const [method = ''] = operation.split(' ');
+    const { status } = await api().call(method, pathOf(operation, {}), method === 'GET' ? undefined : {});
+    expect([404, 405]).toContain(status);
+  });
+
+  it.each(hidden.filter((operation) => !later.includes(operation)))('%s is not there, and why', async (operation) => {
+    const [method = ''] = operation.split(' ');
+    const place = { peerId: await world.peer() };
+    const answer = await api().call(method, pathOf(operation, place), method === 'GET' ? undefined : {});
+    expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('hosted edition')]);
+  });
+
+  it('saw every member of every answer, but for those that nothing brings yet', () => {
+    const missing = served.flatMap((operation) => {
+      const { answer } = rows[operation] as Row;
+      if (typeof answer === 'string') return [];
+      return membersOf(answer).flatMap(([path, member]) => (seen.has(member) ? [] : [`${operation} ${path}`]));
+    });
+    const nameOf = (path: string): string => path.split('/').at(-1) ?? '';
+    expect(missing.filter((path) => unseen[nameOf(path)] === undefined)).toEqual([]);
+    expect([...new Set(missing.map(nameOf))].sort()).toEqual(Object.keys(unseen).sort());
+  });
+});

@@ -1,0 +1,137 @@
+import type { Json } from '../../src/lib/json.ts';
+import type { Answer } from '../api/setup.ts';
+import { withValue } from '../kinds/places.ts';
+import { faultsOfAnswer } from './check-answer.ts';
+import type { Place, Row, Sample } from './row.ts';
+import type { Member } from './shape.ts';
+import { pathsOf, placesIn, valueAt, wrongTypes } from './variants.ts';
+import type { World } from './world.ts';
+
+/** One operation while it is tried. */
+export interface Trial {
+  readonly world: World;
+  readonly operation: string;
+  readonly row: Row;
+  /** Members of answers that were there at least once. */
+  readonly seen: Set<Member>;
+  /** Fields of the request that were sent. */
+  readonly tried: Set<string>;
+}
+
+/** Tries everything that the table says about an operation; answers what was not so. */
+export async function tryOperation(of: Omit<Trial, 'tried'>): Promise<readonly string[]> {
+  const trial = { ...of, tried: new Set<string>() };
+  const { row, world, tried } = trial;
+  const found: string[] = [];
+  await row.given?.(world);
+  for (const sample of row.request?.samples ?? [undefined]) found.push(...(await trySample(trial, sample)));
+  const untried = pathsOf(row.request?.fields ?? {}).filter((path) => !tried.has(path));
+  return [...found, ...untried.map((path) => `the samples do not have ${path}`)];
+}
+
+async function trySample(trial: Trial, sample: Sample | undefined): Promise<readonly string[]> {
+  const { row, world, operation } = trial;
+  const place = (await (sample?.at ?? row.at)?.(world)) ?? {};
+  if (sample === undefined) return [...(await tryWhole(trial, place, undefined)), ...(await tryQueries(trial, place))];
+  const unknown = await tryUnknown(trial, place, sample);
+  const wrong = [...(await tryWithout(trial, place, sample, true)), ...(await tryTypes(trial, place, sample))];
+  const whole = await tryWhole(trial, place, sample);
+  const consumed = operation.startsWith('POST') && operation.includes('/unlink');
+  return [...unknown, ...wrong, ...whole, ...(consumed ? [] : await tryWithout(trial, place, sample, false))];
+}
+
+/** The request as it should be: the answer has everything, and deleting twice finds nothing. */
+async function tryWhole(trial: Trial, place: Place, sample: Sample | undefined): Promise<readonly string[]> {
+  const { row, seen, operation } = trial;
+  const body = await sample?.body(trial.world, place);
+  for (const { pointer } of placesIn(row.request?.fields ?? {}, body ?? {}))
+    trial.tried.add(pointer.replace(/\/\d+(?=\/|$)/g, ''));
+  const answer = await send(trial, place, body);
+  if (answer.status !== 200)
+    return [`answers ${answer.status} ${JSON.stringify(answer.body)} to ${JSON.stringify(body)}`];
+  const found = [...faultsOfAnswer(row.answer, answer, seen)];
+  const isList = typeof row.answer === 'object' && row.answer.is === 'list';
+  if (isList && answer.body.length === 0 && row.mayBeEmpty === undefined) found.push('answers an empty list');
+  if (sample === undefined && row.at !== undefined) found.push(...(await tryUnknown(trial, place, undefined)));
+  if (!operation.startsWith('DELETE')) return found;
+  const again = await trial.world.api.call('DELETE', pathOf(operation, place));
+  return again.status === 404 ? found : [...found, `answers ${again.status} when there is nothing left to delete`];
+}
+
+async function tryQueries(trial: Trial, place: Place): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [name, value] of Object.entries(trial.row.query ?? {})) {
+    const answer = await send(trial, place, undefined, `?${name}=${encodeURIComponent(value)}`);
+    if (answer.status !== 200) found.push(`answers ${answer.status} to ?${name}=${value}`);
+    else found.push(...faultsOfAnswer(trial.row.answer, answer, trial.seen));
+    if (Array.isArray(answer.body) && answer.body.length === 0) found.push(`finds nothing by ?${name}=${value}`);
+  }
+  return found;
+}
+
+/** Whatever is not there is not found. */
+async function tryUnknown(trial: Trial, place: Place, sample: Sample | undefined): Promise<readonly string[]> {
+  const names = Object.keys(place).filter((name) => trial.operation.includes(`{${name}}`));
+  const found: string[] = [];
+  const body = names.length === 0 ? undefined : await sample?.body(trial.world, place);
+  for (const name of names) {
+    const answer = await send(trial, place, body, '', { ...place, [name]: 'nobody' });
+    if (answer.status !== 404 || !String(answer.body.message).includes('not found'))
+      found.push(`answers ${answer.status} for an unknown ${name}: ${JSON.stringify(answer.body)}`);
+  }
+  return found;
+}
+
+/** Without a required field it is refused, by the name of the field; without an optional one it goes on. */
+async function tryWithout(trial: Trial, place: Place, sample: Sample, required: boolean): Promise<readonly string[]> {
+  const found: string[] = [];
+  const fields = trial.row.request?.fields ?? {};
+  const first = await sample.body(trial.world, place);
+  for (const { pointer, name, member } of placesIn(fields, first)) {
+    const needed = member.required || sample.refusedWithout?.[pointer] !== undefined;
+    if (needed !== required) continue;
+    const body = withValue(await sample.body(trial.world, place), pointer, undefined);
+    const answer = await send(trial, place, body);
+    if (!needed && answer.status === 200) found.push(...faultsOfAnswer(trial.row.answer, answer, trial.seen));
+    else if (!needed) found.push(`needs ${pointer}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    else if (answer.status !== 422) found.push(`answers ${answer.status} without ${pointer}`);
+    else if (member.required && !names(answer, pointer, name))
+      found.push(`does not name ${pointer}: ${answer.body.message}`);
+  }
+  return found;
+}
+
+async function tryTypes(trial: Trial, place: Place, sample: Sample): Promise<readonly string[]> {
+  const found: string[] = [];
+  const first = await sample.body(trial.world, place);
+  const places = placesIn(trial.row.request?.fields ?? {}, first).filter(({ member }) => member.reason === undefined);
+  for (const field of places) {
+    for (const [pointer, value] of wrongTypes(field, valueAt(first, field.pointer))) {
+      const answer = await send(trial, place, withValue(first, pointer, value));
+      if (answer.status !== 422) found.push(`answers ${answer.status} to ${JSON.stringify(value)} at ${pointer}`);
+      else if (!names(answer, pointer, field.name)) found.push(`does not name ${pointer}: ${answer.body.message}`);
+    }
+  }
+  return found;
+}
+
+/** Whether a refusal says which field it is about. */
+function names({ body }: Answer, pointer: string, name: string): boolean {
+  const problems: readonly { readonly path?: string }[] = body.problems ?? [];
+  return problems.some(({ path }) => path === pointer) || String(body.message).includes(`\`${name}\``);
+}
+
+async function send(trial: Trial, place: Place, body: Json | undefined, query = '', at = place): Promise<Answer> {
+  const { world, row, operation } = trial;
+  await row.before?.(world, place);
+  const headers = (await row.as?.(world, place)) ?? {};
+  const [method = ''] = operation.split(' ');
+  return world.api.call(method, pathOf(operation, at) + query, body, headers);
+}
+
+/** The path of an operation with values in the place of its parameters. */
+export function pathOf(operation: string, place: Place): string {
+  return (operation.split(' ')[1] ?? '').replace(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(place[name] ?? 'nobody'),
+  );
+}

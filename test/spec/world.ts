@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { storedObject } from '../../src/engine/bootstrap.ts';
+import { hashToken } from '../../src/identity/authenticate.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { canonicalSpec } from '../../src/model/canonical.ts';
+import type { Edition } from '../../src/model/means.ts';
+import { insertToken } from '../../src/store/tokens.ts';
+import type { Answer, TestApi } from '../api/setup.ts';
+import { putObjects } from '../setup/objects.ts';
+
+/** An account that is filled over HTTP as a table of the specification needs it. */
+export interface World {
+  readonly api: TestApi;
+  readonly edition: Edition;
+  /** The records that the name servers of the test answer with. */
+  readonly txt: Map<string, readonly string[]>;
+  /** A number that no other call got. */
+  next(): number;
+  /** A name that no other call got. */
+  fresh(name: string): string;
+  /** Sends a request that must succeed; answers its body. */
+  send(method: string, path: string, body?: Json, headers?: Readonly<Record<string, string>>): Promise<Answer['body']>;
+  /** What `make` made when it was first asked for under this name. */
+  once(name: string, make: () => Promise<string>): Promise<string>;
+  group(): Promise<string>;
+  peer(): Promise<string>;
+  newPeer(): Promise<string>;
+  owner(): Promise<string>;
+  /** The header by which a user of an account is known. */
+  headersOf(account: string, user: string): Promise<Readonly<Record<string, string>>>;
+}
+
+/** Fills the account of a test server. */
+export function createWorld(api: TestApi, edition: Edition, txt: World['txt']): World {
+  const known = new Map<string, Promise<string>>();
+  let count = 0;
+  const world: World = {
+    api,
+    edition,
+    txt,
+    next: () => {
+      count += 1;
+      return count;
+    },
+    fresh: (name) => `${name}-${world.next()}`,
+    async send(method, path, body, headers) {
+      const answer = await api.call(method, path, body, headers);
+      if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    },
+    once(name, make) {
+      const present = known.get(name) ?? make();
+      known.set(name, present);
+      return present;
+    },
+    group: () => world.once('group', async () => (await world.send('POST', '/api/groups', { name: 'Shared' })).id),
+    peer: () => world.once('peer', world.newPeer),
+    newPeer: async () => (await api.peers(world.fresh('peer')))[0] ?? '',
+    owner: () => world.once('owner', async () => (await world.send('GET', '/api/users/current')).id),
+    async headersOf(account, user) {
+      const value = makeToken('nbp_', randomBytes(32));
+      await insertToken(api.engine.database, {
+        ...{ account, id: api.engine.newId(), user, name: 'walk', hash: hashToken(value), createdBy: user },
+        ...{ createdAt: '2026-01-01T00:00:00Z', expiresAt: '2126-01-01T00:00:00Z' },
+      });
+      return { authorization: `Token ${value}` };
+    },
+  };
+  return world;
+}
+
+/** Puts a cluster of proxies there, the way its proxies will; nothing over HTTP makes one. */
+export async function addCluster({ api }: World, address: string, abilities: JsonObject): Promise<void> {
+  const { engine, account } = api;
+  const kind = engine.registry.get('ProxyCluster');
+  const spec = canonicalSpec(kind, { address, type: 'account', ...abilities }).spec;
+  await putObjects(engine, account, () => [
+    storedObject(engine, { id: engine.newId(), kind: kind.name, spec, derived: {} }, engine.now()),
+  ]);
+}
+
+/** Gives a peer what enrolment and its connection would tell, or who enrolled it. */
+export async function tellPeer({ api }: World, id: string, derived: JsonObject, spec: JsonObject = {}): Promise<void> {
+  await putObjects(api.engine, api.account, (state) => {
+    const peer = state.get(id);
+    if (peer === undefined) return [];
+    return [{ ...peer, spec: { ...peer.spec, ...spec }, derived: { ...peer.derived, ...derived } }];
+  });
+}

@@ -1,0 +1,129 @@
+import { expect, it } from 'vitest';
+import { createEngine } from '../../src/app.ts';
+import { ensureAccount, storedObject } from '../../src/engine/bootstrap.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { canonicalSpec } from '../../src/model/canonical.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { finishPlan } from '../../src/plan/finish.ts';
+import type { Outcome } from '../../src/plan/plan.ts';
+import { statement } from '../../src/store/builder.ts';
+import { findEntry } from '../../src/store/directory.ts';
+import { eachEngine, testDatabase } from '../setup/database.ts';
+
+const actor = { type: 'system', id: 'test', name: 'test' } as const;
+const entry = (account: string, value: string) => ({ account, kind: 'domain', value, subject: account });
+
+/** A plan that adds a group, or that changes nothing. */
+function addGroup(engine: Engine, snapshot: Snapshot, name?: string): Outcome {
+  const kind = engine.registry.get('Group');
+  const { spec } = canonicalSpec(kind, { name: name ?? '', peers: {} });
+  const group = storedObject(engine, { id: engine.newId(), kind: 'Group', spec, derived: {} }, engine.now());
+  return finishPlan({
+    snapshot,
+    edits: name === undefined ? [] : [{ after: group }],
+    locate: (_, { code, message }) => ({ code, message }),
+    newId: engine.newId,
+  });
+}
+
+function found(engine: Engine, id = engine.newId(), entries = [entry(id, `${id}.example.com`)]) {
+  const founded = emptySnapshot(engine.registry, id);
+  return { id, founded, entries };
+}
+
+/** A first account, and a second one that was made together with a change of the first. */
+async function twoAccounts(engine: Engine): Promise<readonly [string, string]> {
+  const { account } = await ensureAccount(engine, actor, (id) => engine.firstObjects(id, { id: 'owner', name: 'o' }));
+  const { id, founded, entries } = found(engine);
+  const made = await engine.committer.mutateTogether({
+    ...{ actor, accounts: [account], founded, entries },
+    propose: (stateOf) => ({
+      [account]: addGroup(engine, stateOf(account), 'first'),
+      [id]: addGroup(engine, stateOf(id), 'first'),
+    }),
+  });
+  expect(made.ok).toBe(true);
+  return [account, id];
+}
+
+async function namesIn(engine: Engine, account: string): Promise<readonly string[]> {
+  engine.snapshots.forget();
+  return (await engine.snapshots.fresh(account)).ofKind('Group').map(({ name }) => name);
+}
+
+eachEngine('several accounts on %s', (kind) => {
+  it('change at once, beside writers of one of them, and lose nothing', async () => {
+    await using made = await testDatabase(kind);
+    const engine = createEngine(made.database, () => {});
+    const [a, b] = await twoAccounts(engine);
+    const shared = Array.from({ length: 8 }, (_, at) =>
+      engine.committer.mutateTogether({
+        actor,
+        // In either order: the rows are locked in one.
+        accounts: at % 2 === 0 ? [a, b] : [b, a],
+        propose: (stateOf) => ({
+          [a]: addGroup(engine, stateOf(a), `shared ${at}`),
+          [b]: addGroup(engine, stateOf(b), `shared ${at}`),
+        }),
+      }),
+    );
+    const single = Array.from({ length: 8 }, (_, at) =>
+      engine.committer.mutate({
+        ...{ account: at % 2 === 0 ? a : b, actor, revision: 0 },
+        propose: (state) => addGroup(engine, state, `single ${at}`),
+      }),
+    );
+    const results = await Promise.all([...shared, ...single]);
+    expect(results.every(({ ok }) => ok)).toBe(true);
+    const numbers = Array.from({ length: 8 }, (_, at) => at);
+    const expected = (first: readonly string[], parity: number) =>
+      [
+        ...first,
+        ...numbers.map((at) => `shared ${at}`),
+        ...numbers.filter((at) => at % 2 === parity).map((at) => `single ${at}`),
+      ].sort();
+    expect([...(await namesIn(engine, a))].sort()).toEqual(expected(['All', 'first'], 0));
+    expect([...(await namesIn(engine, b))].sort()).toEqual(expected(['first'], 1));
+    expect(await findEntry(made.database, 'domain', `${b}.example.com`)).toBe(b);
+    await engine.committer.settle();
+  });
+
+  it('do not change, and none comes into being, when a value of the directory is taken', async () => {
+    await using made = await testDatabase(kind);
+    const engine = createEngine(made.database, () => {});
+    const [a, b] = await twoAccounts(engine);
+    const { id, founded } = found(engine);
+    const refused = await engine.committer.mutateTogether({
+      ...{ actor, accounts: [a], founded, entries: [entry(id, `${b}.example.com`)] },
+      propose: (stateOf) => ({
+        [a]: addGroup(engine, stateOf(a), 'second'),
+        [id]: addGroup(engine, stateOf(id), 'second'),
+      }),
+    });
+    expect(refused).toMatchObject({ ok: false, taken: true });
+    expect(await namesIn(engine, a)).not.toContain('second');
+    await expect(engine.snapshots.fresh(id)).rejects.toThrow('not found');
+    expect(await findEntry(made.database, 'domain', `${b}.example.com`)).toBe(b);
+  });
+
+  it('do not change when one of the plans is refused, and write nothing when nothing changes', async () => {
+    await using made = await testDatabase(kind);
+    const engine = createEngine(made.database, () => {});
+    const [a, b] = await twoAccounts(engine);
+    const propose = (name?: string) =>
+      engine.committer.mutateTogether({
+        ...{ actor, accounts: [a, b] },
+        propose: (stateOf) => ({
+          [a]: addGroup(engine, stateOf(a), name === undefined ? undefined : 'other'),
+          [b]: addGroup(engine, stateOf(b), name),
+        }),
+      });
+    expect(await propose('first')).toMatchObject({ ok: false, problems: [{ code: 'value_taken' }] });
+    expect((await propose()).ok).toBe(true);
+    expect(await namesIn(engine, a)).not.toContain('other');
+    const [head] = await made.database.lookUp(
+      statement<{ readonly sum: number }>('select sum(revision)::int as sum from accounts', []),
+    );
+    expect(head?.sum).toBe(3);
+  });
+});
