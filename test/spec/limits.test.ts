@@ -32,8 +32,8 @@ beforeAll(async () => {
   const worlds = ways.map((way) => createWorld(accounts[way](), 'self-hosted', new Map()));
   for (const world of worlds) {
     await world.api.peers('web');
-    await addCluster(world, 'proxy.example.com', { supports_custom_ports: true, supports_reputation: true });
-    await addCluster(world, 'plain.example.com', {});
+    await addCluster(world.api, 'proxy.example.com', { supports_custom_ports: true, supports_reputation: true });
+    await addCluster(world.api, 'plain.example.com', {});
   }
   const [world] = worlds;
   if (world === undefined) return;
