@@ -56,6 +56,8 @@ export interface TestApiOptions {
   readonly edition?: Edition;
   readonly rateLimit?: RateLimit;
   readonly valueFrom?: Means['valueFrom'];
+  /** The keys of another server of the same database. */
+  readonly vault?: Means['vault'];
   readonly resolveTxt?: Engine['resolveTxt'];
   readonly log?: Log;
 }

@@ -146,7 +146,7 @@ const ready = (world: World) =>
       require_subdomain: true,
       private: true,
     };
-    await addCluster(world, 'proxy.example.com', abilities);
+    await addCluster(world.api, 'proxy.example.com', abilities);
     return 'proxy.example.com';
   });
 
@@ -253,7 +253,7 @@ const replaceable = one('serviceId', newService('http'));
 
 const newCluster = async (world: World): Promise<string> => {
   const address = `${world.fresh('edge')}.example.net`;
-  await addCluster(world, address, {});
+  await addCluster(world.api, address, {});
   return address;
 };
 

@@ -39,7 +39,7 @@ export function wrongTypes({ pointer, member }: Place, value: Json): readonly (r
   const wrong = wrongValues[shape.is].map((other) => [pointer, other] as const);
   if (shape.is === 'list' && Array.isArray(value) && value.length > 0)
     return [...wrong, ...wrongValues[shape.of.is].map((other) => [`${pointer}/0`, other] as const)];
-  if (shape.is === 'map' && Object.keys(value).length > 0) {
+  if (shape.is === 'map' && isObject(value) && Object.keys(value).length > 0) {
     const [name = ''] = Object.keys(value);
     return [...wrong, ...wrongValues[shape.of.is].map((other) => [`${pointer}/${name}`, other] as const)];
   }

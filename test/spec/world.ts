@@ -71,8 +71,7 @@ export function createWorld(api: TestApi, edition: Edition, txt: World['txt']): 
 }
 
 /** Puts a cluster of proxies there, the way its proxies will; nothing over HTTP makes one. */
-export async function addCluster({ api }: World, address: string, abilities: JsonObject): Promise<void> {
-  const { engine, account } = api;
+export async function addCluster({ engine, account }: TestApi, address: string, abilities: JsonObject): Promise<void> {
   const kind = engine.registry.get('ProxyCluster');
   const spec = canonicalSpec(kind, { address, type: 'account', ...abilities }).spec;
   await putObjects(engine, account, () => [

@@ -16,6 +16,7 @@ const extra = {
     doc: 'Whether new peers wait for an administrator. Hosted edition only.',
     required: true,
     documentDefault: false,
+    cloudOnly: true,
   }),
   user_approval_required: boolean({
     doc: 'Whether people who join by their e-mail domain wait for an administrator.',

@@ -42,7 +42,7 @@ const planItems: Readonly<Record<string, Item>> = {
       parameters: [source],
       body: documents,
       answer: json(named('Validation')),
-      errors: [400, ...common, 413, 415, 422],
+      errors: [400, ...common, 409, 412, 413, 415, 422],
     },
   },
   '/api/config/plans': {
@@ -55,7 +55,7 @@ const planItems: Readonly<Record<string, Item>> = {
       body: documents,
       answer: json(named('Plan')),
       status: 201,
-      errors: [400, ...common, 409, 413, 415, 422],
+      errors: [400, ...common, 409, 412, 413, 415, 422],
     },
   },
   '/api/config/plans/{id}': {

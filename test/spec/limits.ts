@@ -1,0 +1,108 @@
+import type { Json } from '../../src/lib/json.ts';
+import type { BodyName } from './bodies.ts';
+
+/** A line of the Limits table, or a half of one: values at its edge, and one step beyond. */
+export interface Limit {
+  readonly scope: string;
+  readonly in: BodyName;
+  /** Where the value goes. */
+  readonly at: string;
+  readonly inside: readonly Json[];
+  readonly outside: readonly Json[];
+}
+
+const text = (length: number) => 'x'.repeat(length);
+const domains = (count: number) => Array.from({ length: count }, (_, at) => `d${at}-${count}.example.com`);
+/** The longest domain name that there can be: 253 characters. */
+const longest = `${Array.from({ length: 4 }, () => text(63))
+  .join('.')
+  .slice(0, 253 - 2)}.x`;
+
+/** The limits of configuration. `limits of later issues` has the others. */
+export const limits: readonly Limit[] = [
+  {
+    scope: 'Setup key `expires_in`: 86400 to 31536000',
+    in: 'setupKey',
+    at: '/expires_in',
+    inside: [86_400, 31_536_000],
+    outside: [86_399, 31_536_001],
+  },
+  { scope: 'Setup key `usage_limit`: 0 is unlimited', in: 'setupKey', at: '/usage_limit', inside: [0], outside: [-1] },
+  { scope: 'Route `metric`: 1 to 9999', in: 'route', at: '/metric', inside: [1, 9999], outside: [0, 10_000] },
+  { scope: 'Router `metric`: 1 to 9999', in: 'router', at: '/metric', inside: [1, 9999], outside: [0, 10_000] },
+  {
+    scope: 'Route `network_id`: 1 to 40 characters',
+    in: 'route',
+    at: '/network_id',
+    inside: ['x', text(40)],
+    outside: ['', text(41)],
+  },
+  { scope: 'Route `domains`: at most 32', in: 'route', at: '/domains', inside: [domains(32)], outside: [domains(33)] },
+  {
+    scope: 'DNS zone `name`: 1 to 255 characters',
+    in: 'zone',
+    at: '/name',
+    inside: ['x', text(255)],
+    outside: ['', text(256)],
+  },
+  {
+    // What has 254 or 255 characters is no domain name.
+    scope: 'DNS record `content`: 1 to 255 characters',
+    in: 'record',
+    at: '/content',
+    inside: ['x', longest],
+    outside: ['', `${longest.slice(0, -2)}${text(5)}`],
+  },
+  // The specification does not show the bound; wire facts 11 do.
+  { scope: 'DNS record `ttl`: a lower bound', in: 'record', at: '/ttl', inside: [0], outside: [-1] },
+  {
+    scope: 'Service `listen_port`: 0 to 65535',
+    in: 'tcp',
+    at: '/listen_port',
+    inside: [0, 1, 65_535],
+    outside: [-1, 65_536],
+  },
+  {
+    scope: 'Target `port`: 1 to 65535',
+    in: 'http',
+    at: '/targets/0/port',
+    inside: [1, 65_535],
+    outside: [0, 65_536],
+  },
+  ...(['edrA', 'edrB', 'edrC'] as const).map((vendor) => ({
+    scope: `EDR \`last_synced_interval\` (${vendor}): at least 24`,
+    in: vendor,
+    at: '/last_synced_interval',
+    inside: [24],
+    outside: [23],
+  })),
+  {
+    scope: 'Vendor D `zta_score_threshold`: 0 to 100',
+    in: 'edrD',
+    at: '/zta_score_threshold',
+    inside: [0, 100],
+    outside: [-1, 101],
+  },
+  ...['failing_policies_count_max', 'vulnerable_software_count_max'].map((name) => ({
+    scope: `Vendor C \`${name}\`: at least 0`,
+    in: 'edrC' as const,
+    at: `/match_attributes/${name}`,
+    inside: [0],
+    outside: [-1],
+  })),
+  {
+    scope: 'Directory `sync_interval`: at least 300',
+    in: 'directory',
+    at: '/sync_interval',
+    inside: [300],
+    outside: [299],
+  },
+];
+
+/** Limits of operations that later issues bring, by operation: whoever brings one moves its line to a test. */
+export const limitsOfLaterIssues: Readonly<Record<string, string>> = {
+  'POST /api/users/{userId}/tokens': '`expires_in`: 1 to 365 days',
+  'POST /api/users/invites': '`expires_in`: by default 259200 seconds',
+  'POST /api/users/invites/{token}/accept': '`password`: at least 8 characters',
+  'GET /api/events/proxy': '`page_size`: at most 100',
+};
