@@ -35,7 +35,7 @@ export function createVault(keys: readonly Uint8Array[]): Vault {
 }
 
 /** The id of a key, as it stands in every text that it sealed; it tells nothing about the key. */
-export function keyIdOf(key: Uint8Array): string {
+function keyIdOf(key: Uint8Array): string {
   return createHash('sha256').update('heddle key id').update(key).digest('hex').slice(0, 12);
 }
 

@@ -174,8 +174,8 @@ describe('a tenant', () => {
     [{ domain: 7 }, ['type_wrong /domain']],
     [{ groups: [{ id: 'nobody', role: 'admin' }] }, ['reference_unknown /groups/0/id']],
     [{ groups: [{ role: 'admin' }] }, ['field_required /groups/0']],
-    [{ groups: [{ id: 'x' }] }, ['field_required /groups/0']],
-    [{ groups: [{ id: 'x', role: 'king' }] }, ['value_not_allowed /groups/0/role']],
+    [{ groups: [{ id: 'x' }] }, ['field_required /groups/0', 'reference_unknown /groups/0/id']],
+    [{ groups: [{ id: 'x', role: 'king' }] }, ['reference_unknown /groups/0/id', 'value_not_allowed /groups/0/role']],
   ])('is refused with %j, and no account is made', async (more, problems) => {
     const accounts = await countAccounts();
     const answer = await api().call('POST', tenants, tenant('refused.example.com', more));

@@ -33,7 +33,7 @@ export function proxiesIdOf(cluster: StoredObject): string {
 }
 
 /** The id of the policy that lets peers reach a private service. */
-export function policyIdOf(service: StoredObject): string {
+function policyIdOf(service: StoredObject): string {
   return idBeside('access', service);
 }
 
