@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { killWhileApplying } from './killing.ts';
 
-it('kill -9 at any of 50 moments of an apply leaves the old or the new revision on postgres', {
+it('kill -9 at any of 20 moments of an apply leaves the old or the new revision on postgres', {
   timeout: 240_000,
 }, async () => {
-  const found = await killWhileApplying('postgres', 50);
+  const found = await killWhileApplying('postgres', 20);
   // Moments of both kinds, or nothing was shown.
   expect(Math.min(found.old, found.new)).toBeGreaterThan(0);
 });
