@@ -170,7 +170,7 @@ const secretsNeeded = {
 };
 
 /** One of each mode; a mode never changes, so every body goes to a service of its own. */
-export const serviceSamples = {
+const serviceSamples = {
   http: sample(
     async (world) => ({
       name: world.fresh('App'),
