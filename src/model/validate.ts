@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Fault } from './kind.ts';
-import { type Surface, specSchema } from './lower/shape.ts';
+import { type Surface, specSchema, valueOrigins } from './lower/shape.ts';
 import { pointerTo } from './pointer.ts';
 import type { Registry } from './registry.ts';
 
@@ -94,9 +94,16 @@ function bound(keyword: string, params: Readonly<Record<string, unknown>>): stri
   }
 }
 
+/** The members of what stands for a secret in a document. What else somebody writes there may be the secret itself. */
+const secretMembers: readonly string[] = ['valueFrom', ...valueOrigins];
+
 function unknownField(error: ErrorObject, name: string): Fault {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
   const guess = nearest(name, known);
+  if (guess === undefined && known.some((member) => secretMembers.includes(member))) {
+    const message = `${label(error.instancePath.split('/').at(-1) ?? '')} names where a secret comes from by ${known.join(' or ')}; write nothing else there`;
+    return { code: 'field_unknown', path: error.instancePath, message };
+  }
   const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;
   return {
     code: 'field_unknown',

@@ -34,8 +34,6 @@ function faultsOf(shape: Shape, value: unknown, path: string, seen: Set<Member>)
 
 function hasType({ is }: Shape, value: unknown): boolean {
   switch (is) {
-    case 'any':
-      return true;
     case 'string':
     case 'boolean':
       return typeof value === is;

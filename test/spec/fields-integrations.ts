@@ -1,5 +1,18 @@
 import { one, type Row, type Rows, sample } from './row.ts';
-import { answer, any, boolean, integer, list, type Members, map, mayBeAbsent, O, R, text, timestamp } from './shape.ts';
+import {
+  answer,
+  boolean,
+  fields,
+  integer,
+  list,
+  type Members,
+  map,
+  mayBeAbsent,
+  O,
+  R,
+  text,
+  timestamp,
+} from './shape.ts';
 import type { World } from './world.ts';
 
 const synced = mayBeAbsent(timestamp, 'ruling 50: not before anything is synced');
@@ -137,7 +150,12 @@ const channel = answer({
 });
 
 const channelRequest: Row['request'] = {
-  fields: { type: R(text), target: O(any), event_types: R(list(text)), enabled: R(boolean) },
+  fields: {
+    type: R(text),
+    target: O(fields({ emails: O(list(text)), url: O(text), headers: O(map(text)) })),
+    event_types: R(list(text)),
+    enabled: R(boolean),
+  },
   samples: [
     sample((world) => ({
       type: 'email',
@@ -145,12 +163,15 @@ const channelRequest: Row['request'] = {
       event_types: ['user.join', 'peer.user.add'],
       enabled: true,
     })),
-    sample((world) => ({
-      type: 'webhook',
-      target: { url: `https://${world.fresh('hooks')}.example.com`, headers: { Authorization: 'Bearer x' } },
-      event_types: ['peer.login.expire'],
-      enabled: false,
-    })),
+    sample(
+      (world) => ({
+        type: 'webhook',
+        target: { url: `https://${world.fresh('hooks')}.example.com`, headers: { Authorization: 'Bearer x' } },
+        event_types: ['peer.login.expire'],
+        enabled: false,
+      }),
+      { '/target/url': 'specification: the target of a webhook is its URL' },
+    ),
   ],
 };
 

@@ -1,6 +1,6 @@
 /** What a value of JSON must be. A table of the specification is written in these words. */
 export type Shape =
-  | { readonly is: 'string' | 'integer' | 'boolean' | 'timestamp' | 'any' }
+  | { readonly is: 'string' | 'integer' | 'boolean' | 'timestamp' }
   | { readonly is: 'list' | 'map'; readonly of: Shape }
   | { readonly is: 'object'; readonly members: Members };
 
@@ -19,7 +19,6 @@ export const integer: Shape = { is: 'integer' };
 export const boolean: Shape = { is: 'boolean' };
 /** ISO 8601, UTC. */
 export const timestamp: Shape = { is: 'timestamp' };
-export const any: Shape = { is: 'any' };
 
 /** `T[]`. */
 export function list(of: Shape): Shape {

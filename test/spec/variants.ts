@@ -54,7 +54,6 @@ const wrongValues: Readonly<Record<Shape['is'], readonly Json[]>> = {
   list: ['x', { a: 1 }],
   map: ['x', ['x']],
   object: ['x', ['x']],
-  any: [],
 };
 
 /** The value at a JSON pointer. */

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sharedApi } from '../api/setup.ts';
 import { membersOf } from './check-answer.ts';
@@ -22,6 +24,19 @@ describe('the table of the specification', () => {
   it('says of each operation what it takes and answers, and of no other', () => {
     expect(Object.keys(rows).sort()).toEqual([...all].sort());
     expect(all).toEqual(expect.arrayContaining([...later, ...cloudOnly]));
+  });
+
+  it('is written by hand: it takes nothing from the declarations', () => {
+    const tables = readdirSync(import.meta.dirname).filter((name) =>
+      /^(fields|operations|limits|constraints|bodies|waiting)(-\w+)?\.ts$/.test(name),
+    );
+    const imports = tables.flatMap((name) => [
+      ...readFileSync(join(import.meta.dirname, name), 'utf8').matchAll(/from '(\.\.[^']+)'/g),
+    ]);
+    expect([...new Set(imports.map(([, from]) => from))].sort()).toEqual([
+      '../../src/lib/json.ts',
+      '../setup/certificates.ts',
+    ]);
   });
 
   it('waits for 20 operations of later issues', () => {

@@ -4,7 +4,7 @@ import { withValue } from '../kinds/places.ts';
 import { faultsOfAnswer } from './check-answer.ts';
 import type { Place, Row, Sample } from './row.ts';
 import type { Member } from './shape.ts';
-import { pathsOf, placesIn, valueAt, wrongTypes } from './variants.ts';
+import { type Place as FieldPlace, pathsOf, placesIn, valueAt, wrongTypes } from './variants.ts';
 import type { World } from './world.ts';
 
 /** One operation while it is tried. */
@@ -82,23 +82,35 @@ async function tryUnknown(trial: Trial, place: Place, sample: Sample | undefined
   return found;
 }
 
-/** Without a required field it is refused, by the name of the field; without an optional one it goes on. */
+/**
+ * Without a required field it is refused, by the name of the field; without an optional one it goes on, and ruling 4 reads
+ * `null` as that.
+ */
 async function tryWithout(trial: Trial, place: Place, sample: Sample, required: boolean): Promise<readonly string[]> {
   const found: string[] = [];
   const fields = trial.row.request?.fields ?? {};
   const first = await sample.body(trial.world, place);
-  for (const { pointer, name, member } of placesIn(fields, first)) {
-    const needed = member.required || sample.refusedWithout?.[pointer] !== undefined;
+  for (const field of placesIn(fields, first)) {
+    const needed = field.member.required || sample.refusedWithout?.[field.pointer] !== undefined;
     if (needed !== required) continue;
-    const body = withValue(await sample.body(trial.world, place), pointer, undefined);
-    const answer = await send(trial, place, body);
-    if (!needed && answer.status === 200) found.push(...faultsOfAnswer(trial.row.answer, answer, trial.seen));
-    else if (!needed) found.push(`needs ${pointer}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    else if (answer.status !== 422) found.push(`answers ${answer.status} without ${pointer}`);
-    else if (member.required && !names(answer, pointer, name))
-      found.push(`does not name ${pointer}: ${answer.body.message}`);
+    for (const gone of field.member.required ? [undefined] : [undefined, null]) {
+      const body = withValue(await sample.body(trial.world, place), field.pointer, gone);
+      const answer = await send(trial, place, body);
+      const faults = needed ? faultsOfRefusal(field, answer) : faultsWithout(trial, field, answer);
+      found.push(...faults.map((fault) => (gone === null ? `${fault} (null)` : fault)));
+    }
   }
   return found;
+}
+
+function faultsOfRefusal({ pointer, name, member }: FieldPlace, answer: Answer): readonly string[] {
+  if (answer.status !== 422) return [`answers ${answer.status} without ${pointer}`];
+  return !member.required || names(answer, pointer, name) ? [] : [`does not name ${pointer}: ${answer.body.message}`];
+}
+
+function faultsWithout({ row, seen }: Trial, { pointer }: FieldPlace, answer: Answer): readonly string[] {
+  if (answer.status === 200) return faultsOfAnswer(row.answer, answer, seen);
+  return [`needs ${pointer}: ${answer.status} ${JSON.stringify(answer.body)}`];
 }
 
 async function tryTypes(trial: Trial, place: Place, sample: Sample): Promise<readonly string[]> {

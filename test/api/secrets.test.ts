@@ -1,0 +1,351 @@
+import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { productRegistry } from '../../src/app.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { createLog, type Log } from '../../src/log.ts';
+import { entriesOf, type Fields } from '../../src/model/field.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { temporaryDirectory, testDatabase } from '../setup/database.ts';
+import { addCluster } from '../spec/world.ts';
+import { type Answer, apiOn, type TestApi, type TestApiOptions } from './setup.ts';
+
+/** Gives a secret its text: what nobody else would write, and what may stand in JSON, YAML and Base64 as it is. */
+type Plant = (name: string) => Json;
+
+/** A kind with secrets: where it is made, and a body with a secret in every place. Lists its places by path. */
+interface Holder {
+  readonly path: string;
+  readonly places: readonly string[];
+  readonly body: (plant: Plant, group: string) => JsonObject;
+  /** A change that is refused, beside which the secrets must not be told either. */
+  readonly fault: JsonObject;
+}
+
+const edr = (vendor: string, places: readonly string[], rest: JsonObject): Holder => ({
+  path: `/api/integrations/edr/vendor-${vendor}`,
+  places,
+  body: (plant, group) => ({
+    ...{ groups: [group], enabled: true, ...rest },
+    ...Object.fromEntries(places.map((name) => [name, plant(`edr${vendor}${name}`)])),
+  }),
+  fault: { groups: 7 },
+});
+
+const attributes = { last_synced_interval: 24, match_attributes: {} };
+
+const holders: Readonly<Record<string, Holder>> = {
+  EdrVendorA: edr('a', ['api_token'], { ...attributes, api_url: 'https://a.example.com' }),
+  EdrVendorB: edr('b', ['secret'], { client_id: 'visible', tenant_id: 't', last_synced_interval: 24 }),
+  EdrVendorC: edr('c', ['api_token'], { ...attributes, api_url: 'https://c.example.com' }),
+  EdrVendorD: edr('d', ['client_id', 'secret'], { cloud_id: 'eu-1', zta_score_threshold: 7 }),
+  DirectoryIntegration: {
+    path: '/api/integrations/directory-idp',
+    places: ['client_secret'],
+    body: (plant) => ({ client_secret: plant('directory'), client_id: 'c', tenant_id: 't', host: 'd.example.com' }),
+    fault: { sync_interval: 1 },
+  },
+  NotificationChannel: {
+    path: '/api/integrations/notifications/channels',
+    places: ['target.headers.*'],
+    body: (plant) => ({
+      ...{ type: 'webhook', event_types: ['user.join'], enabled: true },
+      target: { url: 'https://x.example.com', headers: { Authorization: plant('header'), 'X-Key': plant('header') } },
+    }),
+    fault: { event_types: ['user.jion'] },
+  },
+  EventStreaming: {
+    path: '/api/event-streaming',
+    places: ['config.access_key_id', 'config.secret_access_key'],
+    body: (plant) => ({
+      ...{ platform: 's3', enabled: true },
+      config: {
+        ...{ access_key_id: plant('access'), secret_access_key: plant('secretaccess'), bucket_name: 'b', region: 'r' },
+      },
+    }),
+    fault: { enabled: 'yes' },
+  },
+  'EventStreaming in the other spelling': {
+    path: '/api/event-streaming',
+    places: ['config.access_key', 'config.secret_key'],
+    body: (plant) => ({
+      ...{ platform: 'firehose', enabled: true },
+      config: { access_key: plant('access'), secret_key: plant('secretaccess'), stream_name: 'n', region: 'r' },
+    }),
+    fault: { enabled: 'yes' },
+  },
+  'EventStreaming to datadog': {
+    path: '/api/event-streaming',
+    places: ['config.api_key'],
+    body: (plant) => ({ platform: 'datadog', enabled: true, config: { api_key: plant('apikey') } }),
+    fault: { enabled: 'yes' },
+  },
+  'EventStreaming by HTTP': {
+    path: '/api/event-streaming',
+    places: ['config.headers'],
+    body: (plant) => ({
+      ...{ platform: 'generic_http', enabled: true },
+      config: { url: 'https://x.example.com', headers: plant('headers') },
+    }),
+    fault: { enabled: 'yes' },
+  },
+  ProxyService: {
+    path: '/api/reverse-proxies/services',
+    places: ['auth.password_auth.password', 'auth.pin_auth.pin', 'auth.header_auths.value'],
+    body: (plant) => ({
+      ...{ name: 'app', domain: 'app.proxy.example.com', enabled: true },
+      auth: {
+        password_auth: { enabled: true, password: plant('password') },
+        pin_auth: { enabled: true, pin: plant('pin') },
+        header_auths: [{ enabled: true, header: 'X-Api-Key', value: plant('value') }],
+      },
+    }),
+    fault: { targets: [{ target_id: 'nobody' }] },
+  },
+};
+
+/** The places of secrets that the declarations know, by kind. */
+function declaredPlaces(fields: Fields, prefix = ''): readonly string[] {
+  return entriesOf(fields).flatMap(([name, field]): readonly string[] => {
+    const path = `${prefix}${name}`;
+    if (field.type === 'secret') return [path];
+    if (field.type === 'object' || field.type === 'keyed') return declaredPlaces(field.fields, `${path}.`);
+    if (field.type === 'list' && field.of.type === 'object') return declaredPlaces(field.of.fields, `${path}.`);
+    if (field.type !== 'map') return [];
+    return field.of.type === 'secret' ? [`${path}.*`] : (field.secretKeys ?? []).map((key) => `${path}.${key}`);
+  });
+}
+
+it('plants a secret in every place that there is', () => {
+  const known = productRegistry().kinds.flatMap((kind) =>
+    declaredPlaces(kind.spec).map((place) => `${kind.name} ${place}`),
+  );
+  const planted = Object.entries(holders).flatMap(([name, { places }]) =>
+    places.map((place) => `${name.split(' ')[0]} ${place}`),
+  );
+  expect([...planted].sort()).toEqual([...known].sort());
+});
+
+/** What a run leaves behind: everything that somebody could read. */
+interface Traces {
+  readonly planted: string[];
+  readonly heard: string[];
+  readonly lines: string[];
+}
+
+function createPlant({ planted }: Traces): (name: string) => string {
+  return (name) => {
+    // Base64 of its own, as a directory wants it.
+    const text = Buffer.from(`planted ${name} ${planted.length} ${Math.random()}`).toString('base64');
+    planted.push(text);
+    return text;
+  };
+}
+
+/** A server whose log and documents' values are the test's. */
+function optionsFor(traces: Traces): TestApiOptions {
+  const write = (text: string) => traces.lines.push(text);
+  const logs: readonly Log[] = [createLog({ format: 'text', write }), createLog({ format: 'json', write })];
+  const values = new Map<string, string>();
+  const plant = createPlant(traces);
+  return {
+    log: (line) => {
+      for (const log of logs) log(line);
+    },
+    valueFrom: (_, name) => {
+      const value = values.get(name) ?? plant(name);
+      values.set(name, value);
+      return value;
+    },
+  };
+}
+
+/** Uses everything that takes secrets, over HTTP, and everything that shows anything. */
+async function useEverything(api: TestApi, traces: Traces, used = holders): Promise<void> {
+  const plant = createPlant(traces);
+  const hear = async (...request: Parameters<TestApi['call']>): Promise<Answer> => {
+    const answer = await api.call(...request);
+    traces.heard.push(JSON.stringify([answer.body, answer.headers]));
+    return answer;
+  };
+  const group = await api.group('staff');
+  await addCluster(api, 'proxy.example.com', {});
+  const made: string[] = [];
+  for (const [name, holder] of Object.entries(used)) made.push(await useHolder(hear, plant, name, holder, group));
+  // Documents declare their likes; history keeps them.
+  for (const path of made) await hear('DELETE', path);
+  await makeTokens(api, hear, traces);
+  await useDocuments(hear, plant, used);
+  for (const path of ['/api/openapi.json', '/metrics', '/docs', ...configPaths]) await hear('GET', path);
+  for (const { revision } of (await hear('GET', '/api/config/revisions')).body)
+    await hear('GET', `/api/config/revisions/${revision}`);
+}
+
+const configPaths = ['export', 'export?format=json', 'sources', 'status', 'revisions'].map(
+  (path) => `/api/config/${path}`,
+);
+
+async function useHolder(
+  hear: TestApi['call'],
+  plant: (name: string) => string,
+  name: string,
+  { path, body, fault }: Holder,
+  group: string,
+): Promise<string> {
+  const made = await hear('POST', path, body(plant, group));
+  expect([name, made.status, made.body.message]).toEqual([name, 200, undefined]);
+  const at = name.startsWith('Edr') ? path : `${path}/${made.body.id}`;
+  const faulty = [
+    { ...body(plant, group), ...fault },
+    body((text) => [plant(text)], group),
+    body((text) => ({ [plant(text)]: plant(text) }), group),
+  ];
+  for (const broken of [
+    `{"secret":"${plant('broken')}`,
+    `{"secret":${plant('broken')}}`,
+    plant('broken'),
+    `"${plant('broken')}"`,
+  ])
+    expect([broken, (await hear('POST', path, broken)).status]).toEqual([broken, 400]);
+  for (const refused of faulty)
+    for (const [method, where] of [
+      ['POST', path],
+      ['PUT', at],
+    ] as const)
+      expect([name, (await hear(method, where, refused)).status]).toEqual([name, 422]);
+  if (name.startsWith('Edr')) expect((await hear('POST', path, body(plant, group))).status).toBe(409);
+  expect((await hear('PUT', at, body(plant, group))).status).toBe(200);
+  for (const where of [path, at]) await hear('GET', where);
+  return at;
+}
+
+/** What the server makes up is shown once; these answers are not among what was heard. */
+async function makeTokens(api: TestApi, hear: TestApi['call'], { planted }: Traces): Promise<void> {
+  const key = { name: 'visible', type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0 };
+  const made = await api.call('POST', '/api/setup-keys', key);
+  const scim = await api.call('POST', '/api/integrations/scim-idp', { prefix: 'p', provider: 'entra' });
+  const renewed = await api.call('POST', `/api/integrations/scim-idp/${scim.body.id}/token`);
+  planted.push(made.body.key, scim.body.auth_token, renewed.body.auth_token);
+  for (const path of ['/api/setup-keys', '/api/integrations/scim-idp']) await hear('GET', path);
+  await hear('PUT', `/api/setup-keys/${made.body.id}`, { revoked: true, auto_groups: [] });
+}
+
+async function useDocuments(
+  hear: TestApi['call'],
+  plant: (name: string) => string,
+  used: typeof holders,
+): Promise<void> {
+  const source = (secret: (name: string) => Json, more: JsonObject = {}) => {
+    const items = Object.entries(used).map(([name, { body }]) => ({
+      ...{ apiVersion: 'heddle.dev/v1', kind: name.split(' ')[0] ?? '' },
+      metadata: { name: `the-${name.toLowerCase().replaceAll(' ', '-')}` },
+      spec: { ...body(secret, 'name:staff'), ...more },
+    }));
+    const text = JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'List', items });
+    return { source: 'git', files: [{ path: 'all.json', text }] };
+  };
+  for (const broken of [`secret: "${plant('broken')}`, `secret: ${plant('broken')}: [`, `{${plant('broken')}: }}`])
+    expect((await hear('POST', '/api/config/plans', { files: [{ path: 'a.yaml', text: broken }] })).status).toBe(422);
+  const named = (round: string) => (name: string) => ({ valueFrom: { envRef: `HEDDLE_VALUE_${round}_${name}` } });
+  const literal = await hear('POST', '/api/config/plans', source(plant));
+  expect(literal.status).toBe(422);
+  const nested = await hear(
+    'POST',
+    '/api/config/plans',
+    source((name) => ({ [plant(name)]: [plant(name)] })),
+  );
+  expect(nested.status).toBe(422);
+  expect((await hear('POST', '/api/config/plans', source(named('FIRST'), { nonsense: 1 }))).status).toBe(422);
+  for (const round of ['FIRST', 'SECOND']) {
+    const plan = await hear('POST', '/api/config/plans', source(named(round)));
+    expect([plan.status, plan.body.problems]).toEqual([201, undefined]);
+    await hear('GET', `/api/config/plans/${plan.body.id}`);
+    await hear('GET', `/api/config/plans/${plan.body.id}/patch`);
+    const apply = `/api/config/plans/${plan.body.id}/apply`;
+    const first = await hear('POST', apply, {});
+    // So much changes in the second round that it needs an approval.
+    const applied = first.status === 428 ? await hear('POST', apply, { approve: plan.body.digest }) : first;
+    expect([applied.status, applied.body.problems]).toEqual([200, undefined]);
+  }
+}
+
+/** Every row of every table, as text. */
+async function rowsOf({ engine }: TestApi): Promise<readonly string[]> {
+  const rows: string[] = [];
+  await engine.database.asOwner(async (run) => {
+    const tables = await run(
+      `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+       where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
+    );
+    for (const { name } of tables)
+      for (const { row } of await run(`select row_to_json(t)::text as row from ${name} t`)) rows.push(String(row));
+  });
+  return rows;
+}
+
+function filesIn(directory: string): readonly string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, name))
+    .filter((path) => statSync(path).isFile());
+}
+
+/** The places where one of the secrets is found, as it is, decoded or in hexadecimal. */
+function hits(secrets: readonly string[], places: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  return Object.entries(places).flatMap(([place, texts]) => {
+    const whole = texts.join('\n');
+    return secrets.flatMap((secret) =>
+      [secret, Buffer.from(secret, 'base64').toString(), Buffer.from(secret).toString('hex')]
+        .filter((form) => form.length > 8 && whole.includes(form))
+        .map((form) => `${place}: ${form}, in ${excerpt(whole, form)}`),
+    );
+  });
+}
+
+function excerpt(text: string, form: string): string {
+  const at = text.indexOf(form);
+  return text.slice(Math.max(0, at - 60), at + form.length + 20);
+}
+
+/** What every table must still know: the newest secrets, sealed. */
+function sealedIn(api: TestApi, rows: readonly string[]): readonly string[] {
+  const sealed = rows.join('\n').match(/sealed:[\w-]+:[\w+/=-]+/g) ?? [];
+  return [...new Set(sealed)].map((text) => api.engine.means.vault.open(text));
+}
+
+describe('after a run over every kind with secrets', () => {
+  const traces = (): Traces => ({ planted: [], heard: [], lines: [] });
+
+  it('none is in any table, plan, export, revision, answer, error or log line', async () => {
+    const left = traces();
+    const made = await testDatabase('postgres');
+    await using api = await apiOn(made.database, () => made[Symbol.asyncDispose](), optionsFor(left));
+    await useEverything(api, left);
+    const rows = await rowsOf(api);
+    const places = { tables: rows, answers: left.heard, log: left.lines };
+    expect(hits(left.planted, places)).toEqual([]);
+    // Each place tells what may be told, so that nothing was overlooked.
+    for (const [place, texts] of Object.entries(places))
+      expect([place, texts.join('\n').includes('app.proxy.example.com')]).toEqual([place, place !== 'log']);
+    expect(left.lines.join('\n')).toContain('EdrVendorA');
+    const opened = sealedIn(api, rows);
+    expect(opened.every((text) => left.planted.includes(text))).toBe(true);
+    expect(opened.length).toBeGreaterThan(30);
+  });
+
+  it('none is in the files of the embedded database', async () => {
+    const left = traces();
+    const directory = await temporaryDirectory();
+    cpSync(inject('embeddedTemplate'), directory, { recursive: true });
+    const database = await openDatabase({ dataDir: directory });
+    {
+      await using api = await apiOn(database, () => database.close(), optionsFor(left));
+      // What a file holds does not depend on the kind: two will do.
+      const { EdrVendorD, ProxyService } = holders as Readonly<Record<string, Holder>>;
+      await useEverything(api, left, { EdrVendorD, ProxyService } as typeof holders);
+      expect(hits(left.planted, { tables: await rowsOf(api) })).toEqual([]);
+    }
+    const files = Object.fromEntries(filesIn(directory).map((path) => [path, [readFileSync(path, 'latin1')]]));
+    expect(hits(left.planted, files)).toEqual([]);
+    expect(Object.values(files).some(([text = '']) => text.includes('app.proxy.example.com'))).toBe(true);
+  });
+});
