@@ -173,7 +173,7 @@ function secretSchema(minLength: number | undefined): JsonObject {
 }
 
 /** Where a secret of a document may come from: a variable of the environment, or a file. */
-const valueOrigins = ['envRef', 'fileRef'] as const;
+export const valueOrigins = ['envRef', 'fileRef'] as const;
 
 function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
   const schema = shapeSchema(field.of, surface);
