@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
-import { listSources, putSource, type SourceRecord } from '../store/sources.ts';
+import { listSources, putStatus, registerSource, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
@@ -36,7 +36,17 @@ export async function recordedStatus(engine: Engine, account: string, source: st
   return stored.find(({ id }) => id === source)?.status;
 }
 
-/** Records what a source is and how it fares; what is there already is not written again. */
-export async function recordSource(engine: Engine, account: string, source: SourceRecord): Promise<void> {
-  await putSource(engine.database, account, source, engine.now());
+/** Records what a source is; a change is a revision, what is there already is not written again. */
+export async function recordSource(
+  engine: Engine,
+  { account, actor }: Pick<Call, 'account' | 'actor'>,
+  source: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
+): Promise<void> {
+  const registration = { actor, at: engine.now(), requestId: engine.newId() };
+  await registerSource(engine.database, account, source, registration);
+}
+
+/** Records how a source fares. */
+export async function recordStatus(engine: Engine, account: string, source: string, status: JsonObject): Promise<void> {
+  await putStatus(engine.database, account, source, status);
 }

@@ -18,6 +18,9 @@ export interface Facets {
   readonly references: readonly Reference[];
 }
 
+/** The index of keys that objects had before. */
+export const aliasIndex = 'alias';
+
 /** The reference row that ties a child to its parent. */
 export const parentField = 'parent';
 
@@ -41,6 +44,7 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
     if (value !== undefined) keys.push({ rule, value });
   }
   const indexes = object.name === '' ? [] : [{ index: 'name', value: object.name }];
+  for (const alias of object.aliases ?? []) indexes.push({ index: aliasIndex, value: alias });
   for (const [index, values] of Object.entries(kind.indexes)) {
     for (const value of values(object)) indexes.push({ index, value });
   }

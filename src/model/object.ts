@@ -6,6 +6,19 @@ export interface Declaration {
   readonly stated: JsonObject;
   readonly file: string;
   readonly line: number;
+  /** Its membership is to hold what sources state and nothing else. */
+  readonly exclusive?: true;
+}
+
+/** A unit whose stated value somebody set aside for a while; the value itself stands in the spec. */
+export interface Override {
+  /** The path of the unit. */
+  readonly path: string;
+  readonly by: { readonly id: string; readonly name: string };
+  readonly reason: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+  readonly until: string;
 }
 
 /** One stored instance of a kind. Frozen by agreement: a change makes a new value. */
@@ -30,6 +43,10 @@ export interface StoredObject {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly declared: readonly Declaration[];
+  /** Absent: none. Sorted by path. */
+  readonly overrides?: readonly Override[];
+  /** Keys it had before, by which documents may still name it. Absent: none. */
+  readonly aliases?: readonly string[];
 }
 
 /** The id of the object from which the server derived this one, and with which it changes and goes. */

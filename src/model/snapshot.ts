@@ -3,6 +3,7 @@ import { facetsOf, parentField } from './facets.ts';
 import type { State } from './kind.ts';
 import type { StoredObject } from './object.ts';
 import type { Registry } from './registry.ts';
+import { plainSettings, type SourceSettings } from './source-settings.ts';
 import { numberOf } from './wire-id.ts';
 
 /** What a step from one snapshot to the next puts in and takes out. */
@@ -33,6 +34,10 @@ export interface Snapshot extends State {
   numbers(): Readonly<Record<string, number>>;
   /** Every source that owns or states anything. */
   sources(): Iterable<string>;
+  /** How the documents of a source are applied at this revision. */
+  settingsOf(source: string): SourceSettings;
+  /** The same objects under other settings of sources. */
+  withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
   with(edits: Edits, revision?: number): Snapshot;
   /** The same objects, looked at by somebody at some moment. */
   seen(view: View): State;
@@ -57,6 +62,7 @@ interface Tables {
   readonly counts: PersistentMap<number>;
   readonly sources: PersistentMap<Ids>;
   readonly numbers: Readonly<Record<string, number>>;
+  readonly settings: ReadonlyMap<string, SourceSettings>;
 }
 
 /** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
@@ -75,6 +81,7 @@ export function emptySnapshot(
     counts: emptyMap(),
     sources: emptyMap(),
     numbers,
+    settings: new Map(),
   };
   return new AccountSnapshot(registry, account, revision, tables);
 }
@@ -170,6 +177,14 @@ class AccountSnapshot implements Snapshot {
     return this.#tables.sources.keys();
   }
 
+  settingsOf(source: string): SourceSettings {
+    return this.#tables.settings.get(source) ?? plainSettings;
+  }
+
+  withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot {
+    return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, settings });
+  }
+
   with(edits: Edits, revision = this.revision): Snapshot {
     return new AccountSnapshot(this.registry, this.account, revision, edit(this.registry, this.#tables, edits));
   }
@@ -229,6 +244,7 @@ function edit(registry: Registry, tables: Tables, edits: Edits): Tables {
     referrers: referrers.close(),
     sources: sources.close(),
     numbers: countOn(registry, tables.numbers, edits),
+    settings: tables.settings,
   };
 }
 

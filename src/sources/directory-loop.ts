@@ -2,7 +2,7 @@ import { readInput } from '../documents/input.ts';
 import type { Reader } from '../documents/reader.ts';
 import { applyDesire, type Reconciled } from '../engine/documents.ts';
 import type { Engine } from '../engine/engine.ts';
-import { recordedStatus, recordSource } from '../engine/status.ts';
+import { recordedStatus, recordSource, recordStatus } from '../engine/status.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
@@ -47,7 +47,7 @@ export function runDirectoryLoop(options: DirectoryLoopOptions): () => Promise<v
   let status: Status | undefined;
   const memory: Memory = {};
   const deliver = async (snapshot: DirectorySnapshot): Promise<void> => {
-    status ??= await recall(options);
+    status ??= await register(options);
     const next = snapshot.ok
       ? await reconcile(options, snapshot, memory, status)
       : unavailable(options, snapshot.reason, status);
@@ -153,14 +153,15 @@ function lastApplied(status: Status | undefined): Partial<Status> {
   };
 }
 
-/** The status that an earlier run of the server left. */
-async function recall({ engine, account, name }: DirectoryLoopOptions): Promise<Status | undefined> {
+/** Makes the source known, and gives the status that an earlier run of the server left. */
+async function register({ engine, account, name, path }: DirectoryLoopOptions): Promise<Status | undefined> {
+  const actor = { type: 'source', id: name, name } as const;
+  await recordSource(engine, { account, actor }, { id: name, type: 'directory', spec: { path } });
   // Written by `store` alone.
   return (await recordedStatus(engine, account, name)) as unknown as Status | undefined;
 }
 
-async function store({ engine, account, name, path }: DirectoryLoopOptions, status: Status): Promise<void> {
+async function store({ engine, account, name }: DirectoryLoopOptions, status: Status): Promise<void> {
   // A status is plain data.
-  const record = { id: name, type: 'directory', spec: { path }, status: status as unknown as JsonObject };
-  await recordSource(engine, account, record);
+  await recordStatus(engine, account, name, status as unknown as JsonObject);
 }

@@ -74,6 +74,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   where true
   on conflict (account_id, id) do update set parent_id = excluded.parent_id, key = excluded.key, name = excluded.name,
     spec = excluded.spec, derived = excluded.derived, owner = excluded.owner, protected = excluded.protected,
+    overrides = excluded.overrides, aliases = excluded.aliases,
     updated_revision = excluded.updated_revision, updated_at = excluded.updated_at`,
   new_keys: (rows, add, present) => `
   insert into object_keys (account_id, kind, rule, value, object_id)
@@ -86,11 +87,12 @@ const parts: Readonly<Record<PartName, Part>> = {
   from head, json_to_recordset(${json(rows, add)}) as x(from_id text, field text, to_id text, origin text)
   where ${behind('gone_refs', present)}`,
   new_declared: (rows, add, present) => `
-  insert into declared (account_id, object_id, source_id, stated, file, line)
-  select $1, x.object_id, x.source_id, x.stated, x.file, x.line
-  from head, json_to_recordset(${json(rows, add)}) as x(object_id text, source_id text, stated jsonb, file text, line int)
+  insert into declared (account_id, object_id, source_id, stated, file, line, exclusive)
+  select $1, x.object_id, x.source_id, x.stated, x.file, x.line, x.exclusive
+  from head, json_to_recordset(${json(rows, add)}) as x(object_id text, source_id text, stated jsonb, file text, line int, exclusive boolean)
   where ${behind('gone_declared', present)}
-  on conflict (account_id, object_id, source_id) do update set stated = excluded.stated, file = excluded.file, line = excluded.line`,
+  on conflict (account_id, object_id, source_id) do update set stated = excluded.stated, file = excluded.file, line = excluded.line,
+    exclusive = excluded.exclusive`,
   new_revisions: (rows, add) => `
   insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary)
   select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary
@@ -112,10 +114,10 @@ const partNames = Object.keys(parts) as readonly PartName[];
 
 function putObjects(rows: readonly JsonObject[], add: Add): string {
   return `
-  insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, created_revision, updated_revision, created_at, updated_at)
-  select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.created_revision, x.updated_revision, x.created_at, x.updated_at
+  insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, overrides, aliases, created_revision, updated_revision, created_at, updated_at)
+  select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.overrides, x.aliases, x.created_revision, x.updated_revision, x.created_at, x.updated_at
   from head, json_to_recordset(${json(rows, add)}) as x(id text, kind text, parent_id text, key text, name text, spec jsonb, derived jsonb, owner text,
-    protected boolean, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
+    protected boolean, overrides jsonb, aliases jsonb, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
 }
 
 function json(rows: readonly JsonObject[], add: Add): string {

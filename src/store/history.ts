@@ -48,14 +48,22 @@ function subject(change: Change | Claim): StoredObject {
 /** What a change row keeps beside units: the whole object when it comes or goes, else the envelope members that changed. */
 export interface Image {
   readonly object?: StoredObject;
-  readonly set?: Partial<
-    Pick<StoredObject, 'key' | 'name' | 'owner' | 'parent' | 'protected' | 'derived' | 'updatedAt'>
-  >;
+  readonly set?: Partial<Pick<StoredObject, (typeof envelope)[number]>>;
   readonly unset?: readonly string[];
   readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
 }
 
-const envelope = ['key', 'name', 'owner', 'parent', 'protected', 'derived', 'updatedAt'] as const;
+const envelope = [
+  'key',
+  'name',
+  'owner',
+  'parent',
+  'protected',
+  'derived',
+  'updatedAt',
+  'overrides',
+  'aliases',
+] as const;
 
 function imageOf(change: Change | Claim): Image {
   const { before, after } = change;

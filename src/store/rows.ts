@@ -64,6 +64,8 @@ function objectRow(kind: Kind, object: StoredObject): JsonObject {
     derived: object.derived,
     owner: object.owner ?? null,
     protected: object.protected,
+    overrides: (object.overrides ?? []) as unknown as Json,
+    aliases: object.aliases ?? [],
     created_revision: object.createdRevision,
     updated_revision: object.updatedRevision,
     created_at: object.createdAt,
@@ -133,6 +135,7 @@ function declaredRows(
       stated: declaration.stated,
       file: declaration.file,
       line: declaration.line,
+      exclusive: declaration.exclusive ?? false,
     });
   }
   for (const source of old.keys()) drop.push({ object_id: before?.id ?? '', source_id: source });

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
+import type { Override } from '../model/object.ts';
 
 /**
  * A jsonb column: read as a value, written as JSON text. The drivers disagree on everything else
@@ -35,6 +36,8 @@ export interface ObjectsTable {
   derived: DefaultedJson<JsonObject>;
   owner: string | null;
   protected: Generated<boolean>;
+  overrides: DefaultedJson<readonly Override[]>;
+  aliases: DefaultedJson<readonly string[]>;
   created_revision: number;
   updated_revision: number;
   created_at: Timestamp;
@@ -64,6 +67,7 @@ export interface DeclaredTable {
   stated: JsonColumn;
   file: string | null;
   line: number | null;
+  exclusive: Generated<boolean>;
 }
 
 export interface SourcesTable {
@@ -76,6 +80,9 @@ export interface SourcesTable {
   lease_owner: string | null;
   lease_until: OptionalTimestamp;
   fence: Generated<number>;
+  wanted: DefaultedJson<JsonObject>;
+  requested_at: OptionalTimestamp;
+  handled_at: OptionalTimestamp;
   created_at: Timestamp;
 }
 
@@ -92,6 +99,17 @@ export interface PlansTable {
   applied_revision: number | null;
   created_at: Timestamp;
   expires_at: Timestamp;
+  approved_by: ColumnType<JsonObject | null, string | null | undefined, string | null>;
+  approved_at: OptionalTimestamp;
+}
+
+export interface IdempotencyKeysTable {
+  account_id: string;
+  key: string;
+  request_hash: string;
+  status: number | null;
+  answer: ColumnType<Json | null, string | null | undefined, string | null>;
+  created_at: Timestamp;
 }
 
 export interface RevisionsTable {
@@ -184,6 +202,7 @@ export interface Schema {
   tokens: TokensTable;
   sync_logs: SyncLogsTable;
   directory: DirectoryTable;
+  idempotency_keys: IdempotencyKeysTable;
   heddle_schema: LedgerTable;
 }
 

@@ -1,11 +1,14 @@
+import type { Selectable } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
+import { readSettings, type SourceSettings } from '../model/source-settings.ts';
 import { build } from './builder.ts';
 import type { AccountAccess, Database } from './database.ts';
 import { type ChangeRow, replay } from './history.ts';
 import { membershipFields } from './rows.ts';
+import type { ObjectsTable } from './schema.ts';
 
 /** Reads all objects of an account as they are at one moment; `undefined` when there is no such account. */
 export async function loadSnapshot(
@@ -14,7 +17,7 @@ export async function loadSnapshot(
   account: string,
 ): Promise<Snapshot | undefined> {
   const fields = [...new Set(registry.kinds.flatMap(membershipFields))];
-  const [heads, objects, members, declared] = await database.inAccount(
+  const [heads, objects, members, declared, sources] = await database.inAccount(
     account,
     [
       build.selectFrom('accounts').select(['revision', 'sequences']).where('account_id', '=', account).compile(),
@@ -30,6 +33,8 @@ export async function loadSnapshot(
           'derived',
           'owner',
           'protected',
+          'overrides',
+          'aliases',
           'created_revision',
           'updated_revision',
           'created_at',
@@ -46,9 +51,10 @@ export async function loadSnapshot(
         .compile(),
       build
         .selectFrom('declared')
-        .select(['object_id', 'source_id', 'stated', 'file', 'line'])
+        .select(['object_id', 'source_id', 'stated', 'file', 'line', 'exclusive'])
         .where('account_id', '=', account)
         .compile(),
+      settingsQuery(account),
     ],
     { snapshot: true },
   );
@@ -56,32 +62,45 @@ export async function loadSnapshot(
   if (head === undefined) return undefined;
   const membership = gatherMembers(members);
   const declarations = gatherDeclarations(declared);
-  const put = objects.map((row): StoredObject => {
-    const membersOf = membership.get(row.id);
-    return {
-      id: row.id,
-      kind: row.kind,
-      ...(row.parent_id === null ? {} : { parent: row.parent_id }),
-      ...(row.key === null ? {} : { key: row.key }),
-      name: row.name,
-      spec: withMembers(registry, row.kind, row.spec, membersOf),
-      derived: row.derived,
-      ...(row.owner === null ? {} : { owner: row.owner }),
-      protected: row.protected,
-      createdRevision: row.created_revision,
-      updatedRevision: row.updated_revision,
-      createdAt: row.created_at.toISOString(),
-      updatedAt: row.updated_at.toISOString(),
-      declared: declarations.get(row.id) ?? [],
-    };
-  });
-  return emptySnapshot(registry, account, head.revision, head.sequences).with({ put, remove: [] }, head.revision);
+  const put = objects.map((row) => storedObject(registry, row, membership.get(row.id), declarations.get(row.id) ?? []));
+  return emptySnapshot(registry, account, head.revision, head.sequences)
+    .with({ put, remove: [] }, head.revision)
+    .withSettings(gatherSettings(sources));
+}
+
+/** The columns of an object. */
+type ObjectRow = Omit<Selectable<ObjectsTable>, 'account_id'>;
+
+function storedObject(
+  registry: Registry,
+  row: ObjectRow,
+  members: Members | undefined,
+  declared: readonly Declaration[],
+): StoredObject {
+  return {
+    id: row.id,
+    kind: row.kind,
+    ...(row.parent_id === null ? {} : { parent: row.parent_id }),
+    ...(row.key === null ? {} : { key: row.key }),
+    name: row.name,
+    spec: withMembers(registry, row.kind, row.spec, members),
+    derived: row.derived,
+    ...(row.owner === null ? {} : { owner: row.owner }),
+    protected: row.protected,
+    ...(row.overrides.length === 0 ? {} : { overrides: row.overrides }),
+    ...(row.aliases.length === 0 ? {} : { aliases: row.aliases }),
+    createdRevision: row.created_revision,
+    updatedRevision: row.updated_revision,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    declared,
+  };
 }
 
 /** Brings a snapshot up to the account's revision by what `changes` says it has missed. */
 export async function catchUp(database: AccountAccess, snapshot: Snapshot): Promise<Snapshot> {
   const { account, revision } = snapshot;
-  const [heads, rows] = await database.inAccount(
+  const [heads, rows, sources] = await database.inAccount(
     account,
     [
       build.selectFrom('accounts').select(['revision', 'sequences']).where('account_id', '=', account).compile(),
@@ -93,13 +112,26 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
         .orderBy('revision')
         .orderBy('seq')
         .compile(),
+      settingsQuery(account),
     ],
     { snapshot: true },
   );
   const head = heads[0]?.revision ?? revision;
   const numbers = heads[0]?.sequences ?? {};
   const missed: readonly ChangeRow[] = rows;
-  return head === revision ? snapshot : replay(snapshot, missed, head, numbers);
+  if (head === revision) return snapshot;
+  return replay(snapshot, missed, head, numbers).withSettings(gatherSettings(sources));
+}
+
+/** Settings change with a revision, so they are read beside the head. */
+function settingsQuery(account: string) {
+  return build.selectFrom('sources').select(['id', 'spec', 'suspended']).where('account_id', '=', account).compile();
+}
+
+function gatherSettings(
+  rows: readonly { readonly id: string; readonly spec: JsonObject; readonly suspended: boolean }[],
+): ReadonlyMap<string, SourceSettings> {
+  return new Map(rows.map(({ id, spec, suspended }) => [id, readSettings(spec, suspended)]));
 }
 
 type Members = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
@@ -130,12 +162,19 @@ function gatherDeclarations(
     readonly stated: Json;
     readonly file: string | null;
     readonly line: number | null;
+    readonly exclusive: boolean;
   }[],
 ): ReadonlyMap<string, readonly Declaration[]> {
   const byObject = new Map<string, Declaration[]>();
   for (const row of rows) {
     const list = byObject.get(row.object_id) ?? [];
-    list.push({ source: row.source_id, stated: row.stated as JsonObject, file: row.file ?? '', line: row.line ?? 0 });
+    list.push({
+      source: row.source_id,
+      stated: row.stated as JsonObject,
+      file: row.file ?? '',
+      line: row.line ?? 0,
+      ...(row.exclusive ? { exclusive: true } : {}),
+    });
     byObject.set(row.object_id, list);
   }
   for (const list of byObject.values()) list.sort((a, b) => (a.source < b.source ? -1 : 1));
