@@ -2,7 +2,7 @@ import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../model/field.ts';
-import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
+import type { Fault, Kind } from '../model/kind.ts';
 import { fieldsOn, isEchoed } from '../model/lower/shape.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import { normalize } from '../model/normalize.ts';
@@ -17,7 +17,7 @@ import type { Validator } from '../model/validate.ts';
 import { createIdGiver } from '../model/wire-id.ts';
 import { matchEntries } from './entries.ts';
 import { finishPlan } from './finish.ts';
-import { managedProblems } from './managed.ts';
+import { consequenceProblems, managedProblems, ownedProblems } from './managed.ts';
 import type { Outcome } from './plan.ts';
 import { unknownReference } from './rules.ts';
 
@@ -73,7 +73,7 @@ export function planCreate(
     updatedAt: context.now,
     declared: [],
   };
-  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits: [{ after, given: read.given }] }), context);
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits: [{ after, given: read.given }] }));
   return { ...outcome, id, ignored: read.ignored };
 }
 
@@ -112,7 +112,7 @@ export function planReplace(
       ? { after: withKey(kind, after), given: read.given }
       : { before, after: same ? before : after, given: read.given },
   ];
-  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits }), context);
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits }));
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
@@ -125,20 +125,18 @@ function withKey({ singleton }: Kind, object: StoredObject): StoredObject {
 export function planDelete(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
   const { snapshot } = context;
   const leaving = withChildren(snapshot, before);
-  const managed = leaving.flatMap((object) => ownedProblems(snapshot.registry.get(object.kind), object));
-  if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: [] };
-  const outcome = finishPlan({ ...finishing(context, kind), edits: leaving.map((object) => ({ before: object })) });
-  return { ...outcome, id: before.id, ignored: [] };
+  const managed = leaving.flatMap((object) =>
+    ownedProblems(snapshot.registry.get(object.kind), object, object === before ? 'itself' : 'along'),
+  );
+  if (managed.length > 0) return { ok: false, problems: sortProblems(managed), id: before.id, ignored: [] };
+  const edits = leaving.map((object) => ({ before: object }));
+  return { ...guarded(finishPlan({ ...finishing(context, kind), edits })), id: before.id, ignored: [] };
 }
 
-/** What follows from a request leaves alone what sources state, like the request itself. */
-function guarded(outcome: Outcome, { snapshot }: RequestContext): Outcome {
+/** A plan whose consequences take or change what sources state is refused. */
+function guarded(outcome: Outcome): Outcome {
   if (!outcome.ok) return outcome;
-  const problems = outcome.plan.changes.flatMap(({ internal, before, after }) =>
-    internal === true && before !== undefined && after !== undefined
-      ? managedProblems(snapshot.registry.get(after.kind), before, after.spec)
-      : [],
-  );
+  const problems = consequenceProblems(outcome.plan.changes, outcome.next);
   return problems.length === 0 ? outcome : { ok: false, problems: sortProblems(problems) };
 }
 
@@ -279,14 +277,6 @@ function withChildren(snapshot: Snapshot, object: StoredObject): readonly Stored
     .childrenOf(object.kind)
     .flatMap((kind) => (kind.parent?.holds === true ? [] : snapshot.childrenOf(object.id, kind.name)));
   return [...children.flatMap((child) => withChildren(snapshot, child)), object];
-}
-
-/** An object that a source states is deleted by deleting its document, unless documents neither make nor end such objects. */
-function ownedProblems(kind: Kind, object: StoredObject): readonly Problem[] {
-  const [by] = object.declared;
-  if (by === undefined || statesOnly(kind)) return [];
-  const message = `${object.kind} ${object.key ?? object.name} is managed by the source ${by.source} (${by.file}:${by.line}); delete it there`;
-  return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, message }];
 }
 
 function refused(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {
