@@ -24,34 +24,61 @@ export interface ExportFilter {
   readonly source?: string;
 }
 
+/** The account on its way into documents. */
+interface Run {
+  readonly state: Snapshot;
+  /** The text by which documents name an object. */
+  keys(id: string): string;
+  /** Children that are documents of their own, because nothing else tells them apart. */
+  readonly twins: ReadonlySet<string>;
+}
+
 /**
  * The account as documents, sorted by kind and key. Planning them changes nothing: objects without a key get one that
  * follows from their name and carry their id for adoption. The server's own objects are left out.
  */
 export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): readonly ExportedDocument[] {
-  const keys = createKeys(state);
+  const run: Run = { state, keys: createKeys(state), twins: findTwins(state) };
   const documents: ExportedDocument[] = [];
   for (const kind of state.registry.kinds) {
-    if (!kind.document.allowed || kind.parent?.inline !== undefined) continue;
-    if (filter.kind !== undefined && filter.kind !== kind.name) continue;
+    if (!kind.document.allowed) continue;
+    const inline = kind.parent?.inline !== undefined;
+    if (filter.kind !== undefined && filter.kind !== (inline ? kind.parent?.kind : kind.name)) continue;
     for (const object of state.ofKind(kind.name)) {
-      if (kind.isSystem?.(object) === true) continue;
+      if (kind.isSystem?.(object) === true || (inline && !run.twins.has(object.id))) continue;
       if (filter.source !== undefined && !object.declared.some(({ source }) => source === filter.source)) continue;
-      documents.push(exportObject(state, kind, object, keys));
+      documents.push(exportObject(run, kind, object));
     }
   }
   return documents.sort((a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
 }
 
-function exportObject(
-  state: Snapshot,
-  kind: Kind,
-  object: StoredObject,
-  keys: (id: string) => string,
-): ExportedDocument {
+/** Children without a key whose natural key a sibling has too. */
+function findTwins(state: Snapshot): ReadonlySet<string> {
+  const twins = new Set<string>();
+  for (const kind of state.registry.kinds.filter((item) => keyField(item) !== undefined)) {
+    const siblings = new Map<string, StoredObject[]>();
+    for (const object of state.ofKind(kind.name)) {
+      // A stored spec is canonical, so it has the shape that the fields give it.
+      const place = `${object.parent}/${kind.naturalKey?.(object.spec as never)}`;
+      siblings.set(place, [...(siblings.get(place) ?? []), object]);
+    }
+    for (const equal of siblings.values())
+      if (equal.length > 1) for (const { id, key } of equal) if (key === undefined) twins.add(id);
+  }
+  return twins;
+}
+
+/** The field by which documents tell children of one parent apart. */
+function keyField(kind: Kind): string | undefined {
+  return entriesOf(kind.spec).find(([, { access }]) => access === 'key')?.[0];
+}
+
+function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocument {
+  const { state, keys, twins } = run;
   const children = state.registry.inlineOf(kind.name).flatMap(({ child, member }) => {
-    const items = state.childrenOf(object.id, child.name).map((item) => exportSpec(state, child, item, keys));
-    return items.length === 0 ? [] : [[member, items] as const];
+    const own = state.childrenOf(object.id, child.name).filter(({ id }) => !twins.has(id));
+    return own.length === 0 ? [] : [[member, own.map((item) => exportSpec(run, child, item))] as const];
   });
   const annotations = {
     ...(object.key === undefined ? { [adoptAnnotation]: `id:${object.id}` } : {}),
@@ -59,7 +86,8 @@ function exportObject(
   };
   const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);
   const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: keys(object.parent) };
-  const spec = { ...parent, ...exportSpec(state, kind, object, keys) };
+  const told = twins.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
+  const spec = { ...parent, ...told, ...exportSpec(run, kind, object) };
   const { name: display, ...rest } = spec;
   return {
     apiVersion,
@@ -78,7 +106,7 @@ function childName(object: StoredObject, keys: (id: string) => string): string {
   return `${keys(object.parent ?? '')}-${slugOf(object)}`.replace(/^id:/, '');
 }
 
-function exportSpec(state: Snapshot, kind: Kind, object: StoredObject, keys: (id: string) => string): JsonObject {
+function exportSpec({ state, keys }: Run, kind: Kind, object: StoredObject): JsonObject {
   const fields = Object.fromEntries(
     entriesOf(fieldsOn(kind, 'document')).filter(([name]) => name !== kind.parent?.field),
   );
@@ -133,7 +161,7 @@ function createKeys(state: Snapshot): (id: string) => string {
     if (kind.isSystem?.(object) === true) return object.name;
     if (!kind.document.allowed) return `id:${id}`;
     const slug = slugOf(object);
-    return slugs.get(`${object.kind}/${slug}`) === 1 ? slug : `${slug}-${object.id.slice(-8)}`;
+    return slugs.get(`${object.kind}/${slug}`) === 1 ? slug : `${slug}-${object.id}`;
   };
 }
 
@@ -144,7 +172,7 @@ function slugOf(object: StoredObject): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 200)
     .replace(/^-+|-+$/g, '');
-  return slug === '' ? `${object.kind.toLowerCase()}-${object.id.slice(-8)}` : slug;
+  return slug === '' ? `${object.kind.toLowerCase()}-${object.id}` : slug;
 }
 
 function compare(a: string, b: string): number {

@@ -5,8 +5,9 @@ import type { Json, JsonObject } from '../lib/json.ts';
  * `declared`: documents and requests. `createOnly`: at creation, never again. `updateOnly`: over HTTP only in a replace.
  * `server`: the server alone; requests may send it back, which changes nothing.
  * `document`: documents alone.
+ * `key`: documents alone, to tell children of one parent apart; it is a part of the key, so stating it changes no value.
  */
-export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server' | 'document';
+export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server' | 'document' | 'key';
 
 /** A scalar text form with one canonical spelling, such as a CIDR or a domain. */
 export interface Format {

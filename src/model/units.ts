@@ -97,9 +97,11 @@ function change(path: string, before: Json | undefined, after: Json | undefined)
   return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
-/** Whether a membership element stays and only the hands that put it there differ. */
+/** Whether only hands differ: those that put a membership element there, or the key by which documents hold the object. */
 export function isHandover(fields: Fields, { path, before, after }: UnitChange): boolean {
-  return fields[splitPath(path).name]?.type === 'members' && before !== undefined && after !== undefined;
+  const field = fields[splitPath(path).name];
+  if (field?.access === 'key') return true;
+  return field?.type === 'members' && before !== undefined && after !== undefined;
 }
 
 /** The spec after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */

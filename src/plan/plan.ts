@@ -27,7 +27,7 @@ export interface Claim {
   readonly action: 'claim' | 'release' | 'restate';
   readonly before: StoredObject;
   readonly after: StoredObject;
-  /** Membership elements that stay and only come from other hands. */
+  /** What differs without being a change: see `isHandover`. */
   readonly units: readonly UnitChange[];
   readonly place?: Place;
 }

@@ -196,7 +196,7 @@ describe('names of exports', () => {
     expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
   });
 
-  it('carry a part of the id where a name repeats', async () => {
+  it('carry the id where a name repeats', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Policy');
@@ -207,7 +207,7 @@ describe('names of exports', () => {
       exportDocuments(await engine.snapshots.current(office.account), { kind: 'Policy' }).map(
         ({ metadata }) => metadata.name,
       );
-    expect(await keys()).toEqual(['default', `web-${one.object.id.slice(-8)}`, `web-${two.object.id.slice(-8)}`]);
+    expect(await keys()).toEqual(['default', `web-${one.object.id}`, `web-${two.object.id}`]);
     await deleteObject(engine, call, kind, two.object.id, lenient);
     expect(await keys()).toEqual(['default', 'web']);
   });

@@ -163,6 +163,55 @@ describe('the export of networks that the API made', () => {
   });
 });
 
+describe('the export of routers that nothing tells apart', () => {
+  const made = planned(createOn(state, 'Network', { name: 'Head office' })).next;
+  const { id } = objectOf(made, 'Network', 'Head office');
+  const router = (metric: number) => ({ metric, masquerade: true, enabled: true, peer: 'p1' });
+  const addRouter = (before: Snapshot, metric: number) =>
+    planned(createOn(before, 'NetworkRouter', router(metric), id)).next;
+  const routersIn = (from: Snapshot) =>
+    from.ofKind('NetworkRouter').map(({ id: own, key, spec }) => [own, key, spec['metric']] as const);
+
+  it('gives each a key of its own, plans no change, and then nothing', () => {
+    const two = addRouter(addRouter(made, 5), 7);
+    const first = exported(two);
+    const [one, other] = two.ofKind('NetworkRouter');
+    expect(first.filter(({ kind }) => kind === 'NetworkRouter').map(({ spec }) => spec)).toEqual([
+      { network: 'head-office', key: `networkrouter-${one?.id}`, peer: 'p1', metric: 5 },
+      { network: 'head-office', key: `networkrouter-${other?.id}`, peer: 'p1', metric: 7 },
+    ]);
+    const outcome = planOn(two, 'a', first);
+    expect(planned(outcome).plan.changes).toEqual([]);
+    const { next } = planned(outcome);
+    expect(routersIn(next)).toEqual(
+      [one, other].map((was) => [was?.id, `head-office/networkrouter-${was?.id}`, was?.spec['metric']]),
+    );
+    const second = exported(next);
+    expect(second.some(({ kind }) => kind === 'NetworkRouter')).toBe(false);
+    expect(linesOf(planOn(next, 'a', second), next)).toEqual([]);
+  });
+
+  it('leaves the one that a source made in its network', () => {
+    const owned = applyOn(made, 'a', [
+      ...exported(made).filter(({ kind }) => kind !== 'Network'),
+      network({ name: 'Head office', routers: [{ peer: 'p1', metric: 5 }] }, 'head-office'),
+    ]);
+    const both = addRouter(owned, 7);
+    const documents = exported(both);
+    expect(documents.find(({ kind }) => kind === 'Network')?.spec['routers']).toEqual([{ peer: 'p1', metric: 5 }]);
+    const outcome = planOn(both, 'a', documents);
+    expect(planned(outcome).plan.changes).toEqual([]);
+    expect(linesOf(planOn(planned(outcome).next, 'a', exported(planned(outcome).next)), both)).toEqual([]);
+  });
+
+  it('comes with the export of networks alone, and other children stay where they are', () => {
+    const two = addRouter(addRouter(made, 5), 7);
+    const kindsOf = (kind: string) => exportDocuments(two, { kind }).map((found) => found.kind);
+    expect(kindsOf('Network')).toEqual(['Network', 'NetworkRouter', 'NetworkRouter']);
+    expect(kindsOf('Group')).not.toContain('NetworkRouter');
+  });
+});
+
 describe('a posture check in documents', () => {
   const check = (checks: JsonObject) => document('PostureCheck', 'healthy', { checks });
   const version = { client_version_check: { min_version: '1.4' } };

@@ -17,7 +17,7 @@ export const networkRouter = defineKind({
     network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
     key: optionalString({
       doc: 'Tells routers of one network apart whose peers or groups are the same. Without it they are known by these.',
-      access: 'document',
+      access: 'key',
       hidden: true,
       minLength: 1,
       maxLength: 63,

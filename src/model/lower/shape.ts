@@ -42,8 +42,8 @@ export function isEchoed(field: AnyField, surface: Surface): boolean {
 
 const hiddenAccess: Readonly<Record<Surface, readonly Access[]>> = {
   document: ['server'],
-  request: ['server', 'document', 'updateOnly'],
-  replace: ['server', 'document', 'createOnly'],
+  request: ['server', 'document', 'key', 'updateOnly'],
+  replace: ['server', 'document', 'key', 'createOnly'],
 };
 
 /** Children written inside their parent's document state everything but the parent. */
