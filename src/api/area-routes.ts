@@ -3,6 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { integrations } from './routes/integrations.ts';
 import { notifications } from './routes/notifications.ts';
+import { schemas } from './routes/schemas.ts';
 import { tenants } from './routes/tenants.ts';
 import { users } from './routes/users.ts';
 
@@ -14,4 +15,4 @@ export interface AreaRoutes {
 }
 
 /** All areas with routes of their own. */
-export const areas: readonly AreaRoutes[] = [integrations, notifications, tenants, users];
+export const areas: readonly AreaRoutes[] = [integrations, notifications, schemas, tenants, users];

@@ -2,8 +2,7 @@ import { settings } from '../config.ts';
 import type { Command } from './command.ts';
 import { exit } from './exit.ts';
 import { flagsOf } from './flags.ts';
-
-const width = 100;
+import { columns, type Row, wrap } from './layout.ts';
 
 /** The help text of the program. */
 export function programHelp(commands: readonly Command[]): string {
@@ -37,7 +36,7 @@ export function commandHelp(command: Command): string {
   const { argument } = command;
   return [
     command.summary,
-    ...(command.details === undefined ? [] : ['', ...wrap(command.details, width)]),
+    ...(command.details === undefined ? [] : ['', ...wrap(command.details)]),
     '',
     `Usage: ${usageOf(command)}`,
     ...section('Arguments', argument === undefined ? [] : [[argument.placeholder, argument.doc]]),
@@ -53,8 +52,6 @@ export function usageOf(command: Command): string {
   const argument = command.argument === undefined ? '' : ` ${command.argument.placeholder}`;
   return `heddle ${command.name}${argument} [flags]`;
 }
-
-type Row = readonly [left: string, right: string];
 
 const exitRows: readonly Row[] = [
   [String(exit.ok), 'done; with --detailed-exitcode: nothing to change'],
@@ -74,24 +71,4 @@ function examples(command: Command): readonly string[] {
   if (command.examples.length === 0) return [];
   const lines = command.examples.flatMap(([line, what]) => [`  # ${what}`, `  ${line}`]);
   return ['', 'Examples:', ...lines];
-}
-
-function columns(rows: readonly Row[]): readonly string[] {
-  const left = Math.min(28, Math.max(...rows.map(([text]) => text.length)));
-  return rows.flatMap(([text, doc]) => {
-    const [first = '', ...rest] = wrap(doc, width - left - 4);
-    const indented = rest.map((line) => `${' '.repeat(left + 4)}${line}`);
-    if (text.length > left) return [`  ${text}`, `${' '.repeat(left + 4)}${first}`, ...indented];
-    return [`  ${text.padEnd(left)}  ${first}`, ...indented];
-  });
-}
-
-function wrap(text: string, most: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > most) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

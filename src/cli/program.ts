@@ -2,12 +2,15 @@ import { type Environment, readConfig } from '../config.ts';
 import { apply } from './apply.ts';
 import { guessHint, parseArguments } from './arguments.ts';
 import type { Command } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { exit } from './exit.ts';
+import { explainField } from './explain.ts';
 import { exportDocuments } from './export.ts';
 import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
 import { plan } from './plan.ts';
+import { schema } from './schema.ts';
 import { secretsKey, secretsRotate } from './secrets.ts';
 import { type StartServer, serveCommand } from './serve.ts';
 import { status } from './status.ts';
@@ -25,18 +28,22 @@ export interface Surroundings {
 
 /** Every command, in the order of the help text. */
 export function commandsOf(startServer: StartServer): readonly Command[] {
-  return [
+  const commands: readonly Command[] = [
     serveCommand(startServer),
     validate,
     plan,
     apply,
     exportDocuments,
     status,
+    explainField,
+    schema,
     token,
     secretsKey,
     secretsRotate,
+    completionCommand(() => commands),
     version,
   ];
+  return commands;
 }
 
 /** Runs one command line and returns the exit code; it never throws. */

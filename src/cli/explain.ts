@@ -1,0 +1,42 @@
+import * as kinds from '../kinds/index.ts';
+import { InvalidInput } from '../model/errors.ts';
+import { type Explanation, explain } from '../model/lower/explain.ts';
+import { createRegistry } from '../model/registry.ts';
+import { defineCommand } from './command.ts';
+import { exit } from './exit.ts';
+import { writeJson } from './failure.ts';
+import { jsonFlag } from './flags.ts';
+import { columns, wrap } from './layout.ts';
+
+export const explainField = defineCommand({
+  name: 'explain',
+  summary: 'Print the documentation of a kind or of one of its fields.',
+  details: 'Works offline. Fields are named as in documents, with a dot between them.',
+  argument: { placeholder: 'KIND[.FIELD]', doc: 'a kind, or a field of it such as Policy.rules.ports' },
+  flags: jsonFlag,
+  settings: [],
+  examples: [
+    ['heddle explain Policy', 'What a policy can say'],
+    ['heddle explain Policy.rules.ports', 'What a port can be'],
+  ],
+  async run({ flags, positionals: [name = ''], terminal }) {
+    const found = explain(createRegistry(Object.values(kinds)), name);
+    if (typeof found === 'string') throw new InvalidInput(`${found}.`.replace('?.', '?'));
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...found });
+    else terminal.out(render(found));
+    return exit.ok;
+  },
+});
+
+function render({ kind, path, type, doc, facts, members }: Explanation): string {
+  const title = path === '' ? kind : `${kind}.${path}`;
+  const rows = members.map((member) => [member.name, `${member.type}. ${member.doc}`] as const);
+  return [
+    type === undefined ? title : `${title}  (${type})`,
+    '',
+    ...wrap(doc),
+    ...(facts.length === 0 ? [] : ['', ...facts]),
+    ...(rows.length === 0 ? [] : ['', 'Fields:', ...columns(rows)]),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,26 @@
+const width = 100;
+
+/** A line of two columns. */
+export type Row = readonly [left: string, right: string];
+
+/** Rows below each other, the right column wrapped; a left text that is too long gets a line of its own. */
+export function columns(rows: readonly Row[]): readonly string[] {
+  const left = Math.min(28, Math.max(...rows.map(([text]) => text.length)));
+  return rows.flatMap(([text, doc]) => {
+    const [first = '', ...rest] = wrap(doc, width - left - 4);
+    const indented = rest.map((line) => `${' '.repeat(left + 4)}${line}`);
+    if (text.length > left) return [`  ${text}`, `${' '.repeat(left + 4)}${first}`, ...indented];
+    return [`  ${text.padEnd(left)}  ${first}`, ...indented];
+  });
+}
+
+/** A text in lines of at most so many characters. */
+export function wrap(text: string, most: number = width): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length + 1 > most) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}

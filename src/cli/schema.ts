@@ -1,0 +1,59 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as kinds from '../kinds/index.ts';
+import { InvalidInput } from '../model/errors.ts';
+import { anyDocumentSchema, editorSchema } from '../model/lower/editor.ts';
+import { createRegistry } from '../model/registry.ts';
+import { guessHint } from './arguments.ts';
+import { defineCommand } from './command.ts';
+import { exit } from './exit.ts';
+
+export const schema = defineCommand({
+  name: 'schema',
+  summary: 'Write JSON Schemas of documents for editors.',
+  details:
+    'Works offline. Prints the schema of all documents, or that of one kind; with --dir writes `heddle.json` and one file for each kind. A first line `# yaml-language-server: $schema=heddle.json` in a YAML file makes editors check it and complete field names.',
+  flags: {
+    kind: { placeholder: 'KIND', doc: 'Only documents of this kind.' },
+    dir: { placeholder: 'DIR', doc: 'Write files to this directory instead of printing.' },
+  },
+  settings: [],
+  examples: [
+    ['heddle schema > heddle.json', 'One schema for every document'],
+    ['heddle schema --dir schemas', 'A file for each kind too'],
+  ],
+  async run({ flags, terminal }) {
+    const { kind, dir } = flags;
+    const files = schemaFiles(typeof kind === 'string' ? kind : undefined);
+    if (typeof dir !== 'string') {
+      terminal.out(files[0]?.text ?? '');
+      return exit.ok;
+    }
+    await mkdir(dir, { recursive: true });
+    for (const { name, text } of files) await writeFile(join(dir, name), text);
+    terminal.out(`Wrote ${files.length} ${files.length === 1 ? 'schema' : 'schemas'} to ${dir}.\n`);
+    return exit.ok;
+  },
+});
+
+interface SchemaFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The schema of one kind; or that of all documents, then one for each kind. */
+function schemaFiles(only: string | undefined): readonly SchemaFile[] {
+  const registry = createRegistry(Object.values(kinds));
+  const known = registry.kinds.filter((kind) => kind.document.allowed);
+  const file = (name: string, content: unknown) => ({
+    name: `${name}.json`,
+    text: `${JSON.stringify(content, null, 2)}\n`,
+  });
+  const found = known.filter((kind) => only === undefined || kind.name.toLowerCase() === only.toLowerCase());
+  if (found.length === 0) {
+    const hint = guessHint(only ?? '', registry.names);
+    throw new InvalidInput(`there are no documents of kind \`${only}\`${hint === '' ? '.' : hint}`);
+  }
+  const each = found.map((kind) => file(kind.name.toLowerCase(), editorSchema(registry, kind)));
+  return only === undefined ? [file('heddle', anyDocumentSchema(registry)), ...each] : each;
+}

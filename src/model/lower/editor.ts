@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { apiVersion } from '../document.ts';
+import type { Kind } from '../kind.ts';
+import type { Registry } from '../registry.ts';
+import { specSchema } from './shape.ts';
+
+const dialect = 'http://json-schema.org/draft-07/schema#';
+
+/** JSON Schema (draft 7, which editors read) of the documents of one kind. The `x-` keywords tell how units merge. */
+export function editorSchema(registry: Registry, kind: Kind): JsonObject {
+  return { $schema: dialect, title: kind.name, ...documentSchema(registry, kind) };
+}
+
+/** JSON Schema of a document of any kind: `kind` decides what `spec` may hold. */
+export function anyDocumentSchema(registry: Registry): JsonObject {
+  const kinds = registry.kinds.filter((kind) => kind.document.allowed);
+  const choice = kinds.map(({ name }) =>
+    conditional({ required: ['kind'], properties: { kind: { const: name } } }, { $ref: `#/definitions/${name}` }),
+  );
+  return {
+    $schema: dialect,
+    title: 'Heddle document',
+    type: 'object',
+    required: ['apiVersion', 'kind'],
+    properties: {
+      apiVersion: { const: apiVersion },
+      kind: { enum: [...kinds.map(({ name }) => name), 'List'], description: 'What the document describes.' },
+    },
+    allOf: choice,
+    definitions: Object.fromEntries(kinds.map((kind) => [kind.name, documentSchema(registry, kind)])),
+  };
+}
+
+function conditional(condition: JsonObject, consequence: JsonObject): JsonObject {
+  return Object.fromEntries([
+    ['if', condition],
+    ['then', consequence],
+  ]);
+}
+
+function documentSchema(registry: Registry, kind: Kind): JsonObject {
+  return {
+    type: 'object',
+    description: kind.doc,
+    additionalProperties: false,
+    required: ['apiVersion', 'kind', 'metadata', 'spec'],
+    properties: {
+      apiVersion: { const: apiVersion },
+      kind: { const: kind.name },
+      metadata: metadataSchema(kind),
+      spec: specSchema(registry, kind, 'document'),
+    },
+  };
+}
+
+function metadataSchema({ singleton }: Kind): JsonObject {
+  const texts = { type: 'object', additionalProperties: { type: 'string' } };
+  const name = { type: 'string', pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$', maxLength: 253 };
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name'],
+    properties: {
+      name: {
+        ...(singleton === undefined ? name : { const: singleton }),
+        description: 'The key: stable, and unique among the documents of the kind. References name it.',
+      },
+      previousNames: {
+        type: 'array',
+        items: name,
+        description: 'Keys that the object had before: it keeps its id when its key changes.',
+      },
+      labels: { ...texts, description: 'Words of your own, by which plans select documents.' },
+      annotations: { ...texts, description: 'Instructions such as `heddle.dev/prevent-delete: "true"`.' },
+    },
+  };
+}

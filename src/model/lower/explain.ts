@@ -1,0 +1,202 @@
+import { nearest } from '../../lib/nearest.ts';
+import { type AnyField, entriesOf, type Fields } from '../field.ts';
+import type { Kind } from '../kind.ts';
+import type { Registry } from '../registry.ts';
+import { fieldsOn } from './shape.ts';
+
+/** What documents can say about a kind or one of its fields. */
+export interface Explanation {
+  readonly kind: string;
+  /** Path of the field in the spec, such as `rules.ports`; empty for the kind itself. */
+  readonly path: string;
+  readonly doc: string;
+  /** Type in words: `list of texts`, `references to Group`. Absent for the kind itself. */
+  readonly type?: string;
+  /** Sentences about limits, defaults, who may write it and how it merges. */
+  readonly facts: readonly string[];
+  readonly members: readonly { readonly name: string; readonly type: string; readonly doc: string }[];
+}
+
+/** The explanation of `Kind` or `Kind.field.member`, or a sentence about what is wrong with the name. */
+export function explain(registry: Registry, name: string): Explanation | string {
+  const [first = '', ...path] = name.split('.');
+  const kind = registry.kinds.find((candidate) => candidate.name.toLowerCase() === first.toLowerCase());
+  if (kind === undefined) return `there is no kind \`${first}\`${hint(first, registry.names)}`;
+  if (path.length === 0) return explainKind(registry, kind);
+  return explainField(registry, kind, path);
+}
+
+function explainKind(registry: Registry, kind: Kind): Explanation {
+  const { document } = kind;
+  const facts = [
+    ...(document.allowed ? [] : [`No documents of this kind: ${document.why}.`]),
+    ...(document.allowed && document.creates === false
+      ? ['Documents state objects that are there; they make none.']
+      : []),
+    ...(kind.singleton === undefined ? [] : [`There is one; its metadata.name is \`${kind.singleton}\`.`]),
+    ...(kind.edition === 'hosted' ? ['Hosted edition only.'] : []),
+    ...(kind.path === undefined ? [] : [`Served at ${kind.path}.`]),
+  ];
+  return { kind: kind.name, path: '', doc: kind.doc, facts, members: membersOf(specFields(registry, kind)) };
+}
+
+function explainField(registry: Registry, kind: Kind, path: readonly string[]): Explanation | string {
+  let fields: Fields | undefined = specFields(registry, kind);
+  let field: AnyField | undefined;
+  const walked: string[] = [];
+  for (const step of path[0] === 'spec' ? path.slice(1) : path) {
+    const name = step.replace(/\[.*\]$/, '');
+    const place = [kind.name, ...walked].join('.');
+    if (fields === undefined) return `\`${place}\` has no members`;
+    if (fields[name] === undefined) return `\`${place}\` has no field \`${name}\`${hint(name, Object.keys(fields))}`;
+    field = fields[name];
+    fields = fieldsWithin(field);
+    walked.push(name);
+  }
+  if (field === undefined) return explainKind(registry, kind);
+  const type = typeOf(field);
+  return {
+    kind: kind.name,
+    path: walked.join('.'),
+    doc: field.doc,
+    type,
+    facts: factsOf(field),
+    members: membersOf(fields ?? {}),
+  };
+}
+
+/** The fields of a document, inline children included. */
+function specFields(registry: Registry, kind: Kind): Fields {
+  const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
+    const fields = Object.fromEntries(entriesOf(child.spec).filter(([name]) => name !== child.parent?.field));
+    return [member, { type: 'keyed', key: child.nameField, fields, ids: false, doc: child.doc }];
+  });
+  return { ...fieldsOn(kind, 'document'), ...Object.fromEntries(children) };
+}
+
+function fieldsWithin(field: AnyField): Fields | undefined {
+  if (field.type === 'object' || field.type === 'keyed') return field.fields;
+  if (field.type === 'list' || field.type === 'map' || field.type === 'refMap') return fieldsWithin(field.of);
+  return undefined;
+}
+
+function membersOf(fields: Fields): Explanation['members'] {
+  return entriesOf(fields).map(([name, field]) => ({ name, type: typeOf(field), doc: field.doc }));
+}
+
+function typeOf(field: AnyField): string {
+  switch (field.type) {
+    case 'string':
+      return field.format === undefined ? 'text' : `text (${field.format.name.replaceAll('_', ' ')})`;
+    case 'integer':
+      return field.unit === undefined ? 'whole number' : `whole number of ${field.unit}`;
+    case 'boolean':
+      return 'true or false';
+    case 'enum':
+      return `one of ${field.values.join(', ')}`;
+    case 'ref':
+      return `reference to ${field.kind}`;
+    case 'refByType':
+      return `reference to ${[...new Set(Object.values(field.kinds))].join(' or ')}, by \`${field.by}\``;
+    case 'refs':
+    case 'members':
+      return `references to ${field.kind}`;
+    case 'typedRef':
+      return 'reference with its type: {id, type}';
+    case 'secret':
+      return 'secret';
+    case 'map':
+      return `names of your own with values: ${typeOf(field.of)}`;
+    case 'refMap':
+      return `references to ${field.kind} with values: ${typeOf(field.of)}`;
+    case 'list':
+      return `list, each: ${typeOf(field.of)}`;
+    case 'keyed':
+      return `list of objects, known by \`${field.key}\``;
+    case 'object':
+      return 'object';
+    default:
+      return unreachable(field);
+  }
+}
+
+function factsOf(field: AnyField): readonly string[] {
+  return [
+    ...limitsOf(field),
+    ...(field.required === true && field.documentDefault === undefined ? ['Required.'] : []),
+    ...(field.documentDefault === undefined
+      ? []
+      : [`A document may leave it out: it is then ${JSON.stringify(field.documentDefault)}.`]),
+    ...(field.default === undefined || field.documentDefault !== undefined || field.required === true
+      ? []
+      : [`Default: ${JSON.stringify(field.default)}.`]),
+    ...(field.access === 'createOnly' ? ['Set at creation and never again.'] : []),
+    ...(field.access === 'updateOnly' ? ['Requests set it in a replace, not at creation.'] : []),
+    ...(field.type === 'secret'
+      ? ['A document names where it comes from: `valueFrom: {envRef: …}` or `{fileRef: …}`.']
+      : []),
+    ...(field.failsafe === undefined
+      ? []
+      : [`Nobody is refused to set it to ${JSON.stringify(field.failsafe)}, and no document undoes that.`]),
+    ...(field.cloudOnly === true ? ['`true` exists in the hosted edition only.'] : []),
+    ...mergeOf(field),
+  ];
+}
+
+function limitsOf(field: AnyField): readonly string[] {
+  switch (field.type) {
+    case 'string':
+      return range('characters', field.minLength, field.maxLength);
+    case 'secret':
+      return range('characters', field.minLength, undefined);
+    case 'integer':
+      return range('', field.minimum, field.maximum);
+    case 'list':
+      return range('entries', field.minItems, field.maxItems);
+    case 'refs':
+    case 'keyed':
+      return range('entries', field.minItems, undefined);
+    default:
+      return [];
+  }
+}
+
+function range(unit: string, least: number | undefined, most: number | undefined): readonly string[] {
+  const of = unit === '' ? '' : ` ${unit}`;
+  if (least !== undefined && most !== undefined) return [`From ${least} to ${most}${of}.`];
+  if (least === 1 && unit !== '') return [`Not empty.`];
+  if (least !== undefined) return [`At least ${least}${of}.`];
+  return most === undefined ? [] : [`At most ${most}${of}.`];
+}
+
+/** How several hands share the value. */
+function mergeOf(field: AnyField): readonly string[] {
+  switch (field.type) {
+    case 'refs':
+    case 'members':
+      return ['A set: each element belongs to whoever states it.'];
+    case 'map':
+    case 'refMap':
+      return ['Each member belongs to whoever states it.'];
+    case 'keyed':
+      return [
+        `Each entry belongs to whoever states it; \`${field.key}\` tells entries apart, their order means nothing.`,
+      ];
+    case 'list':
+      return [field.set ? 'A set: each element belongs to whoever states it.' : 'Stated as a whole.'];
+    case 'object':
+      return [field.whole === true ? 'Stated as a whole.' : 'Each member belongs to whoever states it.'];
+    default:
+      return [];
+  }
+}
+
+function hint(word: string, names: Iterable<string>): string {
+  const known = [...names];
+  const guess = nearest(word, known);
+  return guess === undefined ? `; there are ${known.join(', ')}` : `; did you mean \`${guess}\`?`;
+}
+
+function unreachable(field: never): never {
+  throw new Error(`no such field type: ${JSON.stringify(field)}`);
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import * as kinds from '../../src/kinds/index.ts';
+import { entriesOf } from '../../src/model/field.ts';
+import { explain } from '../../src/model/lower/explain.ts';
+import { fieldsOn } from '../../src/model/lower/shape.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { runHere } from './collect.ts';
+
+const registry = createRegistry(Object.values(kinds));
+
+describe('heddle explain', () => {
+  test('prints the documentation of a field with its type, its limits and how it merges', async () => {
+    const { code, out, note } = await runHere(['explain', 'Policy.rules.ports']);
+    expect([code, note]).toEqual([0, '']);
+    expect(out).toContain('Policy.rules.ports  (list, each: text (port))');
+    expect(out).toContain('A set: each element belongs to whoever states it.');
+  });
+
+  test('takes the name of a kind in any case, and the path as documents spell it', async () => {
+    const short = await runHere(['explain', 'policy.rules']);
+    expect((await runHere(['explain', 'Policy.spec.rules'])).out).toBe(short.out);
+    expect(short.out).toContain('Policy.rules');
+  });
+
+  test('shows inline children as fields of their parent', async () => {
+    expect((await runHere(['explain', 'DNSZone.records.content'])).out).toContain('DNSZone.records.content');
+  });
+
+  test.each(registry.kinds)('has something to say about $name and each of its fields', (kind) => {
+    for (const name of ['', ...entriesOf(fieldsOn(kind, 'document')).map(([field]) => `.${field}`)]) {
+      const found = explain(registry, `${kind.name}${name}`);
+      expect(found).toMatchObject({ kind: kind.name, doc: expect.stringMatching(/\S/) });
+    }
+  });
+
+  test('names what was probably meant', async () => {
+    const { code, note } = await runHere(['explain', 'Polcy']);
+    expect(code).toBe(1);
+    expect(note).toContain('did you mean `Policy`?');
+    expect((await runHere(['explain', 'Policy.ruels'])).note).toContain('did you mean `rules`?');
+    expect((await runHere(['explain', 'Policy.rules.ports.more'])).note).toContain(
+      '`Policy.rules.ports` has no members',
+    );
+  });
+
+  test('answers as one JSON document with --json', async () => {
+    const { out } = await runHere(['explain', 'Group.peers', '--json']);
+    expect(JSON.parse(out)).toMatchObject({ formatVersion: '1.0', kind: 'Group', path: 'peers' });
+  });
+});
