@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { events } from './routes/events.ts';
 import { integrations } from './routes/integrations.ts';
 import { notifications } from './routes/notifications.ts';
 import { schemas } from './routes/schemas.ts';
@@ -15,4 +16,4 @@ export interface AreaRoutes {
 }
 
 /** All areas with routes of their own. */
-export const areas: readonly AreaRoutes[] = [integrations, notifications, schemas, tenants, users];
+export const areas: readonly AreaRoutes[] = [events, integrations, notifications, schemas, tenants, users];

@@ -1,0 +1,56 @@
+import { endOfEvents } from '../store/events.ts';
+import type { Engine } from './engine.ts';
+
+/** Tells when an account moved, whoever moved it. */
+export interface News {
+  /** Calls `wake` soon after every revision or notice of the account. Returns a function that ends it. */
+  follow(account: string, wake: () => void): () => void;
+  close(): void;
+}
+
+/** How long another server's revision may stay unnoticed. */
+const pollMs = 1000;
+
+/** What this server commits is told at once; what others commit is found by asking, while somebody follows the account. */
+export function createNews(engine: Pick<Engine, 'database' | 'listeners'>): News {
+  const followers = new Map<string, Set<() => void>>();
+  const seen = new Map<string, string>();
+  const tell = (account: string): void => {
+    for (const wake of followers.get(account) ?? []) wake();
+  };
+  const onCommit = ({ account }: { readonly account: string }): void => tell(account);
+  engine.listeners.add(onCommit);
+  let asking = false;
+  const ask = async (): Promise<void> => {
+    if (asking) return;
+    asking = true;
+    for (const account of followers.keys()) {
+      // A database that is away is asked again; whoever follows notices by itself that it is.
+      const mark = await endOfEvents(engine.database, account).then(
+        (found) => JSON.stringify(found?.end),
+        () => seen.get(account),
+      );
+      if (mark === undefined || mark === seen.get(account)) continue;
+      seen.set(account, mark);
+      tell(account);
+    }
+    asking = false;
+  };
+  const timer = setInterval(() => void ask(), pollMs);
+  timer.unref();
+  return {
+    follow(account, wake) {
+      const present = followers.get(account) ?? new Set();
+      followers.set(account, present.add(wake));
+      return () => {
+        present.delete(wake);
+        if (present.size === 0) followers.delete(account);
+      };
+    },
+    close() {
+      clearInterval(timer);
+      engine.listeners.delete(onCommit);
+      followers.clear();
+    },
+  };
+}

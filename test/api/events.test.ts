@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEngine } from '../../src/app.ts';
+import { createObject } from '../../src/engine/objects.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { recordEvents } from '../../src/store/events.ts';
+import { testDatabase } from '../setup/database.ts';
+import { apiOn, type TestApi, token } from './setup.ts';
+
+let api: TestApi;
+let base: string;
+let url: string;
+
+beforeAll(async () => {
+  const made = await testDatabase('postgres');
+  url = made.url ?? '';
+  api = await apiOn(made.database, () => made[Symbol.asyncDispose]());
+  base = await api.app.listen({ host: '127.0.0.1', port: 0 });
+});
+
+afterAll(() => api[Symbol.asyncDispose]());
+
+interface Told {
+  readonly id: string;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A stream that is being read; `take` waits until so many events came. */
+async function follow(query = '', headers: Readonly<Record<string, string>> = {}) {
+  const ended = new AbortController();
+  const response = await fetch(`${base}/api/config/events${query}`, {
+    headers: { authorization: `Token ${token}`, ...headers },
+    signal: ended.signal,
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const told: Told[] = [];
+  let text = '';
+  const read = async (): Promise<boolean> => {
+    const { value, done } = (await reader?.read()) ?? { done: true, value: undefined };
+    text += value ?? '';
+    const parts = text.split('\n\n');
+    text = parts.pop() ?? '';
+    told.push(...parts.filter((part) => part.startsWith('id: ')).map(parse));
+    return done !== true;
+  };
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    async take(count: number): Promise<readonly Told[]> {
+      while (told.length < count) if (!(await read())) break;
+      return told.splice(0, count);
+    },
+    [Symbol.dispose]: () => ended.abort(),
+  };
+}
+
+function parse(part: string): Told {
+  const lines = part.split('\n').map((line) => /^(\w+): (.*)$/.exec(line) ?? []);
+  const [id = '', event = '', data = ''] = lines.map(([, , value = '']) => value);
+  return { id, event, data: JSON.parse(data) };
+}
+
+const place = ({ id }: Told) => id.split(':').map(Number);
+
+const owner = { type: 'user', id: 'owner', name: 'Owner' } as const;
+
+describe('the stream of events', () => {
+  test('tells the changes of a revision in their order and then the revision (E119)', async () => {
+    using stream = await follow();
+    expect([stream.status, stream.type]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    await api.group('streamed');
+    const [change, revision] = await stream.take(2);
+    expect(change).toMatchObject({ event: 'change', data: { action: 'create', kind: 'Group', name: 'streamed' } });
+    expect(revision).toMatchObject({ event: 'revision', data: { counts: { create: 1 } } });
+    expect(place(change as Told)[0]).toBe(await api.revision());
+  });
+
+  test('goes on behind the last event that a reader has seen, in either way of saying so', async () => {
+    using first = await follow();
+    await api.group('before');
+    const [, seen] = await first.take(2);
+    await api.group('after');
+    const begins = { event: 'change', data: { name: 'after' } };
+    using again = await follow('', { 'last-event-id': (seen as Told).id });
+    expect((await again.take(1))[0]).toMatchObject(begins);
+    using asked = await follow(`?after=${(seen as Told).id}`);
+    expect((await asked.take(1))[0]).toMatchObject(begins);
+  });
+
+  test('has places that only grow, whatever happens in between', async () => {
+    using stream = await follow();
+    await api.group('one');
+    const at = api.engine.now();
+    const notice = { code: 'config.plan.approved', meta: { digest: 'd' } };
+    await recordEvents(api.engine.database, api.account, { actor: owner, at, events: [notice] });
+    await api.group('two');
+    const told = await stream.take(5);
+    expect(told.map(({ event }) => event)).toEqual(['change', 'revision', 'notice', 'change', 'revision']);
+    expect(told[2]?.data).toMatchObject({ code: 'config.plan.approved', initiator: 'owner', meta: { digest: 'd' } });
+    const places = told.map(place);
+    const sorted = [...places].sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d);
+    expect(places).toEqual(sorted);
+  });
+
+  test('tells what another server did', async () => {
+    using stream = await follow();
+    const database: Database = await openDatabase({ url });
+    try {
+      const other = createEngine(database, () => {});
+      const call = { account: api.account, actor: owner, revision: 0 };
+      await createObject(other, call, other.registry.get('Group'), { name: 'elsewhere' }, { strict: true });
+    } finally {
+      await database.close();
+    }
+    expect((await stream.take(1))[0]).toMatchObject({ event: 'change', data: { name: 'elsewhere' } });
+  });
+
+  test('keeps no values, which might be secrets: only the paths of the units', async () => {
+    const id = await api.group('renamed');
+    using stream = await follow();
+    await api.call('PUT', `/api/groups/${id}`, { name: 'renamed-again', peers: [] });
+    const [change] = await stream.take(1);
+    expect(change?.data).toMatchObject({ action: 'update', paths: ['name'] });
+  });
+
+  test('refuses a place that is none, and one that the history does not have any more', async () => {
+    const wrong = await api.call('GET', '/api/config/events?after=yesterday');
+    expect([wrong.status, wrong.body.message]).toEqual([422, expect.stringContaining('such as 12:3')]);
+    await api.engine.database.asOwner([
+      'delete from changes where revision < 3',
+      'delete from revisions where revision < 3',
+    ]);
+    const old = await api.call('GET', '/api/config/events?after=1:0');
+    expect([old.status, old.body.message]).toEqual([404, expect.stringContaining('begins with revision 3')]);
+  });
+
+  test('wants credentials', async () => {
+    expect((await fetch(`${base}/api/config/events`)).status).toBe(401);
+  });
+
+  test('ends when the server stops, so that stopping does not wait for readers', async () => {
+    const made = await testDatabase('postgres');
+    const own = await apiOn(made.database, () => made[Symbol.asyncDispose]());
+    const address = await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const response = await fetch(`${address}/api/config/events`, { headers: { authorization: `Token ${token}` } });
+    await own[Symbol.asyncDispose]();
+    const text = await response.text();
+    expect(text).toBe('retry: 2000\n\n');
+  });
+});
