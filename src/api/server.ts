@@ -7,7 +7,7 @@ import type { RateLimit } from '../model/means.ts';
 import { areas } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
-import { addConfigRoutes } from './config-routes.ts';
+import { addConfigRoutes } from './config/routes.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
 import { addKindRoutes } from './kind-routes.ts';

@@ -1,97 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { listOf, named } from './openapi-operation.ts';
-
-const text = (description: string) => ({ type: 'string', description });
-const count = (description: string) => ({ type: 'integer', minimum: 0, description });
-const time = (description: string) => ({ type: 'string', format: 'date-time', description });
-const words = (values: readonly string[], description: string) => ({ type: 'string', enum: values, description });
-const object = (description: string, properties: JsonObject, optional: readonly string[] = []): JsonObject => ({
-  type: 'object',
-  description,
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-});
-
-const subject = {
-  kind: text('The kind of the object.'),
-  key: text('Its `metadata.name`, when it has one.'),
-  name: text('Its display name.'),
-  id: text('Its id; absent for an object that is yet to be made.'),
-  file: text('Where it is declared.'),
-  line: count('Where in the file, from 1.'),
-};
-const subjectOptional = ['key', 'id', 'file', 'line'];
-
-const unit = object(
-  'The smallest owned piece of a spec, before and after. An absent side means that it is not there.',
-  {
-    path: text('Such as `enabled`, `peers[ana-laptop]` or `rules[web]`.'),
-    before: {},
-    after: {},
-    reset: { type: 'boolean', description: 'It falls back to its default, because nobody states it any more.' },
-  },
-  ['before', 'after', 'reset'],
-);
-
-const planParts: JsonObject = {
-  PlanChange: object(
-    'What a plan does to one object.',
-    {
-      action: words(['create', 'update', 'delete'], 'What is done.'),
-      ...subject,
-      units: listOf('Unit'),
-      risks: { type: 'array', items: { type: 'string' }, description: 'What deserves a second look.' },
-    },
-    subjectOptional,
-  ),
-  ObjectPatch: object(
-    'What a plan does to the spec of one object.',
-    {
-      ...{
-        kind: subject.kind,
-        key: subject.key,
-        id: text('Its id; of an object yet to be made, one that may change.'),
-      },
-      action: words(['create', 'update', 'delete'], 'What is done.'),
-      patch: { type: 'array', items: { type: 'object' }, description: 'Operations of RFC 6902, references as ids.' },
-    },
-    ['key'],
-  ),
-  PlanClaim: object(
-    'A change of who states what, without a change of value.',
-    { action: words(['claim', 'release', 'restate'], 'What is done.'), ...subject },
-    subjectOptional,
-  ),
-  PlanGuard: object('A guard that wants the plan approved.', {
-    guard: words(['empty', 'deletes', 'kind', 'updates', 'protected'], 'Which guard.'),
-    message: text('Why, and how to approve.'),
-  }),
-  PlanCounts: object('How much a plan does.', {
-    create: count('Objects made.'),
-    update: count('Objects changed.'),
-    delete: count('Objects deleted.'),
-    claims: count('Objects that change hands only.'),
-  }),
-};
-
-const plan = object(
-  'The changes that lead from the account to what the documents state.',
-  {
-    formatVersion: text('Members are only ever added within `1`.'),
-    id: text('Of a stored plan.'),
-    state: text('Of a stored plan: `ready`, `needs_approval`, `applied`.'),
-    expiresAt: time('When a stored plan can no longer be applied.'),
-    source: text('The source whose documents these are.'),
-    digest: text('SHA-256 over what the plan does; equal for equal plans.'),
-    baseRevision: count('The revision that it was computed on.'),
-    counts: named('PlanCounts'),
-    changes: listOf('PlanChange'),
-    claims: listOf('PlanClaim'),
-    guards: listOf('PlanGuard'),
-    warnings: listOf('Problem'),
-  },
-  ['id', 'state', 'expiresAt', 'source'],
-);
+import { listOf } from './openapi-operation.ts';
+import { planSchemas, subject } from './openapi-plan-schemas.ts';
+import { count, object, text, time, words } from './openapi-words.ts';
 
 const revisionMembers = {
   revision: count('Its number.'),
@@ -136,62 +46,8 @@ const statusMembers = {
 
 /** Schemas of the endpoints under `/api/config`. */
 export const configSchemas: JsonObject = {
-  DocumentFiles: object(
-    'Documents, as the files that a source holds.',
-    {
-      source: text('The source on whose behalf they are stated.'),
-      files: {
-        type: 'array',
-        description: 'Every file of the source.',
-        items: object('One file.', {
-          path: text('As the source names it; problems repeat it.'),
-          text: text('YAML or JSON.'),
-        }),
-      },
-      prune: {
-        type: 'boolean',
-        description:
-          'Whether objects of the source that no document states any more are deleted. On unless said otherwise.',
-      },
-      allowEmpty: { type: 'boolean', description: 'Whether the source may come to state nothing at all.' },
-      approve: text('The digest of a plan that was refused by a guard, to let exactly that plan through.'),
-      expectDigest: text('The digest of the plan that is expected; any other is refused.'),
-    },
-    ['source', 'prune', 'allowEmpty', 'approve', 'expectDigest'],
-  ),
-  Approval: object('What a plan that a guard stopped needs.', { approve: text('The digest of the plan.') }, [
-    'approve',
-  ]),
   Health: object('How the server is.', { status: text('`ok` or `ready`.') }),
-  Validation: object('Documents without a fault.', {
-    valid: { type: 'boolean' },
-    documents: count('How many documents were read.'),
-    warnings: listOf('Problem'),
-  }),
-  Unit: unit,
-  ...planParts,
-  Plan: plan,
-  Applied: object(
-    'What became of a plan.',
-    {
-      revision: {
-        type: ['integer', 'null'],
-        description: 'The revision that it made; `null` when there was nothing to write.',
-      },
-      plan: named('Plan'),
-      outputs: {
-        type: 'array',
-        description: 'Values that the server made up for new objects: shown here and never again.',
-        items: object('A value that is shown once.', {
-          kind: text('The kind of the new object.'),
-          key: text('Its key, or its name.'),
-          field: text('The member of which this is the value.'),
-          value: text('The value.'),
-        }),
-      },
-    },
-    ['outputs'],
-  ),
+  ...planSchemas,
   Source: object(
     'Something that declares documents for the account; further members depend on its type.',
     sourceMembers,

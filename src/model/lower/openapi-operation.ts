@@ -25,6 +25,9 @@ export interface Operation {
   readonly open?: boolean;
 }
 
+/** Operations by path and method. */
+export type Items = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
 /** Writes an operation as OpenAPI says it. */
 export function operation(spec: Operation): JsonObject {
   const headers = Object.fromEntries(

@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify';
+import { type DocumentInput, readInput } from '../../documents/input.ts';
+import type { Reader } from '../../documents/reader.ts';
+import type { Desire } from '../../engine/documents.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { SourceFile } from '../../model/document.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { objectBody } from '../bodies.ts';
+import { type Query, queryOf, textOf } from './request.ts';
+
+/** What a plan request says: `{source, files, prune?, allowEmpty?, approve?, expectDigest?}`, or one YAML body with these in the query. */
+export async function readDesire(
+  reader: Reader,
+  request: FastifyRequest,
+): Promise<{ readonly desire: Desire; readonly input: DocumentInput }> {
+  const query = queryOf(request);
+  const body = objectBody(request.body);
+  const input = await readInput(reader, filesOf(body));
+  const approve = textOf(body, 'approve') ?? query['approve'];
+  const expectDigest = textOf(body, 'expectDigest') ?? query['expectDigest'];
+  const desire: Desire = {
+    source: sourceName(textOf(body, 'source') ?? query['source'] ?? 'api'),
+    documents: input.documents,
+    problems: input.problems,
+    place: input.place,
+    prune: flag(body, query, 'prune', true),
+    allowEmpty: flag(body, query, 'allowEmpty', false),
+    ...(approve === undefined ? {} : { approve }),
+    ...(expectDigest === undefined ? {} : { expectDigest }),
+  };
+  return { desire, input };
+}
+
+function filesOf(body: JsonObject): readonly SourceFile[] {
+  const files = body['files'];
+  if (!Array.isArray(files))
+    throw new InvalidInput(
+      '`files` is missing; send {"source": "name", "files": [{"path": "a.yaml", "text": "…"}]}, or YAML with `Content-Type: application/yaml`',
+    );
+  return files.map((file, at) => {
+    if (!isObject(file) || typeof file['path'] !== 'string' || typeof file['text'] !== 'string')
+      throw new InvalidInput(`files[${at}] must be an object with the texts \`path\` and \`text\``);
+    return { path: file['path'], text: file['text'] };
+  });
+}
+
+function sourceName(name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(name)) return name;
+  throw new InvalidInput(
+    `\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`,
+  );
+}
+
+function flag(body: JsonObject, query: Query, name: string, fallback: boolean): boolean {
+  const value = body[name] ?? query[name];
+  if (value === undefined) return fallback;
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw new InvalidInput(`\`${name}\` must be true or false`);
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import type { JsonObject } from '../../lib/json.ts';
+import { InvalidInput } from '../../model/errors.ts';
+
+/** The members of a query, empty ones left out. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** The query of a request. */
+export function queryOf(request: FastifyRequest): Query {
+  const query = request.query as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, typeof value === 'string' && value !== '' ? value : undefined]),
+  );
+}
+
+/** A parameter of the path. */
+export function parameter(request: FastifyRequest, name: string): string {
+  return (request.params as Readonly<Record<string, string>>)[name] ?? '';
+}
+
+/** A text of the body, if it is there. */
+export function textOf(body: JsonObject, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  throw new InvalidInput(`\`${name}\` must be a text`);
+}
+
+/** A whole number of the query. */
+export function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 1 && value <= 1_000_000_000)
+    return Math.min(value, name === 'limit' ? 1000 : value);
+  throw new InvalidInput(`\`${name}\` must be a whole number from 1`);
+}

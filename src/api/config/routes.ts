@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify';
+import { addExportRoutes } from './export-routes.ts';
+import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
+import { addPlanRoutes } from './plan-routes.ts';
+import { addRevisionRoutes } from './revision-routes.ts';
+import { addSourceRoutes } from './source-routes.ts';
+import { addStatusRoutes } from './status-routes.ts';
+
+const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/plain'];
+
+/** The routes by which documents are validated, planned, applied and exported. */
+export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoutesOptions): Promise<void> {
+  app.addContentTypeParser(yamlTypes, { parseAs: 'string', bodyLimit }, (_request, text, done) =>
+    done(null, { files: [{ path: '-', text }] }),
+  );
+  addPlanRoutes(app, options);
+  addExportRoutes(app, options);
+  addSourceRoutes(app, options);
+  addRevisionRoutes(app, options);
+  addStatusRoutes(app, options);
+}

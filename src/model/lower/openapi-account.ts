@@ -1,0 +1,45 @@
+import { type Items, json, named, query } from './openapi-operation.ts';
+
+const tag = 'config';
+const common = [401, 403, 429, 503];
+
+/** The endpoints about the account as a whole. */
+export const accountItems: Items = {
+  '/api/config/export': {
+    get: {
+      id: 'exportDocuments',
+      tag,
+      summary: 'Export the account as documents',
+      description: 'Applying the answer changes nothing.',
+      parameters: [
+        query('kind', 'Only objects of this kind.'),
+        query('source', 'Only what this source states.'),
+        query('format', 'The form of the answer.', { type: 'string', enum: ['yaml', 'json'] }),
+      ],
+      answer: {
+        'application/yaml': { schema: { type: 'string' } },
+        ...json({ type: 'array', items: { type: 'object' } }),
+      },
+      errors: [...common, 422],
+    },
+  },
+  '/api/config/secrets/rotate': {
+    post: {
+      id: 'rotateSecrets',
+      tag,
+      summary: 'Seal all secrets again under the newest key',
+      description: 'Says how many rows were written. Afterwards older keys are not needed any more.',
+      answer: json({ type: 'object', required: ['rows'], properties: { rows: { type: 'integer' } } }),
+      errors: common,
+    },
+  },
+  '/api/config/status': {
+    get: {
+      id: 'readStatus',
+      tag,
+      summary: 'Say how the account and its sources stand',
+      answer: json(named('Status')),
+      errors: common,
+    },
+  },
+};

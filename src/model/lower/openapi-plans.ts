@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { type Items, json, listOf, named, query } from './openapi-operation.ts';
+
+const tag = 'config';
+const common = [401, 403, 429, 503];
+
+const flag = { type: 'boolean' };
+const source = query('source', 'For a YAML body: the source on whose behalf the documents are stated.');
+const options = [
+  source,
+  query('prune', 'For a YAML body: as `prune` of a JSON body.', flag),
+  query('allowEmpty', 'For a YAML body: as `allowEmpty` of a JSON body.', flag),
+  query('approve', 'For a YAML body: as `approve` of a JSON body.'),
+  query('expectDigest', 'For a YAML body: as `expectDigest` of a JSON body.'),
+];
+const dryRun = query('dryRun', 'Whether the plan is only stored and shown; `revision` is `null` then.', flag);
+
+/** Documents: files with their paths, or one YAML text, whose problems name the file `-`. */
+const documents: JsonObject = {
+  ...json(named('DocumentFiles'), {
+    source: 'cli',
+    files: [
+      {
+        path: 'groups.yaml',
+        text: 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: developers\nspec: {}\n',
+      },
+    ],
+  }),
+  'application/yaml': { schema: { type: 'string' } },
+};
+/** The endpoints by which documents are validated, planned and applied. */
+export const planItems: Items = {
+  '/api/config/validate': {
+    post: {
+      id: 'validateDocuments',
+      tag,
+      summary: 'Check documents',
+      description: 'Reads, checks and resolves; the store is left alone.',
+      parameters: [source],
+      body: documents,
+      answer: json(named('Validation')),
+      errors: [400, ...common, 409, 412, 413, 415, 422],
+    },
+  },
+  '/api/config/plans': {
+    post: {
+      id: 'createPlan',
+      tag,
+      summary: 'Plan documents',
+      description: 'Computes and stores what applying the documents would do.',
+      parameters: options,
+      body: documents,
+      answer: json(named('Plan')),
+      status: 201,
+      errors: [400, ...common, 409, 412, 413, 415, 422],
+    },
+  },
+  '/api/config/plans/{id}': {
+    get: { id: 'readPlan', tag, summary: 'Read a stored plan', answer: json(named('Plan')), errors: [...common, 404] },
+  },
+  '/api/config/plans/{id}/patch': {
+    get: {
+      id: 'readPlanPatch',
+      tag,
+      summary: 'Read a stored plan as JSON patches',
+      description: 'One patch (RFC 6902) of the spec for each object that the plan changes.',
+      answer: json(listOf('ObjectPatch')),
+      errors: [...common, 404, 412],
+    },
+  },
+  '/api/config/plans/{id}/apply': {
+    post: {
+      id: 'applyPlan',
+      tag,
+      summary: 'Apply a stored plan',
+      description: 'Does what the plan said, or refuses because the account moved.',
+      body: json(named('Approval')),
+      optionalBody: true,
+      answer: json(named('Applied')),
+      errors: [400, ...common, 404, 409, 412, 423, 428],
+    },
+  },
+  '/api/config/apply': {
+    post: {
+      id: 'applyDocuments',
+      tag,
+      summary: 'Plan and apply documents',
+      description: 'All documents become one revision, or nothing changes.',
+      parameters: [...options, dryRun],
+      body: documents,
+      answer: json(named('Applied')),
+      errors: [400, ...common, 409, 412, 413, 415, 422, 423, 428],
+    },
+  },
+};

@@ -1,0 +1,30 @@
+import { type Items, json, listOf, named, query } from './openapi-operation.ts';
+
+const tag = 'config';
+const common = [401, 403, 429, 503];
+
+/** The endpoints by which the account's history is read. */
+export const revisionItems: Items = {
+  '/api/config/revisions': {
+    get: {
+      id: 'listRevisions',
+      tag,
+      summary: 'List revisions, newest first',
+      parameters: [
+        query('before', 'Only revisions before this one.', { type: 'integer', minimum: 1 }),
+        query('limit', 'How many at most; 100 unless said otherwise.', { type: 'integer', minimum: 1, maximum: 1000 }),
+      ],
+      answer: json(listOf('Revision')),
+      errors: [...common, 422],
+    },
+  },
+  '/api/config/revisions/{n}': {
+    get: {
+      id: 'readRevision',
+      tag,
+      summary: 'Read a revision with its changes',
+      answer: json(named('RevisionWithChanges')),
+      errors: [...common, 404],
+    },
+  },
+};
