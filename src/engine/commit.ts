@@ -2,12 +2,12 @@ import type { Actor } from '../model/actor.ts';
 import { Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { auditEvents } from '../plan/audit.ts';
-import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
-import { commit } from '../store/commit.ts';
+import type { Outcome, Plan } from '../plan/plan.ts';
+import { type CommitResult, commit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
-import type { RevisionInput } from '../store/history.ts';
+import type { Lease } from '../store/leases.ts';
 import { catchUp } from '../store/snapshots.ts';
+import { type Planned, planBatch, type Waiting } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
 import { attempts, resolveDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
@@ -24,6 +24,8 @@ export interface Mutation {
   readonly propose: Propose;
   readonly commitRef?: string;
   readonly planId?: string;
+  /** Nothing is written unless this lease is held at that moment; throws `LeaseLost` when it is not. */
+  readonly lease?: Lease;
 }
 
 /** What became of a mutation. `revision` is absent when there was nothing to write. */
@@ -55,12 +57,6 @@ export interface CommitterOptions {
   committed(revision: CommittedRevision): void;
   /** Told what should not happen, and goes on: SQL refused a batch, or a listener failed. */
   defect(what: string, error: unknown): void;
-}
-
-interface Waiting {
-  readonly mutation: Mutation;
-  resolve(committed: Committed): void;
-  reject(error: unknown): void;
 }
 
 /** How many mutations one statement carries at most. */
@@ -127,12 +123,18 @@ async function commitBatch(options: CommitterOptions, account: string, batch: re
 async function writeBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<Planned> {
   const { snapshots } = options;
   const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
-  const base = await snapshots.at(account, seen);
-  let planned: Planned | undefined = await planBatch(options, base, batch);
-  if (planned.revisions.length > 0 && !(await write(options, base, planned))) planned = undefined;
+  const lost = new Set<string>();
+  let planned: Planned | undefined;
+  for (let race = false; planned === undefined && !race; ) {
+    const attempt = await planBatch(options, await snapshots.at(account, seen), batch, lost);
+    const result = attempt.revisions.length === 0 ? 'written' : await write(options, attempt);
+    if (result === 'written') planned = attempt;
+    race = result === 'moved';
+    if (typeof result === 'object') for (const name of result.lost) lost.add(name);
+  }
   for (let attempt = 0; planned === undefined; attempt++) {
     if (attempt === attempts) throw new Unavailable(`the connection broke ${attempts} times; try again`);
-    planned = await writeHolding(options, account, batch);
+    planned = await writeHolding(options, account, batch, lost);
   }
   if (planned.revisions.length > 0) snapshots.advance(planned.tip);
   return planned;
@@ -140,22 +142,25 @@ async function writeBatch(options: CommitterOptions, account: string, batch: rea
 
 /**
  * Plans and writes while no other server can, so that a large plan that lost a race is not overtaken again and again.
- * `undefined` when the connection broke before it was written.
+ * `undefined` when the connection broke before it was written, or a lease turned out to be lost.
  */
 async function writeHolding(
   options: CommitterOptions,
   account: string,
   batch: readonly Waiting[],
+  lost: Set<string>,
 ): Promise<Planned | undefined> {
   const known = await options.snapshots.current(account);
   let planned: Planned | undefined;
   try {
     return await options.database.holding(account, async (held) => {
       const base = await catchUp(held, known);
-      planned = await planBatch(options, base, batch);
+      planned = await planBatch(options, base, batch, lost);
       const { tip, revisions } = planned;
-      if (revisions.length > 0) await commit(held, { base, next: tip, revisions });
-      return planned;
+      const result = revisions.length === 0 ? 'written' : await commit(held, { base, next: tip, revisions });
+      if (typeof result !== 'object') return planned;
+      for (const name of result.lost) lost.add(name);
+      return undefined;
     });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
@@ -164,56 +169,14 @@ async function writeHolding(
   }
 }
 
-interface Planned {
-  readonly tip: Snapshot;
-  readonly revisions: readonly RevisionInput[];
-  readonly results: readonly { readonly waiting: Waiting; readonly result: Committed | { readonly error: unknown } }[];
-}
-
-async function planBatch(options: CommitterOptions, base: Snapshot, batch: readonly Waiting[]): Promise<Planned> {
-  let tip = base;
-  const revisions: RevisionInput[] = [];
-  const results: Planned['results'][number][] = [];
-  const at = options.now();
-  for (const waiting of batch) {
-    const result = await proposeOn(tip, waiting.mutation);
-    results.push({ waiting, result });
-    if ('error' in result || !result.ok || result.revision === undefined) continue;
-    const { actor, commitRef, planId } = waiting.mutation;
-    const events = auditEvents(result.plan, result.before, result.after);
-    revisions.push({
-      revision: result.revision,
-      plan: result.plan,
-      actor,
-      requestId: options.newRequestId(),
-      commitRef,
-      planId,
-      at,
-      events,
-    });
-    tip = result.after;
-  }
-  return { tip, revisions, results };
-}
-
-async function proposeOn(tip: Snapshot, mutation: Mutation): Promise<Committed | { readonly error: unknown }> {
-  try {
-    const outcome = await mutation.propose(tip);
-    if (!outcome.ok) return { ok: false, problems: outcome.problems, state: tip };
-    if (isEmptyPlan(outcome.plan)) return { ok: true, plan: outcome.plan, before: tip, after: tip };
-    return { ok: true, plan: outcome.plan, revision: outcome.next.revision, before: tip, after: outcome.next };
-  } catch (error) {
-    return { error };
-  }
-}
-
 /** Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. */
-async function write(options: CommitterOptions, base: Snapshot, planned: Planned): Promise<boolean> {
+async function write(options: CommitterOptions, planned: Planned): Promise<CommitResult> {
+  const { base, tip: next, revisions } = planned;
   try {
-    return await commit(options.database, { base, next: planned.tip, revisions: planned.revisions });
+    return await commit(options.database, { base, next, revisions });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    return await resolveDoubt(options.database, base.account, planned.revisions, error);
+    return (await resolveDoubt(options.database, base.account, revisions, error)) ? 'written' : 'moved';
   }
 }
 

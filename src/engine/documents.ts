@@ -4,6 +4,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { planDocuments } from '../plan/documents.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
+import type { Lease } from '../store/leases.ts';
 import { movePositions } from '../store/positions.ts';
 import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
@@ -27,6 +28,8 @@ export interface Desire {
   readonly expectDigest?: string;
   readonly commitRef?: string;
   readonly planId?: string;
+  /** Nothing is written without this lease; throws `LeaseLost`. */
+  readonly lease?: Lease;
 }
 
 /** What became of it. Nothing is written unless it is `applied`. */
@@ -81,12 +84,13 @@ export async function applyDesire(engine: Engine, call: Call, desire: Desire): P
     // A plan that may not be applied proposes nothing.
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
   };
-  const { commitRef, planId } = desire;
+  const { commitRef, planId, lease } = desire;
   const committed = await engine.committer.mutate({
     ...call,
     propose,
     ...(commitRef === undefined ? {} : { commitRef }),
     ...(planId === undefined ? {} : { planId }),
+    ...(lease === undefined ? {} : { lease }),
   });
   if (!committed.ok) return { state: 'invalid', problems: committed.problems };
   if (halted !== undefined) return halted;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import { plannedEachTime } from './builder.ts';
+import type { Lease } from './leases.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
@@ -9,30 +10,57 @@ type PartName =
 
 type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'revisions' | 'changes' | 'events';
 
+/** A lease without which nothing is written. */
+type Needed = Pick<Lease, 'name' | 'fence'>;
+
 /**
  * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
  * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
+ * It answers one row when it has written, and one for each lease that is lost.
  */
 export function commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Record<PartName, readonly JsonObject[]>>,
+  leases: readonly Needed[] = [],
 ): { readonly text: string; readonly parameters: readonly unknown[] } {
   const parameters: unknown[] = [...head];
   const add: Add = (value) => `$${parameters.push(value)}`;
   const present = partNames.filter((name) => rows[name].length > 0);
   const clauses = present.map((name) => `${name} as (${parts[name](rows[name], add, present)})`);
   const manner = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
-  return { text: `${manner}with ${[headClause, ...clauses].join(', ')} select last_event from head`, parameters };
+  const fenced = leases.length > 0;
+  const before = fenced ? [lostClause(leases, add), headClause(whileHeld)] : [headClause('')];
+  const answer = `select last_event, null as lost from head${fenced ? ' union all select null, name from lost' : ''}`;
+  return { text: `${manner}with ${[...before, ...clauses].join(', ')} ${answer}`, parameters };
 }
 
 /** Adds a parameter and answers its placeholder. */
 type Add = (value: unknown) => string;
 
-const headClause = `head as (
+function headClause(condition: string): string {
+  return `head as (
   update accounts set revision = $3, audit_sequence = audit_sequence + $4, sequences = coalesce($5::jsonb, sequences)
-  where account_id = $1 and revision = $2
+  where account_id = $1 and revision = $2${condition}
   returning audit_sequence - $4 as last_event
 )`;
+}
+
+/**
+ * Whoever takes a lease after this was read plans on what this commit leaves, or moves the revision first and makes it
+ * write nothing: what an earlier holder wants never comes after what a later one did.
+ */
+const whileHeld = ' and not exists (select from lost)';
+
+function lostClause(leases: readonly Needed[], add: Add): string {
+  const names = add(leases.map(({ name }) => name));
+  const fences = add(leases.map(({ fence }) => fence));
+  return `lost as (
+  select x.name from unnest(${names}::text[], ${fences}::bigint[]) as x(name, fence)
+  where not exists (
+    select from leases l where l.account_id = $1 and l.name = x.name and l.fence = x.fence and l.until > clock_timestamp()
+  )
+)`;
+}
 
 /** Builds the clause of a part; `present` are the parts of this statement. */
 type Part = (rows: readonly JsonObject[], add: Add, present: readonly PartName[]) => string;

@@ -15,21 +15,32 @@ export interface CommitInput {
   readonly revisions: readonly RevisionInput[];
 }
 
+/** What became of a commit: written, or nothing because the account has moved on, or because these leases are lost. */
+export type CommitResult = 'written' | 'moved' | { readonly lost: readonly string[] };
+
 /**
  * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
- * compare-and-swap and everything else hangs on it. Answers whether it was written.
+ * compare-and-swap and everything else hangs on it.
  */
-export async function commit(database: AccountAccess, input: CommitInput): Promise<boolean> {
+export async function commit(database: AccountAccess, input: CommitInput): Promise<CommitResult> {
   const { statement, rows } = compileCommit(input);
-  const [written] = await database.inAccount(input.base.account, [statement], { write: true });
-  if (written.length === 0) return false;
+  const [answer] = await database.inAccount(input.base.account, [statement], { write: true });
+  const lost = answer.flatMap(({ lost }) => lost ?? []);
+  if (lost.length > 0) return { lost };
+  if (answer.length === 0) return 'moved';
   database.wrote(rows);
-  return true;
+  return 'written';
 }
 
-/** The statement of a commit, which answers no row when the account has moved on; and how many rows it writes. */
+/** What the statement of a commit answers: nothing when the account has moved on. */
+interface CommitRow {
+  readonly last_event: number | null;
+  readonly lost: string | null;
+}
+
+/** The statement of a commit, and how many rows it writes. */
 export function compileCommit({ base, next, revisions }: CommitInput): {
-  readonly statement: CompiledQuery<{ readonly last_event: number }>;
+  readonly statement: CompiledQuery<CommitRow>;
   readonly rows: number;
 } {
   const rows = rowChanges(base, next, new Set(revisions.flatMap(({ plan }) => subjectIds(plan))));
@@ -37,7 +48,8 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
   const history = revisions.flatMap((revision) => changeRows(revision));
   const numbers = next.numbers() === base.numbers() ? null : JSON.stringify(next.numbers());
   const head = [base.account, base.revision, next.revision, events.length, numbers] as const;
-  const { text, parameters } = commitStatement(head, {
+  const leases = [...new Set(revisions.flatMap(({ lease }) => lease ?? []))];
+  const parts = {
     gone_refs: rows.deleteReferences,
     gone_keys: rows.deleteKeys,
     gone_declared: rows.dropDeclared,
@@ -52,7 +64,8 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     new_revisions: revisions.map(revisionRow),
     new_changes: history,
     new_events: events,
-  });
+  };
+  const { text, parameters } = commitStatement(head, parts, leases);
   return { statement: statement(text, parameters), rows: countRows(rows) + history.length + events.length };
 }
 

@@ -5,6 +5,7 @@ import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange } from '../model/units.ts';
 import type { Change, Claim, Plan } from '../plan/plan.ts';
+import type { Lease } from './leases.ts';
 
 /** One plan on its way into the store. */
 export interface RevisionInput {
@@ -15,6 +16,8 @@ export interface RevisionInput {
   readonly requestId: string;
   readonly commitRef?: string | undefined;
   readonly planId?: string | undefined;
+  /** Without this lease nothing is written. */
+  readonly lease?: Lease | undefined;
   /** ISO 8601. */
   readonly at: string;
   readonly events: readonly AuditEvent[];

@@ -77,13 +77,20 @@ export interface SourcesTable {
   spec: JsonColumn<JsonObject>;
   status: DefaultedJson<JsonObject>;
   suspended: Generated<boolean>;
-  lease_owner: string | null;
-  lease_until: OptionalTimestamp;
-  fence: Generated<number>;
+  generation: Generated<number>;
   wanted: DefaultedJson<JsonObject>;
   requested_at: OptionalTimestamp;
   handled_at: OptionalTimestamp;
+  hinted_at: OptionalTimestamp;
   created_at: Timestamp;
+}
+
+export interface LeasesTable {
+  account_id: string;
+  name: string;
+  owner: string;
+  until: Timestamp;
+  fence: number;
 }
 
 export interface PlansTable {
@@ -195,6 +202,7 @@ export interface Schema {
   object_refs: ObjectRefsTable;
   declared: DeclaredTable;
   sources: SourcesTable;
+  leases: LeasesTable;
   plans: PlansTable;
   revisions: RevisionsTable;
   changes: ChangesTable;

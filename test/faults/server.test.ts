@@ -159,7 +159,8 @@ async function hashTables(): Promise<Readonly<Record<string, string>>> {
   const listing = "select table_name as name from information_schema.tables where table_schema = 'public' order by 1";
   const hashes: Record<string, string> = {};
   for (const { name } of await database.lookUp(statement<{ readonly name: string }>(listing, []))) {
-    const text = `select to_jsonb(t)${name === 'sources' ? " - 'lease_owner' - 'lease_until' - 'fence'" : ''} as row from ${name} t`;
+    if (name === 'leases') continue;
+    const text = `select to_jsonb(t) as row from ${name} t`;
     const rows = await database.lookUp(statement<{ readonly row: object }>(text, []));
     const sorted = rows.map(({ row }) => JSON.stringify(row)).sort();
     hashes[name] = createHash('sha256').update(sorted.join('\n')).digest('hex');

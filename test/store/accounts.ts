@@ -28,7 +28,7 @@ export function revisionOf(outcome: Outcome, before: Snapshot): RevisionInput {
 /** Commits one plan; throws when the account has moved on. */
 export async function write(database: Database, base: Snapshot, outcome: Outcome): Promise<Snapshot> {
   const { next } = planned(outcome);
-  if (!(await commit(database, { base, next, revisions: [revisionOf(outcome, base)] })))
+  if ((await commit(database, { base, next, revisions: [revisionOf(outcome, base)] })) !== 'written')
     throw new Error('the account has moved on');
   return next;
 }

@@ -88,7 +88,7 @@ eachEngine('a commit on %s', (engine) => {
     await write(made.database, base, one);
     const before = await readTables(made.database);
     const { next } = planned(other);
-    expect(await commit(made.database, { base, next, revisions: [revisionOf(other, base)] })).toBe(false);
+    expect(await commit(made.database, { base, next, revisions: [revisionOf(other, base)] })).toBe('moved');
     expect(await readTables(made.database)).toEqual(before);
   });
 
@@ -136,7 +136,7 @@ eachEngine('a commit on %s', (engine) => {
     const revisions = outcomes.map((outcome, at) => revisionOf(outcome, states[at] ?? base));
     const { next } = planned(outcomes.at(-1) ?? planOn(base, 'a', []));
     const { database, statements } = noted(made.database);
-    expect(await commit(database, { base, next, revisions })).toBe(true);
+    expect(await commit(database, { base, next, revisions })).toBe('written');
     expect(statements).toHaveLength(1);
     await expectStored(made.database, next, states);
     const listed = await listRevisions(made.database, base.account, { limit: 10 });

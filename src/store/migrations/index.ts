@@ -1,6 +1,7 @@
 import * as createSchema from './0001_create_schema.ts';
 import * as addSyncLogs from './0002_add_sync_logs.ts';
 import * as addOwnership from './0003_add_ownership.ts';
+import * as addLeases from './0006_add_leases.ts';
 import * as addEventIndex from './0007_add_event_index.ts';
 
 /** One step of the schema, forward only. */
@@ -12,4 +13,4 @@ export interface Migration {
 }
 
 /** Every migration in order; a program's schema number is how many it knows. */
-export const migrations: readonly Migration[] = [createSchema, addSyncLogs, addOwnership, addEventIndex];
+export const migrations: readonly Migration[] = [createSchema, addSyncLogs, addOwnership, addLeases, addEventIndex];

@@ -1,0 +1,74 @@
+import { Conflict } from '../model/errors.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { auditEvents } from '../plan/audit.ts';
+import { isEmptyPlan } from '../plan/plan.ts';
+import type { RevisionInput } from '../store/history.ts';
+import type { Lease } from '../store/leases.ts';
+import type { Committed, CommitterOptions, Mutation } from './commit.ts';
+
+/** A mutation and who waits for its end. */
+export interface Waiting {
+  readonly mutation: Mutation;
+  resolve(committed: Committed): void;
+  reject(error: unknown): void;
+}
+
+/** Somebody else may run the loop on whose behalf something was to be written, so nothing was. */
+export class LeaseLost extends Conflict {
+  constructor({ name }: Lease) {
+    super('stale', `the lease ${name} is lost: another server has taken over, and this one changed nothing`);
+  }
+}
+
+/** A batch of mutations planned on one snapshot, each on what its predecessor leaves. */
+export interface Planned {
+  readonly base: Snapshot;
+  readonly tip: Snapshot;
+  readonly revisions: readonly RevisionInput[];
+  readonly results: readonly { readonly waiting: Waiting; readonly result: Committed | { readonly error: unknown } }[];
+}
+
+/** Plans each on what its predecessor leaves. `lost` are leases that are known to be lost. */
+export async function planBatch(
+  options: CommitterOptions,
+  base: Snapshot,
+  batch: readonly Waiting[],
+  lost: ReadonlySet<string>,
+): Promise<Planned> {
+  let tip = base;
+  const revisions: RevisionInput[] = [];
+  const results: Planned['results'][number][] = [];
+  const at = options.now();
+  for (const waiting of batch) {
+    const { actor, commitRef, planId, lease } = waiting.mutation;
+    const isLost = lease !== undefined && lost.has(lease.name);
+    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, waiting.mutation);
+    results.push({ waiting, result });
+    if ('error' in result || !result.ok || result.revision === undefined) continue;
+    const events = auditEvents(result.plan, result.before, result.after);
+    revisions.push({
+      revision: result.revision,
+      plan: result.plan,
+      actor,
+      requestId: options.newRequestId(),
+      commitRef,
+      planId,
+      lease,
+      at,
+      events,
+    });
+    tip = result.after;
+  }
+  return { base, tip, revisions, results };
+}
+
+async function proposeOn(tip: Snapshot, mutation: Mutation): Promise<Committed | { readonly error: unknown }> {
+  try {
+    const outcome = await mutation.propose(tip);
+    if (!outcome.ok) return { ok: false, problems: outcome.problems, state: tip };
+    if (isEmptyPlan(outcome.plan)) return { ok: true, plan: outcome.plan, before: tip, after: tip };
+    return { ok: true, plan: outcome.plan, revision: outcome.next.revision, before: tip, after: outcome.next };
+  } catch (error) {
+    return { error };
+  }
+}

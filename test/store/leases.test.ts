@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { type Lease, releaseLease, renewLease, takeLease } from '../../src/store/leases.ts';
+import { eachEngine, testDatabase } from '../setup/database.ts';
+
+const request = { account: 'a', name: 'source/x', seconds: 30 };
+const take = (database: Database, owner: string) => takeLease(database, { ...request, owner });
+
+/** As if so much time had passed for the database. */
+async function pass(database: Database, seconds: number): Promise<void> {
+  await database.asOwner(async (run) => {
+    await run('update leases set until = until - $1::text::interval second', [String(seconds)]);
+  });
+}
+
+async function held(database: Database, owner: string): Promise<Lease> {
+  const lease = await take(database, owner);
+  if (lease === undefined) throw new Error(`${owner} did not get the lease`);
+  return lease;
+}
+
+eachEngine('a lease on %s', (engine) => {
+  it('has one owner until it runs out, and each owner its own fence', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const first = await held(database, 'one');
+    expect(await take(database, 'two')).toBeUndefined();
+    await pass(database, 29);
+    expect(await take(database, 'two')).toBeUndefined();
+    await pass(database, 2);
+    expect(await take(database, 'two')).toMatchObject({ owner: 'two', fence: first.fence + 1 });
+  });
+
+  it('is kept by renewing it, and not after it ran out or changed hands', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const lease = await held(database, 'one');
+    await pass(database, 29);
+    expect(await renewLease(database, lease, 30)).toBe(true);
+    await pass(database, 29);
+    expect(await take(database, 'two')).toBeUndefined();
+    await pass(database, 2);
+    expect(await renewLease(database, lease, 30)).toBe(false);
+    const next = await held(database, 'two');
+    expect(await renewLease(database, lease, 30)).toBe(false);
+    expect(await renewLease(database, next, 30)).toBe(true);
+  });
+
+  it('that is given back is free at once, and only its owner can give it back', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const lease = await held(database, 'one');
+    await releaseLease(database, { ...lease, fence: lease.fence + 1 });
+    expect(await take(database, 'two')).toBeUndefined();
+    await releaseLease(database, lease);
+    const next = await held(database, 'two');
+    await releaseLease(database, lease);
+    expect(await renewLease(database, next, 30)).toBe(true);
+  });
+
+  it('is given to one of twenty who ask at once', async () => {
+    await using made = await testDatabase(engine);
+    const asked = await Promise.all(Array.from({ length: 20 }, (_, at) => take(made.database, `owner ${at}`)));
+    expect(asked.filter((lease) => lease !== undefined)).toHaveLength(1);
+  });
+
+  it('of one account is nothing to another', async () => {
+    await using made = await testDatabase(engine);
+    await held(made.database, 'one');
+    expect(await takeLease(made.database, { ...request, account: 'b', owner: 'two' })).toMatchObject({ fence: 1 });
+  });
+});
