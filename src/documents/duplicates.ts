@@ -1,16 +1,34 @@
 import type { Document, Place } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 
-/** Objects that are declared more than once, in one file or in several: one problem for each declaration after the first. */
-export function findDuplicates(documents: readonly Document[]): Problem[] {
+/**
+ * Objects that are declared more than once, in one file or in several: one problem for each declaration after the first.
+ * `files` are the documents of each file; the very same list of documents is never looked into twice.
+ */
+export function findDuplicates(files: readonly (readonly Document[])[]): Problem[] {
   const first = new Map<string, Document>();
-  return documents.flatMap((document) => {
-    const id = `${document.kind}\n${document.metadata.name}`;
-    const earlier = first.get(id);
-    if (earlier !== undefined) return [duplicate(earlier, document)];
-    first.set(id, document);
-    return [];
-  });
+  const problems: Problem[] = [];
+  for (const documents of files) {
+    const names = namesIn(documents);
+    for (const [at, document] of documents.entries()) {
+      const name = names[at] ?? '';
+      const earlier = first.get(name);
+      if (earlier === undefined) first.set(name, document);
+      else problems.push(duplicate(earlier, document));
+    }
+  }
+  return problems;
+}
+
+const known = new WeakMap<readonly Document[], readonly string[]>();
+
+/** Kind and name of each document; made once, because making and hashing 10,000 texts takes longer than looking them up. */
+function namesIn(documents: readonly Document[]): readonly string[] {
+  const present = known.get(documents);
+  if (present !== undefined) return present;
+  const names = documents.map(({ kind, metadata }) => `${kind}\n${metadata.name}`);
+  known.set(documents, names);
+  return names;
 }
 
 function duplicate(earlier: Document, later: Document): Problem {

@@ -71,10 +71,12 @@ async function readRevision(
   if (bytes > limits.revisionBytes)
     return refusal('revision_too_large', describeBytes(bytes), describeBytes(limits.revisionBytes));
   const documents: Document[] = [];
+  const byFile: (readonly Document[])[] = [];
   const problems: Problem[] = [];
   let characters = 0;
   for (const file of files) {
     const result = placeIn(file.path, await readText(file));
+    byFile.push(result.documents);
     for (const document of result.documents) documents.push(document);
     for (const problem of result.problems) problems.push(problem);
     characters += file.text.length;
@@ -86,7 +88,7 @@ async function readRevision(
   if (documents.length > limits.revisionDocuments) {
     return refusal('revision_too_many_documents', `${documents.length} documents`, String(limits.revisionDocuments));
   }
-  return { documents, problems: [...sortProblems([...problems, ...findDuplicates(documents)])] };
+  return { documents, problems: [...sortProblems([...problems, ...findDuplicates(byFile)])] };
 }
 
 const placed = new WeakMap<ParsedFile, Map<string, ReadResult>>();

@@ -1,3 +1,4 @@
+import { equalJson } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -9,7 +10,7 @@ export interface ChangesSince {
 }
 
 /**
- * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells.
+ * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells most of it.
  * `undefined` when a document left, or when others may state the same children: these are questions about all documents.
  */
 export function changesSince(
@@ -18,14 +19,56 @@ export function changesSince(
   before: readonly Document[],
   now: readonly Document[],
 ): ChangesSince | undefined {
-  const known = new Set(before);
-  const present = new Set(now);
-  const documents = now.filter((document) => !known.has(document));
+  const { documents, former } = differences(before, now);
   const names = new Set(documents.map(nameOf));
-  const former = before.filter((document) => !present.has(document));
   if (!former.every((document) => names.has(nameOf(document)))) return undefined;
   if (mayShareChildren(snapshot, [...documents, ...former], now)) return undefined;
   return { documents, gone: former.flatMap((document) => statedBy(snapshot, source, document)) };
+}
+
+interface Differences {
+  readonly documents: readonly Document[];
+  readonly former: readonly Document[];
+}
+
+/** Documents that are only in one of the lists. Of a file that was read again most say the same in the same place. */
+function differences(before: readonly Document[], now: readonly Document[]): Differences {
+  const [was, is] = withoutCommonEnds(before, now);
+  const known = new Set(was);
+  const present = new Set(is);
+  const former = was.filter((document) => !present.has(document));
+  const byPlace = new Map(former.map((document) => [placeOf(document), document]));
+  const same = new Set<Document>();
+  const documents = is.filter((document) => {
+    if (known.has(document)) return false;
+    const earlier = byPlace.get(placeOf(document));
+    if (earlier === undefined || !isSame(earlier, document)) return true;
+    same.add(earlier);
+    return false;
+  });
+  return { documents, former: former.filter((document) => !same.has(document)) };
+}
+
+function placeOf({ place }: Document): string {
+  return `${place.file}:${place.line}:${place.index}${place.pointer}`;
+}
+
+function isSame(a: Document, b: Document): boolean {
+  // Documents are plain data.
+  return a.kind === b.kind && equalJson({ ...a.metadata }, { ...b.metadata }) && equalJson(a.spec, b.spec);
+}
+
+/** What lies between the documents that both lists begin and end with: after one edit a few of thousands. */
+function withoutCommonEnds(
+  before: readonly Document[],
+  now: readonly Document[],
+): readonly [readonly Document[], readonly Document[]] {
+  const shorter = Math.min(before.length, now.length);
+  let start = 0;
+  while (start < shorter && before[start] === now[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before[before.length - 1 - end] === now[now.length - 1 - end]) end += 1;
+  return [before.slice(start, before.length - end), now.slice(start, now.length - end)];
 }
 
 /** Children can stand inside their parent's document or alone: whose they are takes all documents to tell. */

@@ -1,6 +1,8 @@
-import type { BigIntStats } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { type BigIntStats, type Dirent, stat as statWithCallback } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { mapInBatches } from './batches.ts';
 import { Unreadable } from './snapshot.ts';
 
 /** A file to read: its path relative to the directory, with `/`, and where it really is. */
@@ -46,20 +48,46 @@ async function collect(
     throw new Unreadable(
       `"${steps.slice(0, 3).join('/')}/…" is nested more than ${deepest} directories deep; flatten it.`,
     );
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    if (entry.name.startsWith('.')) continue;
-    const relative = [...steps, entry.name];
-    const wanted = isDocumentFile(entry.name);
-    if (!entry.isDirectory() && !entry.isSymbolicLink() && !wanted) continue;
-    const path = entry.isSymbolicLink()
-      ? await target(listing.root, join(directory, entry.name), relative, wanted)
-      : join(directory, entry.name);
-    if (path === undefined) continue;
-    const status = await stat(path, { bigint: true });
+  const entries = await readdir(directory, { withFileTypes: true });
+  const looks = await mapInBatches(entries, looksAtOnce, (entry) => look(listing.root, directory, steps, entry));
+  for (const found of looks) {
+    if (found === undefined) continue;
+    const { path, relative, wanted, status } = found;
     if (status.isDirectory()) {
       if (!above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
     } else if (wanted) add(listing, listed(relative.join('/'), path, status), status.isFile());
   }
+}
+
+/** Asking for one file after the other takes ten times as long (27 ms for 500 files, against 2.6 ms). */
+const looksAtOnce = 256;
+
+/** Half the cost of the one in `node:fs/promises`, which the looks at unchanged files mostly are. */
+const stat = promisify(statWithCallback);
+
+/** What may be a file of documents or a directory with such. */
+interface Found {
+  readonly path: string;
+  readonly relative: readonly string[];
+  /** Whether its name is that of a file of documents. */
+  readonly wanted: boolean;
+  readonly status: BigIntStats;
+}
+
+async function look(
+  root: string,
+  directory: string,
+  steps: readonly string[],
+  entry: Dirent,
+): Promise<Found | undefined> {
+  if (entry.name.startsWith('.')) return undefined;
+  const relative = [...steps, entry.name];
+  const wanted = isDocumentFile(entry.name);
+  if (!entry.isDirectory() && !entry.isSymbolicLink() && !wanted) return undefined;
+  const path = entry.isSymbolicLink()
+    ? await target(root, join(directory, entry.name), relative, wanted)
+    : join(directory, entry.name);
+  return path === undefined ? undefined : { path, relative, wanted, status: await stat(path, { bigint: true }) };
 }
 
 function listed(

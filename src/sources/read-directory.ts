@@ -4,6 +4,7 @@ import { digestOfFile } from '../documents/digest.ts';
 import { describeBytes, limits } from '../documents/limits.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { SourceFile } from '../model/document.ts';
+import { mapInBatches } from './batches.ts';
 import type { FileMemory } from './file-memory.ts';
 import { type ListedFile, listFiles } from './list-files.ts';
 import { frozenFileWarnings } from './mounts.ts';
@@ -39,6 +40,9 @@ export async function readDirectory(path: string, options: ReadOptions = {}): Pr
   return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.` };
 }
 
+/** Few enough that the largest files together stay within what a revision may have. */
+const readsAtOnce = 16;
+
 type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 
 /** Nothing when the directory changed while it was read. */
@@ -67,8 +71,9 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
     );
   }
   await options.onListed?.();
-  const files: SourceFile[] = [];
-  for (const file of listed) files.push(await readListed(file, join(shown, file.relative), options.memory));
+  const files = await mapInBatches(listed, readsAtOnce, (file) =>
+    readListed(file, join(shown, file.relative), options.memory),
+  );
   options.memory?.keep(new Set(files.map(({ path }) => path)));
   return snapshotOf(
     files,

@@ -318,7 +318,7 @@ describe('documents of a file', () => {
   test('E5: the same kind and name twice in a file and in two files names both positions', () => {
     const first = readFile({ path: 'a.yaml', text: `${group('x')}---\n${group('x')}` });
     const second = readFile({ path: 'b.yaml', text: `# comment\n${group('x')}` });
-    const duplicates = findDuplicates([...first.documents, ...second.documents]);
+    const duplicates = findDuplicates([first.documents, second.documents]);
     expect(duplicates).toMatchObject([
       { code: 'document_duplicate', kind: 'Group', key: 'x', file: 'a.yaml', line: 7 },
       { code: 'document_duplicate', kind: 'Group', key: 'x', file: 'b.yaml', line: 2 },
@@ -329,7 +329,7 @@ describe('documents of a file', () => {
 
   test('E5: the same name in two kinds is no duplicate', () => {
     const text = `${group('x')}---\n${group('x').replace('Group', 'Policy')}`;
-    expect(findDuplicates(read(text).documents)).toEqual([]);
+    expect(findDuplicates([read(text).documents])).toEqual([]);
   });
 
   test('E6: a broken document is reported, and so are the problems of all other documents', () => {

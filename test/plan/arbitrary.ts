@@ -36,22 +36,38 @@ export function shuffled(documents: readonly Document[]): fc.Arbitrary<readonly 
     );
 }
 
-/** The second list with the very documents of the first where they say the same, as a source that reads only changed files gives it. */
-function sharing(before: readonly Document[], after: readonly Document[]): readonly Document[] {
+/**
+ * The second list with the very documents of the first where they say the same, as a source that reads only changed
+ * files gives it; those of files that were read again are others with the same content.
+ */
+function sharing(
+  before: readonly Document[],
+  after: readonly Document[],
+  readAgain: fc.Stream<boolean>,
+): readonly Document[] {
   const known = new Map(before.map((item) => [JSON.stringify(item), item]));
-  return after.map((item) => known.get(JSON.stringify(item)) ?? item);
+  return after.map((item) => (readAgain.next().value === true ? item : (known.get(JSON.stringify(item)) ?? item)));
 }
 
 /** Documents, and the same after an edit of some files: documents that are untouched are the very same, none is gone. */
 export const edits: fc.Arbitrary<readonly [readonly Document[], readonly Document[]]> = fc
   .subarray(groupKeys, { minLength: 2 })
-  .chain((keys) => fc.tuple(documentsAround(keys), documentsAround(keys), fc.infiniteStream(fc.boolean())))
-  .map(([before, drawn, edited]) => {
+  .chain((keys) =>
+    fc.tuple(
+      documentsAround(keys),
+      documentsAround(keys),
+      fc.infiniteStream(fc.boolean()),
+      fc.infiniteStream(fc.boolean()),
+    ),
+  )
+  .map(([before, drawn, edited, readAgain]) => {
     const known = new Set(before.map(nameOf));
     const others = new Map(drawn.map((item) => [nameOf(item), item]));
-    const kept = before.map((item) => (edited.next().value === true ? (others.get(nameOf(item)) ?? item) : item));
+    const kept = before.map((item) =>
+      edited.next().value === true ? (others.get(nameOf(item)) ?? item) : { ...item },
+    );
     const added = drawn.filter((item) => !known.has(nameOf(item)) && edited.next().value === true);
-    return [before, sharing(before, [...kept, ...added])];
+    return [before, sharing(before, [...kept, ...added], readAgain)];
   });
 
 function nameOf({ kind, metadata }: Document): string {
