@@ -8,6 +8,7 @@ import { explainField } from './explain.ts';
 import { exportDocuments } from './export.ts';
 import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
+import { health } from './health.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
 import { plan } from './plan.ts';
 import { schema } from './schema.ts';
@@ -35,6 +36,7 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     apply,
     exportDocuments,
     status,
+    health,
     explainField,
     schema,
     token,
