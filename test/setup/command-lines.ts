@@ -1,0 +1,46 @@
+import { parseArguments } from '../../src/cli/arguments.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { commandsOf } from '../../src/cli/program.ts';
+
+const commands = commandsOf(() => Promise.reject(new Error('nothing is started here')));
+
+/** The calls of `heddle` in a script of a shell: the words behind it, without quotes. */
+export function heddleCalls(script: string): readonly (readonly string[])[] {
+  return simpleCommands(script).flatMap((words) => {
+    const first = words.findIndex((word) => !isInFront(word));
+    return words[first] === 'heddle' ? [words.slice(first + 1)] : [];
+  });
+}
+
+/** What is wrong with a call, as the program itself would say it; nothing when it would run. */
+export function callFault(words: readonly string[]): string | undefined {
+  const command = commandOf(words);
+  if (command === undefined) return `there is no command in: heddle ${words.join(' ')}`;
+  const parsed = parseArguments(command, words.slice(command.name.split(' ').length));
+  return parsed.ok ? undefined : `heddle ${words.join(' ')}: ${parsed.message}`;
+}
+
+function commandOf(words: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
+}
+
+/** Words that a command may stand behind. */
+function isInFront(word: string): boolean {
+  return ['if', 'then', 'else', 'do', '!', 'npx', 'exec', '-'].includes(word) || /^\w+=/.test(word);
+}
+
+const quoted = String.raw`"(?:[^"\\]|\\.)*"|'[^']*'|\$\{\{.*?\}\}`;
+const tokens = new RegExp(
+  String.raw`(?<skip>\\\n|[ \t]+|#[^\n]*|\d?[<>]+&?\s*[^\s;|&)]*)|(?<word>(?:${quoted}|[^\s"';|&()<>])+)|(?<end>.)`,
+  'gs',
+);
+
+/** A script as simple commands: as much of a shell as its readers' recipes need. */
+function simpleCommands(script: string): readonly (readonly string[])[] {
+  const found: string[][] = [[]];
+  for (const { groups } of script.matchAll(tokens)) {
+    if (groups?.['word'] !== undefined) found.at(-1)?.push(groups['word'].replace(/["']/g, ''));
+    else if (groups?.['end'] !== undefined) found.push([]);
+  }
+  return found;
+}
