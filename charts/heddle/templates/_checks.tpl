@@ -1,0 +1,58 @@
+{{/* What no schema can say. Every refusal names the value and the way out. */}}
+{{- define "heddle.checks" -}}
+{{- include "heddle.checkDatabase" . -}}
+{{- include "heddle.checkConfig" . -}}
+{{- include "heddle.checkSources" . -}}
+{{- if and .Values.serviceMonitor.enabled (not .Values.serviceMonitor.tokenSecret) (not (has "/metrics" .Values.server.openEndpoints)) -}}
+{{- fail "serviceMonitor.enabled: /metrics wants a token; name a Secret in serviceMonitor.tokenSecret, or add /metrics to server.openEndpoints." -}}
+{{- end -}}
+{{- range .Values.extraVolumeMounts -}}
+{{- if or .subPath .subPathExpr -}}
+{{- fail (printf "extraVolumeMounts: the mount at %s has a subPath, and such mounts never change; mount the whole volume." .mountPath) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "heddle.checkDatabase" -}}
+{{- with .Values -}}
+{{- $given := or .database.existingSecret .database.url -}}
+{{- if and .embedded.enabled $given -}}
+{{- fail "embedded.enabled and database are both set; keep one of them." -}}
+{{- end -}}
+{{- if and .database.existingSecret .database.url -}}
+{{- fail "database.existingSecret and database.url are both set; keep one of them." -}}
+{{- end -}}
+{{- if not (or .embedded.enabled $given) -}}
+{{- fail "Heddle needs a database: name a Secret that holds the URL of a Postgres in database.existingSecret, or write the URL in database.url, or set embedded.enabled=true for an evaluation." -}}
+{{- end -}}
+{{- if and .embedded.enabled (ne (int .replicas) 1) -}}
+{{- fail (printf "embedded.enabled wants replicas: 1, not %d: one process only may use an embedded database; several servers need a Postgres (database.existingSecret)." (int .replicas)) -}}
+{{- end -}}
+{{- range $name := list "bootstrapToken" "secretKey" -}}
+{{- $value := index $.Values $name -}}
+{{- if and $value.existingSecret $value.value -}}
+{{- fail (printf "%s.existingSecret and %s.value are both set; keep one of them." $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Kubernetes refuses a larger ConfigMap too, but only after everything else was made. */}}
+{{- define "heddle.checkConfig" -}}
+{{- $bytes := 0 -}}
+{{- range .Values.config -}}{{- $bytes = add $bytes (len .) -}}{{- end -}}
+{{- if gt $bytes 1048576 -}}
+{{- fail (printf "config holds %d bytes in %d files, and a ConfigMap holds 1048576 (1 MiB) at the most; spread the documents over several ConfigMaps and name those in sources." $bytes (len .Values.config)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "heddle.checkSources" -}}
+{{- $names := list -}}
+{{- if .Values.config -}}{{- $names = append $names (include "heddle.configSource" .) -}}{{- end -}}
+{{- range .Values.sources -}}
+{{- if has .name $names -}}
+{{- fail (printf "sources: two sources are called %s; a source owns what it states, so its name is its own." .name) -}}
+{{- end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- end -}}

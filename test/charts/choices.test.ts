@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { nameSources } from '../../src/sources/names.ts';
+import { at, only, render } from './render.ts';
+import { containerOf, environmentOf, podOf } from './shape.ts';
+
+const everything = parse(readFileSync(new URL('values/everything.yaml', import.meta.url), 'utf8'));
+
+describe('the documents of the chart', () => {
+  test('arrive byte by byte as they were written', async () => {
+    const config = { ...everything.config, 'last.json': '{"kind": "Group"}', 'deep.yaml': '\n  # {{ .Values }}\n\n' };
+    const manifests = await render({ values: ['everything'], over: { config } });
+    expect(at(only(manifests, 'ConfigMap', '-config'), 'data')).toEqual(config);
+  });
+
+  test('are a source called like the release, in a directory that the server watches', async () => {
+    const manifests = await render({ values: ['embedded'] });
+    expect(environmentOf(manifests)['HEDDLE_SOURCE']).toBe('office=/etc/heddle/config');
+    expect(at(containerOf(manifests), 'volumeMounts')).toContainEqual({
+      name: 'config',
+      mountPath: '/etc/heddle/config',
+      readOnly: true,
+    });
+    expect(at(podOf(manifests), 'volumes')).toContainEqual({
+      name: 'config',
+      configMap: { name: 'office-heddle-config' },
+    });
+  });
+
+  test('stand beside the sources of other ConfigMaps, Secrets and volumes', async () => {
+    const manifests = await render({ values: ['everything'] });
+    const sources = nameSources((environmentOf(manifests)['HEDDLE_SOURCE'] ?? '').split(','));
+    expect(sources).toEqual([
+      { name: 'office', path: '/etc/heddle/config' },
+      { name: 'team-a', path: '/etc/heddle/sources/team-a' },
+      { name: 'team-b', path: '/etc/heddle/sources/team-b' },
+      { name: 'team-c', path: '/srv/team-c' },
+    ]);
+    const mounted = at(containerOf(manifests), 'volumeMounts') as readonly { readonly mountPath: string }[];
+    const paths = mounted.map(({ mountPath }) => mountPath);
+    expect(sources.filter(({ path }) => !paths.includes(path))).toEqual([]);
+  });
+
+  test('may be absent; then there is no source and no ConfigMap', async () => {
+    const manifests = await render({ values: ['postgres'] });
+    expect(environmentOf(manifests)).not.toHaveProperty('HEDDLE_SOURCE');
+    expect(manifests.filter(({ kind }) => kind === 'ConfigMap')).toEqual([]);
+  });
+});
+
+describe('a change of', () => {
+  const checksums = async (over: object) => {
+    const deployment = only(await render({ values: ['embedded'], over }), 'Deployment');
+    return { release: deployment.metadata.annotations, pod: at(deployment, 'spec.template.metadata.annotations') };
+  };
+  const documents = (text: string) => ({ config: { 'groups.yaml': text } });
+
+  test('documents shows on the Deployment and leaves the pods alone', async () => {
+    const [before, after] = [await checksums(documents('a')), await checksums(documents('b'))];
+    expect(after.release?.['checksum/config']).not.toBe(before.release?.['checksum/config']);
+    expect(after.pod).toEqual(before.pod);
+  });
+
+  test('documents replaces the pods where that is asked for', async () => {
+    const asked = { restartOnConfigChange: true };
+    const before = await checksums({ ...documents('a'), ...asked });
+    expect((await checksums({ ...documents('b'), ...asked })).pod).not.toEqual(before.pod);
+  });
+
+  test.each([
+    ['the configuration of the server', { serverConfig: { sources: [{ name: 'git' }] } }],
+    ['the key', { secretKey: { value: `${'A'.repeat(43)}=` } }],
+    ['the token', { bootstrapToken: { value: `nbp_${'a'.repeat(36)}` } }],
+  ])('%s replaces the pods', async (_, over) => {
+    expect((await checksums(over)).pod).not.toEqual((await checksums({})).pod);
+  });
+
+  test('nothing replaces nothing, although keys were made', async () => {
+    expect((await checksums({})).pod).toEqual((await checksums({})).pod);
+  });
+});
+
+describe('the database', () => {
+  test('is the Postgres of a Secret', async () => {
+    const manifests = await render({ values: ['everything'] });
+    expect(at(containerOf(manifests), 'env')).toContainEqual({
+      name: 'HEDDLE_DATABASE_URL',
+      valueFrom: { secretKeyRef: { name: 'heddle-postgres', key: 'uri' } },
+    });
+    expect(manifests.filter(({ kind }) => kind === 'Secret' || kind === 'PersistentVolumeClaim')).toEqual([]);
+  });
+
+  test('may be named by its URL, which the Secret of the chart keeps', async () => {
+    const url = 'postgres://heddle:p%40ss@db:5432/heddle?sslmode=verify-full';
+    const manifests = await render({ over: { database: { url } } });
+    const reference = { name: 'office-heddle', key: 'database-url' };
+    expect(at(containerOf(manifests), 'env')).toContainEqual({
+      name: 'HEDDLE_DATABASE_URL',
+      valueFrom: { secretKeyRef: reference },
+    });
+    const stored = String(at(only(manifests, 'Secret'), 'data.database-url'));
+    expect(Buffer.from(stored, 'base64').toString()).toBe(url);
+    expect(JSON.stringify(manifests)).not.toContain('p%40ss');
+  });
+
+  test('may be the embedded one, on a volume that outlives the release', async () => {
+    const manifests = await render({ values: ['embedded'] });
+    expect(only(manifests, 'PersistentVolumeClaim').metadata).toMatchObject({
+      name: 'office-heddle-data',
+      annotations: { 'helm.sh/resource-policy': 'keep' },
+    });
+    expect(at(podOf(manifests), 'volumes.0')).toEqual({
+      name: 'data',
+      persistentVolumeClaim: { claimName: 'office-heddle-data' },
+    });
+    expect(at(only(manifests, 'Deployment'), 'spec.strategy')).toEqual({ type: 'Recreate' });
+    expect(at(containerOf(manifests), 'env')).not.toContainEqual(
+      expect.objectContaining({ name: 'HEDDLE_DATABASE_URL' }),
+    );
+  });
+
+  test.each([
+    ['a claim that exists', { existingClaim: 'old' }, { persistentVolumeClaim: { claimName: 'old' } }],
+    ['no volume at all', { enabled: false }, { emptyDir: {} }],
+  ])('may be the embedded one on %s', async (_, persistence, volume) => {
+    const manifests = await render({ values: ['embedded'], over: { embedded: { persistence } } });
+    expect(at(podOf(manifests), 'volumes.0')).toEqual({ name: 'data', ...volume });
+    expect(manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toEqual([]);
+  });
+});
+
+describe('several servers', () => {
+  test('are replaced one by one, spread over the nodes, and never all away', async () => {
+    const manifests = await render({ values: ['postgres'], over: { replicas: 2 } });
+    expect(at(only(manifests, 'Deployment'), 'spec')).toMatchObject({
+      replicas: 2,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    });
+    expect(at(only(manifests, 'PodDisruptionBudget'), 'spec.maxUnavailable')).toBe(1);
+    expect(at(podOf(manifests), 'topologySpreadConstraints.0.topologyKey')).toBe('kubernetes.io/hostname');
+  });
+
+  test('are not assumed: one server has neither budget nor spread', async () => {
+    const manifests = await render({ values: ['postgres'] });
+    expect(manifests.filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([]);
+    expect(podOf(manifests)).not.toHaveProperty('topologySpreadConstraints');
+  });
+});
+
+describe('the metrics', () => {
+  test('are collected with a token, or without one where they are open', async () => {
+    const closed = only(await render({ values: ['everything'] }), 'ServiceMonitor');
+    expect(at(closed, 'spec.endpoints.0')).toMatchObject({
+      port: 'http',
+      path: '/metrics',
+      authorization: { type: 'Bearer', credentials: { name: 'heddle-metrics', key: 'token' } },
+    });
+    const over = { serviceMonitor: { enabled: true }, server: { openEndpoints: ['/metrics'] } };
+    const manifests = await render({ values: ['postgres'], over });
+    const open = only(manifests, 'ServiceMonitor');
+    expect(at(open, 'spec.endpoints.0')).not.toHaveProperty('authorization');
+    expect(only(manifests, 'Service').metadata.labels).toMatchObject(Object(at(open, 'spec.selector.matchLabels')));
+  });
+});

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Manifest } from './render.ts';
+
+/** Something that answers helm's look-ups like a cluster which holds these objects and nothing else. */
+export interface Cluster extends AsyncDisposable {
+  readonly kubeconfig: string;
+}
+
+/** Starts one. It knows the kinds of a small installation only. */
+export async function startCluster(objects: readonly Manifest[]): Promise<Cluster> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://cluster');
+    const found = answers[pathname] ?? objects.find((object) => pathOf(object) === pathname);
+    response.statusCode = found === undefined ? 404 : 200;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(found ?? missing));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an address with one.
+  const { port } = server.address() as AddressInfo;
+  const folder = mkdtempSync(join(tmpdir(), 'heddle-cluster-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, JSON.stringify(configOf(`http://127.0.0.1:${port}`)));
+  return {
+    kubeconfig,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const groups = { core: ['Secret', 'Service', 'ServiceAccount', 'ConfigMap', 'Pod'], apps: ['Deployment'] };
+
+const answers: Readonly<Record<string, object>> = {
+  '/version': { major: '1', minor: '34', gitVersion: 'v1.34.0' },
+  '/api': { kind: 'APIVersions', versions: ['v1'] },
+  '/apis': { kind: 'APIGroupList', groups: [{ name: 'apps', versions: [{ groupVersion: 'apps/v1', version: 'v1' }] }] },
+  '/api/v1': { kind: 'APIResourceList', groupVersion: 'v1', resources: groups.core.map(resourceOf) },
+  '/apis/apps/v1': { kind: 'APIResourceList', groupVersion: 'apps/v1', resources: groups.apps.map(resourceOf) },
+};
+
+function resourceOf(kind: string): object {
+  return { name: `${kind.toLowerCase()}s`, namespaced: true, kind, verbs: ['get', 'list'] };
+}
+
+const missing = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404, message: 'gone' };
+
+function pathOf({ kind, metadata }: Manifest): string {
+  return `/api/v1/namespaces/${metadata.namespace}/${kind.toLowerCase()}s/${metadata.name}`;
+}
+
+function configOf(server: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'test',
+    clusters: [{ name: 'test', cluster: { server } }],
+    users: [{ name: 'test', user: {} }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+  };
+}

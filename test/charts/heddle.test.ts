@@ -1,0 +1,75 @@
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Config, readConfig, settings } from '../../src/config.ts';
+import { helm } from './helm.ts';
+import { typeFaults } from './kubernetes-types.ts';
+import { at, type Manifest, only, render } from './render.ts';
+import { containerOf, environmentOf, namesIn, objectsBelow, podOf } from './shape.ts';
+
+const valuesFiles = readdirSync(new URL('values', import.meta.url)).map((file) => basename(file, '.yaml'));
+
+describe.each(valuesFiles)('the chart with the values of %s', (values) => {
+  let manifests: readonly Manifest[];
+  beforeAll(async () => {
+    manifests = await render({ values: [values] });
+  });
+
+  test('passes the strict lint of helm', async () => {
+    const run = await helm(['lint', 'charts/heddle', '--strict', '--values', `test/charts/values/${values}.yaml`]);
+    expect(run).toMatchObject({ code: 0, out: expect.stringContaining('0 chart(s) failed') });
+  });
+
+  test('renders what Kubernetes knows, each object once and in its namespace', () => {
+    expect(typeFaults(manifests.filter(({ kind }) => kind !== 'ServiceMonitor'))).toBe('');
+    const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !name.includes(' mesh '))).toEqual([]);
+  });
+
+  test('mounts directories and never a subPath, which would not follow its ConfigMap (E129)', () => {
+    const paths = [...objectsBelow(manifests)].filter(([, object]) => 'subPath' in object || 'subPathExpr' in object);
+    expect(paths).toEqual([]);
+  });
+
+  test('mounts every volume that it declares, and declares every volume that it mounts', () => {
+    expect(namesIn(at(containerOf(manifests), 'volumeMounts'))).toEqual(namesIn(at(podOf(manifests), 'volumes')));
+  });
+
+  test('gives the server settings that it understands', () => {
+    const env = { ...environmentOf(manifests), HEDDLE_DATABASE_URL: 'postgres://db/heddle' };
+    const known = new Set(Object.values(settings).map(({ variable }) => variable));
+    expect(Object.keys(env).filter((name) => name.startsWith('HEDDLE_') && !known.has(name))).toEqual([]);
+    const wanted = Object.keys(settings) as (keyof Config)[];
+    expect(readConfig(env, {}, wanted)).toMatchObject({ ok: true });
+  });
+
+  test('keeps to the restricted Pod Security Standard in every pod', () => {
+    for (const pod of [podOf(manifests), at(only(manifests, 'Pod'), 'spec')]) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(at(pod, 'containers.0.securityContext')).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  test('asks the server how it is, and bounds what it takes', () => {
+    expect(containerOf(manifests)).toMatchObject({
+      livenessProbe: { httpGet: { path: '/healthz', port: 'http' } },
+      startupProbe: { httpGet: { path: '/healthz', port: 'http' } },
+      readinessProbe: { httpGet: { path: '/readyz', port: 'http' } },
+      resources: { requests: { memory: expect.any(String) }, limits: { memory: expect.any(String) } },
+    });
+  });
+
+  test('sends requests of the Service to servers, and not to the pod of the test', () => {
+    const selector = at(only(manifests, 'Service'), 'spec.selector');
+    expect(at(only(manifests, 'Deployment'), 'spec.template.metadata.labels')).toMatchObject(Object(selector));
+    expect(only(manifests, 'Pod').metadata.labels).not.toMatchObject(Object(selector));
+  });
+});
