@@ -8,7 +8,7 @@ export type Files = ReadonlyMap<string, string>;
 export const generatedNotice = 'Written by `npm run gen` from src/kinds; do not edit.';
 
 /** Folders that hold generated files and nothing else. */
-const folders = ['crds', 'examples/kinds'];
+const folders = ['crds', 'examples/kinds', 'charts/heddle-crds/files'];
 
 /** Paths that are not as they should be: missing, different, or left over from a kind that is gone. */
 export function findStale(root: string, files: Files): readonly string[] {

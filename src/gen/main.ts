@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as kinds from '../kinds/index.ts';
 import { createRegistry } from '../model/registry.ts';
+import { chartFiles } from './charts.ts';
 import { crdFiles } from './crds.ts';
 import { exampleFiles } from './examples.ts';
 import { type Files, findStale, readText, writeFiles } from './files.ts';
@@ -13,11 +14,13 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 if (values.check) check(generate());
 else for (const path of writeFiles(root, generate())) console.log(`wrote ${path}`);
 
-/** Everything that is written from the declarations. */
+/** Everything that is written from the declarations and from the version of the program. */
 function generate(): Files {
   const registry = createRegistry(Object.values(kinds));
+  const { version } = JSON.parse(readText(root, 'package.json') ?? '{}') as { readonly version: string };
   const readme = withKindTable(readText(root, 'README.md') ?? emptyReadme, registry);
-  return new Map([...crdFiles(registry), ...exampleFiles(registry), ['README.md', readme]]);
+  const charts = chartFiles(registry, version, (path) => readText(root, path));
+  return new Map([...crdFiles(registry), ...exampleFiles(registry), ...charts, ['README.md', readme]]);
 }
 
 function check(files: Files): void {

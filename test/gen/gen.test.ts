@@ -18,7 +18,7 @@ import { createValidator } from '../../src/model/validate.ts';
 import { documentKinds, registry } from '../model/product.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const generated = ['crds', 'examples/kinds', 'README.md'];
+const generated = ['crds', 'examples/kinds', 'charts', 'README.md'];
 const copy = mkdtempSync(join(tmpdir(), 'heddle-gen-'));
 for (const path of ['src', 'package.json', ...generated])
   cpSync(join(root, path), join(copy, path), { recursive: true });
@@ -40,7 +40,7 @@ describe('the generated files', () => {
   });
 
   test('are one CRD and one example for every kind that has documents', () => {
-    for (const folder of ['crds', 'examples/kinds'])
+    for (const folder of ['crds', 'examples/kinds', 'charts/heddle-crds/files'])
       expect(readdirSync(join(root, folder)).length).toBe(documentKinds.length);
   });
 
@@ -77,6 +77,16 @@ describe('npm run gen', () => {
     ['an edited CRD', 'crds/groups.yaml', () => appendFileSync(join(copy, 'crds/groups.yaml'), '\n')],
     ['a missing example', 'examples/kinds/policy.yaml', () => rmSync(join(copy, 'examples/kinds/policy.yaml'))],
     ['a left-over CRD', 'crds/gone.yaml', () => writeFileSync(join(copy, 'crds/gone.yaml'), '')],
+    [
+      'a chart of another version',
+      'charts/heddle/Chart.yaml',
+      () => rewrite('charts/heddle/Chart.yaml', (text) => text.replace(/^appVersion: .*$/m, 'appVersion: "9.9.9"')),
+    ],
+    [
+      'a CRD of the chart that may be deleted',
+      'charts/heddle-crds/files/groups.yaml',
+      () => rewrite('charts/heddle-crds/files/groups.yaml', (text) => text.replace('keep', 'delete')),
+    ],
     [
       'an edited kind table',
       'README.md',
