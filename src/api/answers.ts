@@ -37,16 +37,25 @@ export function answerFrom(state: Snapshot, name: string, make: () => Content): 
 /** Serialises an answer; the ETag is the version and a hash of the whole body. */
 export function makeAnswer({ version, body }: Content): Answer {
   const text = JSON.stringify(body);
-  return { text, etag: `"${version}.${sha256(text).slice(0, 16)}"` };
+  return { text, etag: etagOf(version, text) };
+}
+
+/** The ETag of a body. */
+export function etagOf(version: number, text: string): string {
+  return `"${version}.${sha256(text).slice(0, 16)}"`;
 }
 
 /** Sends an answer, or 304 when the client has it. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.header('etag', answer.etag);
-  const known = request.headers['if-none-match'];
-  if (['GET', 'HEAD'].includes(request.method) && known !== undefined && matches(known, answer.etag))
-    return reply.code(304).send();
+  if (isKnown(request, answer.etag)) return reply.code(304).send();
   return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
+}
+
+/** Whether whoever reads has the body of this ETag already. */
+export function isKnown({ method, headers }: FastifyRequest, etag: string): boolean {
+  const known = headers['if-none-match'];
+  return ['GET', 'HEAD'].includes(method) && known !== undefined && matches(known, etag);
 }
 
 function matches(header: string, etag: string): boolean {

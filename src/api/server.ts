@@ -10,6 +10,7 @@ import { acceptJson } from './bodies.ts';
 import { addConfigRoutes } from './config/routes.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
+import { addEtags } from './etags.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -53,6 +54,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', createAuthHook(options.authenticator));
   if (options.rateLimit !== undefined && options.rateLimit !== 'off')
     app.addHook('onRequest', createRateLimit(options.rateLimit));
+  addEtags(app);
   acceptJson(app);
   addMetrics(app, engine, options.openEndpoints.includes('/metrics'));
   addHealth(app, engine);
@@ -68,7 +70,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 /** The interface described for programs and for people. */
 function addDescription(app: FastifyInstance, { engine, version, openEndpoints }: ApiOptions): void {
   const extraPaths = Object.assign({}, ...areas.map(({ paths }) => paths));
-  const description = lowerToOpenApi(engine.registry, { version, extraPaths });
+  const description = lowerToOpenApi(engine.registry, { version, extraPaths, edition: engine.means.edition });
   const [text, page] = [JSON.stringify(description), renderReference(description)];
   app.get(
     '/api/openapi.json',

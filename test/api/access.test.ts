@@ -7,7 +7,7 @@ import { insertToken } from '../../src/store/tokens.ts';
 import { putObjects } from '../setup/objects.ts';
 import { sharedApi, testApi, token } from './setup.ts';
 
-const api = sharedApi();
+const api = sharedApi({ edition: 'hosted' });
 const ask = async (authorization: string | undefined) =>
   api().app.inject({ url: '/api/groups', headers: authorization === undefined ? {} : { authorization } });
 

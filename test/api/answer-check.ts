@@ -3,16 +3,24 @@ import { expect } from 'vitest';
 import { areas } from '../../src/api/area-routes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
+import type { Edition } from '../../src/model/means.ts';
 import type { Registry } from '../../src/model/registry.ts';
 import type { Answer } from './setup.ts';
 
 /** Fails the test when an answer is not what the OpenAPI document says about its operation. */
 export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
 
-/** Checks every answer of the known operations: the status is listed, and the body has these members and no others. */
-export function createAnswerCheck(registry: Registry): AnswerCheck {
+/** Checks every answer by what the program says about itself in an edition. */
+export function createAnswerCheck(registry: Registry, edition: Edition): AnswerCheck {
   const extraPaths = Object.assign({}, ...areas.map(({ paths }) => paths));
-  const description = lowerToOpenApi(registry, { version: '0', extraPaths });
+  return checkBy(lowerToOpenApi(registry, { version: '0', extraPaths, edition }));
+}
+
+/**
+ * Checks every answer of the operations of an OpenAPI document: the status is listed, and the body has these members and
+ * no others.
+ */
+function checkBy(description: JsonObject): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp } });
   ajv.addSchema(closed(description) as JsonObject, 'openapi');
   const compiled = new Map<string, ValidateFunction>();

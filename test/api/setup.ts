@@ -105,7 +105,7 @@ export async function apiOn(
     ...(rateLimit === undefined ? {} : { rateLimit }),
     report: (error) => defects.push(error),
   });
-  const call = createCall(app, createAnswerCheck(engine.registry));
+  const call = createCall(app, createAnswerCheck(engine.registry, engine.means.edition));
   return {
     app,
     engine,

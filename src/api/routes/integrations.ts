@@ -14,6 +14,14 @@ import { callOf } from '../authenticate.ts';
 const directory = '/api/integrations/directory-idp/{id}';
 const scim = '/api/integrations/scim-idp/{id}';
 
+/** An entry of the log of a run, as `GET …/logs` shows it. */
+const noConnector = {
+  id: 1,
+  level: 'error',
+  timestamp: '2026-01-02T03:04:05.000Z',
+  message: 'this version has no connector to directories yet: nothing was synced',
+};
+
 /** What integrations with directories do beside being configured. */
 export const integrations: AreaRoutes = {
   add(app, engine) {
@@ -38,7 +46,9 @@ export const integrations: AreaRoutes = {
       tag: 'idp',
       summary: 'Ask for a sync of users and groups',
       description: 'The answer says what became of the run; the logs of the integration keep it.',
-      answer: json(members({ result: { type: 'string', description: 'What became of the run, in a sentence.' } })),
+      answer: json(members({ result: { type: 'string', description: 'What became of the run, in a sentence.' } }), {
+        result: noConnector.message,
+      }),
       errors: [401, 403, 404, 429, 503],
     }),
     [`${directory}/logs`]: logsOf(`${directory}/logs`, 'DirectoryIntegration'),
@@ -49,7 +59,9 @@ export const integrations: AreaRoutes = {
       summary: 'Make a new token for the provider',
       description: 'The old token stops working. The new one is shown this once.',
       parameters: [header('IfMatch')],
-      answer: json(members({ auth_token: { type: 'string', description: 'The token.' } })),
+      answer: json(members({ auth_token: { type: 'string', description: 'The token.' } }), {
+        auth_token: 'nbs_07LD2NdQx4kZ5sT8vWb3yHc6jRf9mGp0',
+      }),
       errors: [401, 403, 404, 412, 429, 503],
     }),
   },
@@ -98,7 +110,7 @@ function logsOf(path: string, kind: string): JsonObject {
     summary: 'List what runs of the integration had to say',
     description: 'Newest first; the newest 1,000 entries are kept.',
     parameters: [header('IfNoneMatch')],
-    answer: json({ type: 'array', items: entry }),
+    answer: json({ type: 'array', items: entry }, [noConnector]),
     headers: ['ETag'],
     unchanged: true,
     errors: [401, 403, 404, 429, 503],

@@ -12,6 +12,22 @@ const path = '/api/integrations/msp/tenants';
 const errors = [401, 403, 404, 412, 429, 503];
 const withBody = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503];
 
+const body = {
+  name: 'Acme Works',
+  domain: 'acme.example.com',
+  groups: [{ id: 'ch8i4ug6lnn4g9hqv7mg', role: 'admin' }],
+};
+
+/** A tenant that was just made. */
+const example = {
+  id: 'ch8i4ug6lnn4g9hqv7t0',
+  ...body,
+  status: 'pending',
+  dns_challenge: 'heddle-challenge=5d41402abc4b2a76b9719d911017c592a1b2c3d4',
+  created_at: '2026-01-02T03:04:05.000Z',
+  updated_at: '2026-01-02T03:04:05.000Z',
+};
+
 /** How tenants come and what becomes of them; the kind itself lists and replaces them. */
 export const tenants: AreaRoutes = {
   add(app, engine) {
@@ -51,12 +67,8 @@ export const tenants: AreaRoutes = {
         description:
           'Makes the account of the tenant too, unless its domain has one already (`existing`), which can then be invited.',
         parameters: [header('Prefer')],
-        body: json(named('MSPTenantRequest'), {
-          name: 'Acme Works',
-          domain: 'acme.example.com',
-          groups: [{ id: 'ch8i4ug6lnn4g9hqv7mg', role: 'admin' }],
-        }),
-        answer: json(named('MSPTenant')),
+        body: json(named('MSPTenantRequest'), body),
+        answer: json(named('MSPTenant'), example),
         headers: ['ETag', 'Heddle-Ignored'],
         errors: withBody.filter((status) => status !== 404 && status !== 412),
       }),
@@ -75,8 +87,8 @@ export const tenants: AreaRoutes = {
         summary: 'Let a tenant go',
         description: 'Gives its account to one of the users there.',
         body: bodyOf(
-          { owner: { type: 'string', minLength: 1, description: 'The id of the new owner.' } },
-          { owner: 'ana' },
+          { owner: { type: 'string', minLength: 1, description: 'The id of the new owner.', 'x-ref': 'User' } },
+          { owner: 'ch8i4ug6lnn4g9hqv7p0' },
         ),
         errors: withBody,
       },
@@ -96,7 +108,10 @@ export const tenants: AreaRoutes = {
       post: {
         id: 'inviteMSPTenant',
         summary: 'Invite the account that a domain has already',
-        answer: json(named('MSPTenant')),
+        answer: json(named('MSPTenant'), {
+          ...example,
+          ...{ status: 'invited', invited_at: example.updated_at },
+        }),
         headers: ['ETag'],
         errors,
       },

@@ -1,4 +1,5 @@
-import { type Items, json, named, query } from './openapi-operation.ts';
+import { configExamples } from './openapi-config-examples.ts';
+import { type Items, json, named, query, textual } from './openapi-operation.ts';
 
 const tag = 'config';
 const common = [401, 403, 429, 503];
@@ -17,8 +18,8 @@ export const accountItems: Items = {
         query('format', 'The form of the answer.', { type: 'string', enum: ['yaml', 'json'] }),
       ],
       answer: {
-        'application/yaml': { schema: { type: 'string' } },
-        ...json({ type: 'array', items: { type: 'object' } }),
+        ...textual('application/yaml', configExamples.yaml),
+        ...json({ type: 'array', items: { type: 'object' } }, configExamples.exported),
       },
       errors: [...common, 422],
     },
@@ -29,7 +30,10 @@ export const accountItems: Items = {
       tag,
       summary: 'Seal all secrets again under the newest key',
       description: 'Says how many rows were written. Afterwards older keys are not needed any more.',
-      answer: json({ type: 'object', required: ['rows'], properties: { rows: { type: 'integer' } } }),
+      answer: json(
+        { type: 'object', required: ['rows'], properties: { rows: { type: 'integer' } } },
+        configExamples.rotated,
+      ),
       errors: common,
     },
   },
@@ -38,7 +42,7 @@ export const accountItems: Items = {
       id: 'readStatus',
       tag,
       summary: 'Say how the account and its sources stand',
-      answer: json(named('Status')),
+      answer: json(named('Status'), configExamples.status),
       errors: common,
     },
   },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { accountItems } from './openapi-account.ts';
-import { operation, pathParameters } from './openapi-operation.ts';
+import { header, type Operation, operation, pathParameters } from './openapi-operation.ts';
 import { planItems } from './openapi-plans.ts';
 import { revisionItems } from './openapi-revisions.ts';
 import { serverItems } from './openapi-server.ts';
@@ -19,8 +19,21 @@ export const configPaths: JsonObject = Object.fromEntries(
       path,
       {
         ...pathParameters(path, parameterOf),
-        ...Object.fromEntries(Object.entries(item).map(([method, spec]) => [method, operation(spec)])),
+        ...Object.fromEntries(
+          Object.entries(item).map(([method, spec]) => [method, operation(method === 'get' ? cached(spec) : spec)]),
+        ),
       },
     ],
   ),
 );
+
+/** What is read carries an ETag. */
+function cached(spec: Operation): Operation {
+  const { parameters = [], headers = [] } = spec;
+  return {
+    ...spec,
+    parameters: [...parameters, header('IfNoneMatch')],
+    headers: ['ETag', ...headers],
+    unchanged: true,
+  };
+}

@@ -55,8 +55,13 @@ export function operation(spec: Operation): JsonObject {
 }
 
 /** A body in JSON. */
-export function json(schema: JsonObject, example?: Json): JsonObject {
-  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+export function json(schema: JsonObject, example: Json): JsonObject {
+  return { 'application/json': { schema, example } };
+}
+
+/** A body that is text. */
+export function textual(type: string, example: string): JsonObject {
+  return { [type]: { schema: { type: 'string' }, example } };
 }
 
 /** A reference to a named schema. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { type Items, json, listOf, named, query } from './openapi-operation.ts';
+import { configExamples } from './openapi-config-examples.ts';
+import { type Items, json, listOf, named, query, textual } from './openapi-operation.ts';
 
 const tag = 'config';
 const common = [401, 403, 429, 503];
@@ -17,17 +18,10 @@ const dryRun = query('dryRun', 'Whether the plan is only stored and shown; `revi
 
 /** Documents: files with their paths, or one YAML text, whose problems name the file `-`. */
 const documents: JsonObject = {
-  ...json(named('DocumentFiles'), {
-    source: 'cli',
-    files: [
-      {
-        path: 'groups.yaml',
-        text: 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: developers\nspec: {}\n',
-      },
-    ],
-  }),
-  'application/yaml': { schema: { type: 'string' } },
+  ...json(named('DocumentFiles'), configExamples.files),
+  ...textual('application/yaml', configExamples.yaml),
 };
+
 /** The endpoints by which documents are validated, planned and applied. */
 export const planItems: Items = {
   '/api/config/validate': {
@@ -38,7 +32,7 @@ export const planItems: Items = {
       description: 'Reads, checks and resolves; the store is left alone.',
       parameters: [source],
       body: documents,
-      answer: json(named('Validation')),
+      answer: json(named('Validation'), configExamples.validation),
       errors: [400, ...common, 409, 412, 413, 415, 422],
     },
   },
@@ -50,13 +44,19 @@ export const planItems: Items = {
       description: 'Computes and stores what applying the documents would do.',
       parameters: options,
       body: documents,
-      answer: json(named('Plan')),
+      answer: json(named('Plan'), configExamples.savedPlan),
       status: 201,
       errors: [400, ...common, 409, 412, 413, 415, 422],
     },
   },
   '/api/config/plans/{id}': {
-    get: { id: 'readPlan', tag, summary: 'Read a stored plan', answer: json(named('Plan')), errors: [...common, 404] },
+    get: {
+      id: 'readPlan',
+      tag,
+      summary: 'Read a stored plan',
+      answer: json(named('Plan'), configExamples.savedPlan),
+      errors: [...common, 404],
+    },
   },
   '/api/config/plans/{id}/patch': {
     get: {
@@ -64,7 +64,7 @@ export const planItems: Items = {
       tag,
       summary: 'Read a stored plan as JSON patches',
       description: 'One patch (RFC 6902) of the spec for each object that the plan changes.',
-      answer: json(listOf('ObjectPatch')),
+      answer: json(listOf('ObjectPatch'), configExamples.patches),
       errors: [...common, 404, 412],
     },
   },
@@ -74,10 +74,10 @@ export const planItems: Items = {
       tag,
       summary: 'Apply a stored plan',
       description: 'Does what the plan said, or refuses because the account moved.',
-      body: json(named('Approval')),
+      body: json(named('Approval'), configExamples.approval),
       optionalBody: true,
-      answer: json(named('Applied')),
-      errors: [400, ...common, 404, 409, 412, 423, 428],
+      answer: json(named('Applied'), configExamples.applied),
+      errors: [400, ...common, 404, 409, 412, 413, 415, 423, 428],
     },
   },
   '/api/config/apply': {
@@ -88,7 +88,7 @@ export const planItems: Items = {
       description: 'All documents become one revision, or nothing changes.',
       parameters: [...options, dryRun],
       body: documents,
-      answer: json(named('Applied')),
+      answer: json(named('Applied'), configExamples.applied),
       errors: [400, ...common, 409, 412, 413, 415, 422, 423, 428],
     },
   },

@@ -1,3 +1,4 @@
+import { configExamples } from './openapi-config-examples.ts';
 import { type Items, json, listOf, named, query } from './openapi-operation.ts';
 
 const tag = 'config';
@@ -14,7 +15,7 @@ export const revisionItems: Items = {
         query('before', 'Only revisions before this one.', { type: 'integer', minimum: 1 }),
         query('limit', 'How many at most; 100 unless said otherwise.', { type: 'integer', minimum: 1, maximum: 1000 }),
       ],
-      answer: json(listOf('Revision')),
+      answer: json(listOf('Revision'), configExamples.revisions),
       errors: [...common, 422],
     },
   },
@@ -23,7 +24,7 @@ export const revisionItems: Items = {
       id: 'readRevision',
       tag,
       summary: 'Read a revision with its changes',
-      answer: json(named('RevisionWithChanges')),
+      answer: json(named('RevisionWithChanges'), configExamples.revision),
       errors: [...common, 404],
     },
   },

@@ -1,5 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
-import type { Kind, Verb } from '../kind.ts';
+import { entriesOf } from '../field.ts';
+import type { InUse, Kind, Verb } from '../kind.ts';
+import type { Edition } from '../means.ts';
 import type { Registry } from '../registry.ts';
 import { pluralWord } from './crd.ts';
 import { createExamples, type Examples } from './openapi-examples.ts';
@@ -7,17 +9,17 @@ import { header, json, listOf, named, type Operation, operation, pathParameters,
 import { responseSchema, summarySchema } from './response-schema.ts';
 import { fieldsOn, type Surface, specSchema } from './shape.ts';
 
-/** The path items of every kind that has endpoints. */
-export function kindPaths(registry: Registry): JsonObject {
+/** The path items of every kind that has endpoints in an edition. */
+export function kindPaths(registry: Registry, edition: Edition): JsonObject {
   const examples = createExamples(registry);
-  const items = registry.kinds.flatMap((kind) => pathItems(examples, kind));
+  const items = kindsOf(registry, edition).flatMap((kind) => pathItems(examples, kind));
   return Object.fromEntries(items.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The schemas of every kind that has endpoints, and the summaries that they use. */
-export function kindSchemas(registry: Registry): JsonObject {
+/** The schemas of every kind that has endpoints in an edition, and the summaries that they use. */
+export function kindSchemas(registry: Registry, edition: Edition): JsonObject {
   const names = { response: (kind: string) => named(kind), summary: (kind: string) => named(`${kind}Summary`) };
-  const schemas = registry.kinds.flatMap((kind): readonly (readonly [string, Json])[] => [
+  const schemas = kindsOf(registry, edition).flatMap((kind): readonly (readonly [string, Json])[] => [
     ...(kind.summary === undefined ? [] : [[`${kind.name}Summary`, summarySchema(kind)] as const]),
     ...(kind.path === undefined ? [] : [[kind.name, responseSchema(registry, kind, names)] as const]),
     ...(hasBody(kind) ? [[`${kind.name}Request`, tolerant(specSchema(registry, kind, 'request'))] as const] : []),
@@ -26,6 +28,10 @@ export function kindSchemas(registry: Registry): JsonObject {
       : []),
   ]);
   return Object.fromEntries(schemas);
+}
+
+function kindsOf(registry: Registry, edition: Edition): readonly Kind[] {
+  return registry.kinds.filter((kind) => kind.edition === undefined || kind.edition === edition);
 }
 
 function hasBody(kind: Kind): boolean {
@@ -55,37 +61,47 @@ function tolerant(schema: JsonObject): JsonObject {
 
 function pathItems(examples: Examples, kind: Kind): readonly (readonly [string, JsonObject])[] {
   if (kind.path === undefined) return [];
-  const one = `${kind.path}/{${kind.idParameter ?? 'id'}}`;
-  const items: readonly (readonly [string, readonly Verb[]])[] =
-    kind.single === true
-      ? [[kind.path, ['create', 'read', 'replace', 'delete']]]
-      : [
-          [kind.path, ['list', 'create']],
-          [one, ['read', 'replace', 'delete']],
-        ];
   const all =
     kind.listPath === undefined ? [] : [[kind.listPath, { get: operation(describeAll(examples, kind)) }] as const];
-  const paths = items.flatMap(([path, verbs]) => {
+  const aliases = (kind.alsoAt ?? []).flatMap((path, at) => itemsAt(examples, kind, path, at + 1));
+  return [...itemsAt(examples, kind, kind.path, 0), ...all, ...aliases];
+}
+
+/** The path items of a collection; `alias` numbers the other collections that lead to the same objects. */
+function itemsAt(
+  examples: Examples,
+  kind: Kind,
+  collection: string,
+  alias: number,
+): readonly (readonly [string, JsonObject])[] {
+  const items: readonly (readonly [string, readonly Verb[]])[] =
+    kind.single === true
+      ? [[collection, ['create', 'read', 'replace', 'delete']]]
+      : [
+          [collection, ['list', 'create']],
+          [`${collection}/{${kind.idParameter ?? 'id'}}`, ['read', 'replace', 'delete']],
+        ];
+  return items.flatMap(([path, verbs]) => {
     const offered = verbs.filter((verb) => kind.verbs.includes(verb));
     if (offered.length === 0) return [];
-    const operations = offered.map((verb) => [methods[verb], operation(describeVerb(examples, kind, verb))] as const);
+    const operations = offered.map((verb) => {
+      const described = describeVerb(examples, kind, verb);
+      return [methods[verb], operation(alias === 0 ? described : sameAs(kind, described, alias))] as const;
+    });
     const parameters = pathParameters(path, (name) => parameterOf(kind, name));
     return [[path, { ...parameters, ...Object.fromEntries(operations) }] as const];
   });
-  const aliases = (kind.alsoAt ?? []).flatMap((other) =>
-    paths.map(([path]) => [path.replace(kind.path ?? '', other), sameAs(path)] as const),
-  );
-  return [...paths, ...all, ...aliases];
 }
 
-/** A path item that is another one. */
-function sameAs(path: string): JsonObject {
-  return { $ref: `#/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}` };
+/** An operation that is another one at another path: generated clients need a name of its own. */
+function sameAs(kind: Kind, { id, ...rest }: Operation, alias: number): Operation {
+  return { ...rest, id: `${id}Alias${alias === 1 ? '' : alias}`, description: `The same as below \`${kind.path}\`.` };
 }
 
 /** The list of a child kind, whatever the parent. */
 function describeAll(examples: Examples, kind: Kind): Operation {
-  const { id, ...rest } = describeVerb(examples, { ...kind, filters: {} }, 'list');
+  const { parent, ...alone } = kind;
+  const { id, ...rest } = describeVerb(examples, { ...alone, filters: {} }, 'list');
   return { ...rest, id: id.replace('list', 'listAll') };
 }
 
@@ -119,21 +135,26 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     answer: json(listOf(kind.name), [examples.response(kind)]),
     headers: ['ETag'],
     unchanged: true,
-    errors: sorted(...always, ...(mayBeMissing(kind) ? [404] : []), ...(canBeRefused(kind) ? [422] : [])),
+    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), ...(canBeRefused(kind) ? [422] : [])),
   }),
   create: (kind, examples) => ({
     parameters: [header('Prefer')],
     body: json(named(`${kind.name}Request`), examples.request(kind)),
     answer: json(named(kind.name), examples.created(kind)),
     headers: ['ETag', 'Heddle-Ignored'],
-    errors: sorted(...always, ...(mayBeMissing(kind) ? [404] : []), 400, 409, 413, 415, 422),
+    errors: sorted(
+      ...always,
+      ...(kind.parent === undefined ? [] : [404]),
+      ...[400, 409, 413, 415, 422],
+      ...(hasConditions(kind) ? [412] : []),
+    ),
   }),
   read: (kind, examples) => ({
     parameters: [header('IfNoneMatch')],
     answer: json(named(kind.name), examples.response(kind)),
     headers: ['ETag'],
     unchanged: true,
-    errors: sorted(...always, 404),
+    errors: sorted(...always, ...(kind.implied === true ? [] : [404])),
   }),
   replace: (kind, examples) => ({
     description:
@@ -144,12 +165,17 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     body: json(named(`${kind.name}${hasOwnReplacement(kind) ? 'Replacement' : 'Request'}`), examples.replacement(kind)),
     answer: json(named(kind.name), examples.response(kind)),
     headers: ['ETag', 'Heddle-Ignored'],
-    errors: sorted(...always, 400, 404, 409, 412, 413, 415, 422),
+    errors: sorted(...always, 400, ...(kind.implied === true ? [] : [404]), 409, 412, 413, 415, 422),
   }),
   delete: (kind) => ({
     parameters: [header('IfMatch')],
     ...(kind.deleteReply === 'object' ? { answer: json({ type: 'object' }, {}) } : {}),
-    errors: sorted(...always, 400, 404, 409, 412, ...(kind.checkDeed === undefined ? [] : [422])),
+    errors: sorted(
+      ...always,
+      ...[404, 409, 412],
+      ...(canBeLinked(kind) ? [400] : []),
+      ...(kind.checkDeed === undefined ? [] : [422]),
+    ),
   }),
 };
 
@@ -161,9 +187,15 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
 }
 
-/** Whether the collection itself may not be there: without its parent, or in this edition. */
-function mayBeMissing(kind: Kind): boolean {
-  return kind.parent !== undefined || kind.edition !== undefined;
+/** Whether an object can only be made in certain circumstances, or in another edition. */
+function hasConditions(kind: Kind): boolean {
+  return kind.checkDeed !== undefined || entriesOf(kind.spec).some(([, { cloudOnly }]) => cloudOnly === true);
+}
+
+/** Whether a delete is refused because the object is linked to others, or for what it is. */
+function canBeLinked({ inUse, refuse }: Kind): boolean {
+  const reasons: readonly (InUse | undefined)[] = typeof inUse === 'object' ? Object.values(inUse) : [inUse];
+  return reasons.includes('linked') || refuse !== undefined;
 }
 
 /** Whether a list can be asked for with a value that nothing matches. */

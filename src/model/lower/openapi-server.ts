@@ -1,4 +1,4 @@
-import { type Items, json, named } from './openapi-operation.ts';
+import { type Items, json, named, textual } from './openapi-operation.ts';
 
 /** The endpoints about the server itself. */
 export const serverItems: Items = {
@@ -7,7 +7,7 @@ export const serverItems: Items = {
       id: 'readHealth',
       tag: 'server',
       summary: 'Say that the process answers',
-      answer: json(named('Health')),
+      answer: json(named('Health'), { status: 'ok' }),
       open: true,
       errors: [],
     },
@@ -17,7 +17,7 @@ export const serverItems: Items = {
       id: 'readReadiness',
       tag: 'server',
       summary: 'Say whether requests can be served',
-      answer: json(named('Health')),
+      answer: json(named('Health'), { status: 'ready' }),
       open: true,
       errors: [503],
     },
@@ -27,7 +27,7 @@ export const serverItems: Items = {
       id: 'readMetrics',
       tag: 'server',
       summary: 'Read measurements for Prometheus',
-      answer: { 'text/plain': { schema: { type: 'string' } } },
+      answer: textual('text/plain', '# TYPE config_revisions_total counter\nconfig_revisions_total 17\n'),
       errors: [401, 403, 503],
     },
   },
@@ -36,7 +36,7 @@ export const serverItems: Items = {
       id: 'readReference',
       tag: 'server',
       summary: 'Read this document as a page',
-      answer: { 'text/html': { schema: { type: 'string' } } },
+      answer: textual('text/html', '<!doctype html>'),
       errors: [401, 403, 429, 503],
     },
   },
@@ -45,7 +45,7 @@ export const serverItems: Items = {
       id: 'readOpenApi',
       tag: 'server',
       summary: 'Read this document',
-      answer: json({ type: 'object' }),
+      answer: json({ type: 'object' }, { openapi: '3.1.0', info: { title: 'Heddle', version: '0.1.0' }, paths: {} }),
       errors: [401, 403, 429, 503],
     },
   },

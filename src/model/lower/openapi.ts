@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import type { Edition } from '../means.ts';
 import type { Registry } from '../registry.ts';
 import {
   errorResponses,
@@ -17,11 +18,13 @@ export interface OpenApiOptions {
   readonly version: string;
   /** Path items of routes written by hand. */
   readonly extraPaths?: JsonObject;
+  /** What only the hosted edition has is left out elsewhere. */
+  readonly edition: Edition;
 }
 
 /** The OpenAPI 3.1 document of the whole interface. */
-export function lowerToOpenApi(registry: Registry, { version, extraPaths = {} }: OpenApiOptions): JsonObject {
-  const paths = withPaths({ ...kindPaths(registry), ...configPaths }, extraPaths);
+export function lowerToOpenApi(registry: Registry, { version, extraPaths = {}, edition }: OpenApiOptions): JsonObject {
+  const paths = withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths);
   return {
     openapi: '3.1.0',
     info: {
@@ -35,7 +38,7 @@ export function lowerToOpenApi(registry: Registry, { version, extraPaths = {} }:
     tags: tagsOf(paths).map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...kindSchemas(registry), ...configSchemas, ...errorSchemas },
+      schemas: { ...kindSchemas(registry, edition), ...configSchemas, ...errorSchemas },
       responses: errorResponses,
       parameters: sharedParameters,
       headers: sharedHeaders,

@@ -103,7 +103,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'ref':
       return { type: 'string', 'x-ref': field.kind };
     case 'refByType':
-      return { type: 'string', minLength: 1, 'x-ref': [...new Set(Object.values(field.kinds))].join(' or ') };
+      return { type: 'string', minLength: 1, 'x-ref': kindNames(field.kinds) };
     case 'refs':
       return bounded(
         { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' },
@@ -190,10 +190,15 @@ function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {
     additionalProperties: false,
     required: ['id', 'type'],
     properties: {
-      id: { type: 'string', description: 'The object referred to.' },
+      id: { type: 'string', description: 'The object referred to.', 'x-ref': kindNames(kinds) },
       type: { type: 'string', enum: Object.keys(kinds), description: 'What kind of object it is.' },
     },
   };
+}
+
+/** The kinds one of which a reference may have. */
+function kindNames(kinds: Readonly<Record<string, string>>): string {
+  return [...new Set(Object.values(kinds))].join(' or ');
 }
 
 function bounded(schema: JsonObject, bounds: Readonly<Record<string, number | undefined>>): JsonObject {

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../src/lib/json.ts';
+
+/** An operation as an OpenAPI document describes it. */
+export interface Described {
+  /** Method and path. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: JsonObject;
+  /** Its success. */
+  readonly answer: {
+    readonly status: number;
+    /** By media type; absent: the body is empty. */
+    readonly content?: JsonObject;
+    readonly headers: readonly string[];
+  };
+}
+
+const methods = ['get', 'put', 'post', 'delete', 'patch'];
+
+/** Every operation of an OpenAPI document. */
+export function operationsOf(document: JsonObject): readonly Described[] {
+  return Object.entries(document['paths'] as Readonly<Record<string, JsonObject>>).flatMap(([path, item]) =>
+    methods
+      .filter((method) => method in item)
+      .map((method) => {
+        const operation = item[method] as JsonObject;
+        return { name: `${method.toUpperCase()} ${path}`, method, path, operation, answer: answerOf(operation) };
+      }),
+  );
+}
+
+function answerOf({ responses }: JsonObject): Described['answer'] {
+  const [status = '', found] = Object.entries(responses as JsonObject).find(([code]) => code.startsWith('2')) ?? [];
+  const { content, headers } = (found ?? {}) as JsonObject;
+  return {
+    status: Number(status),
+    ...(content === undefined ? {} : { content: content as JsonObject }),
+    headers: Object.keys((headers ?? {}) as JsonObject),
+  };
+}
