@@ -3,12 +3,15 @@ import type { Engine } from '../../engine/engine.ts';
 import { type EventReader, readEvents } from '../../engine/events.ts';
 import { createNews, type News } from '../../engine/news.ts';
 import { Unavailable } from '../../model/errors.ts';
-import { operation, query } from '../../model/lower/openapi-operation.ts';
+import { operation, query, textual } from '../../model/lower/openapi-operation.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
 
 const path = '/api/config/events';
+
+const example =
+  'id: 18:1\nevent: revision\ndata: {"revision":18,"created_at":"2026-01-02T03:04:05.000Z","actor":{"type":"source","id":"office","name":"office"}}\n\n';
 
 /** What happens in an account, as a stream that can be taken up again where it was left. */
 export const events: AreaRoutes = {
@@ -30,7 +33,7 @@ export const events: AreaRoutes = {
         description:
           'Of every revision its `change` events in their order, then a `revision` event; a `notice` is about sources and plans. The id of each is its place, `revision:seq`: send the last one as `Last-Event-ID` or `after` to go on behind it. Without, the stream begins now.',
         parameters: [query('after', 'The place behind which to begin.')],
-        answer: { 'text/event-stream': { schema: { type: 'string' } } },
+        answer: textual('text/event-stream', example),
         errors: [401, 403, 404, 422, 429, 503],
       }),
     },

@@ -31,7 +31,7 @@ export const schemas: AreaRoutes = {
         summary: 'Read the JSON Schema of the documents of a kind',
         description:
           'Draft 7, for editors. `all` is the schema of every document. The `x-` keywords say how units merge.',
-        answer: json({ type: 'object' }),
+        answer: json({ type: 'object' }, { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Policy' }),
         headers: ['ETag'],
         unchanged: true,
         errors: [401, 403, 404, 429, 503],
