@@ -4,6 +4,7 @@ import { programVersion } from './cli/version.ts';
 import { createReader, type Reader } from './documents/reader.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
+import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
@@ -23,6 +24,7 @@ import { createValues } from './sources/values.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { readKeys } from './store/keys.ts';
 import { migrate } from './store/migrate.ts';
+import { openNotices } from './store/notices.ts';
 import { createVault, keyBytes } from './store/vault.ts';
 
 /** How a server is run. */
@@ -76,7 +78,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   try {
     const applied = await migrate(database);
     if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
-    const engine = createEngine(database, log, productRegistry(), means);
+    const { notices, close } = connectNotices(options.databaseUrl);
+    closing.unshift(close);
+    const engine = createEngine(database, log, productRegistry(), means, createTxtResolver(), notices);
     closing.unshift(() => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
@@ -105,6 +109,14 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   }
 }
 
+/** A notice board that reaches the other servers of a Postgres; an embedded database has one server. */
+function connectNotices(url: string | undefined): { notices: NoticeBoard; close(): Promise<void> } {
+  if (url === undefined) return { notices: createNoticeBoard(), close: async () => {} };
+  const board = createNoticeBoard((key, message) => connection.tell(key, message));
+  const connection = openNotices({ url, heard: (message) => board.receive(message), missed: () => board.missed() });
+  return { notices: board, close: () => connection.close() };
+}
+
 /** Wires the engine on a database that is up to date. */
 export function createEngine(
   database: Database,
@@ -112,9 +124,13 @@ export function createEngine(
   registry: Registry = productRegistry(),
   means: Means = ephemeralMeans(),
   resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
+  notices: NoticeBoard = createNoticeBoard(),
 ): Engine {
   const snapshots = createSnapshots(database, registry);
-  const listeners: Engine['listeners'] = new Set([(revision) => logRevision(revision, log)]);
+  const listeners: Engine['listeners'] = new Set([
+    (revision) => logRevision(revision, log),
+    ({ account, revision }) => notices.tell({ what: 'revision', account, revision }),
+  ]);
   const now = () => new Date().toISOString();
   const committer = createCommitter({
     database,
@@ -139,6 +155,7 @@ export function createEngine(
     firstObjects: firstObjects({ now, newId }),
     resolveTxt,
     listeners,
+    notices,
   };
 }
 

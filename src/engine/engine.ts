@@ -7,6 +7,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Database } from '../store/database.ts';
 import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
+import type { NoticeBoard } from './notices.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** What every use case needs. Time and ids come in here, so that tests can fix them. */
@@ -27,6 +28,8 @@ export interface Engine {
   resolveTxt(name: string): Promise<readonly string[]>;
   /** Told about every commit of this server, after it happened. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
+  /** Hints from all servers on this database. */
+  readonly notices: NoticeBoard;
 }
 
 /** A revision that this server made. */

@@ -8,18 +8,17 @@ export interface News {
   close(): void;
 }
 
-/** How long another server's revision may stay unnoticed. */
+/** How long a revision whose notice was lost may stay unnoticed. */
 const pollMs = 1000;
 
-/** What this server commits is told at once; what others commit is found by asking, while somebody follows the account. */
-export function createNews(engine: Pick<Engine, 'database' | 'listeners'>): News {
+/** Notices tell at once what servers commit; what they miss is found by asking, while somebody follows the account. */
+export function createNews(engine: Pick<Engine, 'database' | 'notices'>): News {
   const followers = new Map<string, Set<() => void>>();
   const seen = new Map<string, string>();
   const tell = (account: string): void => {
     for (const wake of followers.get(account) ?? []) wake();
   };
-  const onCommit = ({ account }: { readonly account: string }): void => tell(account);
-  engine.listeners.add(onCommit);
+  const unlisten = engine.notices.on(({ account }) => tell(account));
   let asking = false;
   const ask = async (): Promise<void> => {
     if (asking) return;
@@ -49,7 +48,7 @@ export function createNews(engine: Pick<Engine, 'database' | 'listeners'>): News
     },
     close() {
       clearInterval(timer);
-      engine.listeners.delete(onCommit);
+      unlisten();
       followers.clear();
     },
   };

@@ -1,0 +1,60 @@
+/** A hint for every server: an account moved on, or something about its sources wants to be looked at. */
+export type Notice =
+  | { readonly what: 'revision'; readonly account: string; readonly revision: number }
+  | { readonly what: 'sources'; readonly account: string };
+
+/** Tells servers of each other. Hints may be lost; nothing may depend on them but how soon something happens. */
+export interface NoticeBoard {
+  /** Tells those who listen on this server now, and those on other servers soon. */
+  tell(notice: Notice): void;
+  /** Hears what any server tells. Returns a function that ends it. */
+  on(listener: (notice: Notice) => void): () => void;
+  /** Hears that hints may have been missed. Returns a function that ends it. */
+  onMissed(listener: () => void): () => void;
+}
+
+/** A notice board with a way to other servers. */
+export interface ConnectedBoard extends NoticeBoard {
+  /** Takes in what another server told; what cannot be read is of a newer program. */
+  receive(message: string): void;
+  missed(): void;
+}
+
+/** Creates a notice board; `send` takes messages to other servers, of which only the newest under a key matters. */
+export function createNoticeBoard(send: (key: string, message: string) => void = () => undefined): ConnectedBoard {
+  const listeners = new Set<(notice: Notice) => void>();
+  const missing = new Set<() => void>();
+  const spread = (notice: Notice): void => {
+    for (const listener of listeners) listener(notice);
+  };
+  return {
+    tell(notice) {
+      spread(notice);
+      send(`${notice.what} ${notice.account}`, write(notice));
+    },
+    on: (listener) => joined(listeners, listener),
+    onMissed: (listener) => joined(missing, listener),
+    receive(message) {
+      const notice = read(message);
+      if (notice !== undefined) spread(notice);
+    },
+    missed() {
+      for (const listener of missing) listener();
+    },
+  };
+}
+
+function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function write(notice: Notice): string {
+  return notice.what === 'revision' ? `r ${notice.account} ${notice.revision}` : `s ${notice.account}`;
+}
+
+function read(message: string): Notice | undefined {
+  const [what, account = '', revision = ''] = message.split(' ');
+  if (what === 'r' && /^\d+$/.test(revision)) return { what: 'revision', account, revision: Number(revision) };
+  return what === 's' ? { what: 'sources', account } : undefined;
+}

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
+import {
+  type ConditionType,
+  isSameStatus,
+  readStatus,
+  type SourceStatus,
+  shownStatus,
+  unknownStatus,
+} from '../../src/model/source-status.ts';
+
+const applied = (digest: string, revision?: number): SourceEvent => ({
+  what: 'applied',
+  digest,
+  message: revision === undefined ? 'nothing to do' : `revision ${revision}`,
+  at: revision ?? 9,
+  inventory: { Group: 2 },
+  ...(revision === undefined ? {} : { revision }),
+});
+const refused = (digest: string, state: 'invalid' | 'needs_approval' | 'conflicted'): SourceEvent => ({
+  what: 'refused',
+  digest,
+  state,
+  message: `it is ${state}`,
+  at: 5,
+});
+
+/** The status after events that happen a minute apart, from 12:00 on. */
+function statusAfter(events: readonly SourceEvent[], generation = 1): SourceStatus {
+  return events.reduce(
+    (status, event, at) => nextStatus(status, event, { now: `2026-01-01T12:0${at}:00.000Z`, generation }),
+    unknownStatus,
+  );
+}
+
+const conditionOf = (status: SourceStatus, type: ConditionType) =>
+  status.conditions.find((condition) => condition.type === type);
+
+describe('the status of a source', () => {
+  test('says after applying what was applied, when, and what the source holds', () => {
+    expect(statusAfter([applied('a', 4)])).toMatchObject({
+      state: 'applied',
+      message: 'revision 4',
+      observedDigest: 'a',
+      lastAppliedDigest: 'a',
+      lastAppliedRevision: 4,
+      lastAppliedAt: '2026-01-01T12:00:00.000Z',
+      inventory: { Group: 2 },
+      history: [{ digest: 'a', result: 'applied', revision: 4 }],
+    });
+  });
+
+  test('E116: Ready keeps its transition time when it is confirmed, and takes a new one when it changes', () => {
+    const twice = statusAfter([applied('a', 4), applied('a'), applied('b', 5)]);
+    expect(conditionOf(twice, 'Ready')).toMatchObject({
+      status: 'True',
+      lastTransitionTime: '2026-01-01T12:00:00.000Z',
+    });
+    const gone = nextStatus(
+      twice,
+      { what: 'unavailable', message: 'no directory' },
+      { now: '2026-01-01T13:00:00.000Z', generation: 1 },
+    );
+    expect(conditionOf(gone, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'SourceUnavailable',
+      lastTransitionTime: '2026-01-01T13:00:00.000Z',
+    });
+  });
+
+  test('E117: what was found under earlier settings is not shown as ready', () => {
+    const status = statusAfter([applied('a', 4)], 2);
+    expect(shownStatus(status, 2)).toBe(status);
+    expect(conditionOf(shownStatus(status, 3), 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Outdated' });
+    expect(conditionOf(shownStatus(statusAfter([refused('a', 'invalid')], 2), 3), 'Ready')).toMatchObject({
+      status: 'False',
+    });
+  });
+
+  test.each([
+    ['invalid', 'InvalidDocuments', 'False'],
+    ['needs_approval', 'NeedsApproval', 'False'],
+    ['conflicted', 'Conflicted', 'True'],
+  ] as const)('E118: %s stalls it until something changes, and applying clears that', (state, reason, conflicted) => {
+    const stalled = statusAfter([applied('a', 4), refused('b', state)]);
+    expect(conditionOf(stalled, 'Stalled')).toMatchObject({ status: 'True', reason });
+    expect(conditionOf(stalled, 'Ready')).toMatchObject({ status: 'False', reason });
+    expect(conditionOf(stalled, 'Conflicted')).toMatchObject({ status: conflicted });
+    expect(stalled.lastAppliedDigest).toBe('a');
+    const well = statusAfter([applied('a', 4), refused('b', state), applied('c', 6)]);
+    expect(conditionOf(well, 'Stalled')).toMatchObject({ status: 'False' });
+    expect(conditionOf(well, 'Conflicted')).toMatchObject({ status: 'False' });
+  });
+
+  test('names a loop that runs hot until it applies again', () => {
+    const hot = statusAfter([applied('a', 4), { what: 'hot', message: 'HotLoop: 20 reconciles' }]);
+    expect(hot.state).toBe('stalled');
+    expect(conditionOf(hot, 'Stalled')).toMatchObject({ status: 'True', reason: 'HotLoop' });
+    expect(
+      conditionOf(statusAfter([applied('a', 4), { what: 'hot', message: '' }, applied('a')]), 'Stalled'),
+    ).toMatchObject({
+      status: 'False',
+    });
+  });
+
+  test('keeps what it knows while the source cannot be read, and says that it is tried again', () => {
+    const gone = statusAfter([applied('a', 4), { what: 'unavailable', message: 'no directory' }]);
+    expect(gone).toMatchObject({ state: 'unavailable', lastAppliedRevision: 4, lastAppliedDigest: 'a' });
+    expect(conditionOf(gone, 'Reconciling')).toMatchObject({ status: 'True' });
+    expect(conditionOf(gone, 'Stalled')).toMatchObject({ status: 'False' });
+  });
+
+  test('shows drift without taking its readiness away', () => {
+    const drifted = statusAfter([{ ...(applied('a', 4) as object), drifted: 3 } as SourceEvent]);
+    expect(conditionOf(drifted, 'Drifted')).toMatchObject({
+      status: 'True',
+      message: '3 stated values are different in the account',
+    });
+    expect(conditionOf(drifted, 'Ready')).toMatchObject({ status: 'True' });
+  });
+
+  test('is suspended beside how it fared, until it is resumed', () => {
+    const still = statusAfter([applied('a', 4), { what: 'suspended' }]);
+    expect(still.state).toBe('suspended');
+    expect(conditionOf(still, 'Suspended')).toMatchObject({ status: 'True' });
+    expect(conditionOf(still, 'Ready')).toMatchObject({ status: 'True' });
+    expect(conditionOf(statusAfter([{ what: 'suspended' }, { what: 'resumed' }]), 'Suspended')).toMatchObject({
+      status: 'False',
+    });
+  });
+
+  test('remembers the last ten ends, the same end on the same content once', () => {
+    const same = statusAfter([refused('a', 'invalid'), refused('a', 'invalid'), applied('a', 4), applied('a')]);
+    expect(same.history.map(({ result }) => result)).toEqual(['applied', 'invalid']);
+    const many = Array.from({ length: 9 }, (_, at) => applied(`d${at}`, at));
+    const status = [...many, ...many].reduce(
+      (before, event) => nextStatus(before, event, { now: 'now', generation: 1 }),
+      unknownStatus,
+    );
+    expect(status.history).toHaveLength(10);
+    expect(status.history[0]).toMatchObject({ digest: 'd8', revision: 8 });
+  });
+});
+
+describe('a status is worth a write', () => {
+  const status = statusAfter([applied('a', 4)]);
+
+  test('not when only times and the revision that was looked at changed', () => {
+    expect(isSameStatus(status, statusAfter([applied('a', 4), applied('a')]))).toBe(true);
+    expect(isSameStatus(status, { ...status, nextRunAt: 'later', observedRevision: 77 })).toBe(true);
+    expect(isSameStatus(status, JSON.parse(JSON.stringify(status)))).toBe(true);
+  });
+
+  test('when anything else did', () => {
+    expect(isSameStatus(status, statusAfter([applied('a', 4), applied('b')]))).toBe(false);
+    expect(isSameStatus(status, nextStatus(status, { what: 'suspended' }, { now: '', generation: 1 }))).toBe(false);
+    expect(isSameStatus(status, { ...status, observedGeneration: 2 })).toBe(false);
+  });
+
+  test('that an older program wrote is read as far as it goes', () => {
+    const old = readStatus({ state: 'applied', message: 'm', lastAppliedRevision: 3 });
+    expect(old).toMatchObject({ state: 'applied', lastAppliedRevision: 3, conditions: [], history: [] });
+    expect(readStatus({}).state).toBe('pending');
+  });
+});

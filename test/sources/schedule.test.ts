@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  begin,
+  type Conclusion,
+  createSchedule,
+  end,
+  isNew,
+  plainTiming,
+  resume,
+  type Schedule,
+  step,
+  suspend,
+  type Trigger,
+  want,
+} from '../../src/sources/schedule.ts';
+
+const minute = 60_000;
+const { intervalMs, refillMs, probeMs, burst, hintGapMs } = plainTiming;
+
+/** Runs what is due at a moment and ends it at once; what was run, and the schedule after it. */
+function run(schedule: Schedule, now: number, conclusion: Conclusion, random = 0.5): [Trigger | undefined, Schedule] {
+  const stepped = step(schedule, now);
+  if (!('run' in stepped.step)) return [undefined, stepped.schedule];
+  const trigger = stepped.step.run;
+  return [trigger, end(begin(stepped.schedule, trigger, now), conclusion, now, random)];
+}
+
+const same: Conclusion = { result: 'same' };
+const failed: Conclusion = { result: 'failed' };
+const done = (wrote: boolean, key = 'k'): Conclusion => ({ result: 'done', key, wrote });
+const refused = (key: string): Conclusion => ({ result: 'refused', key });
+const started = run(createSchedule(plainTiming, 0), 0, done(true))[1];
+const due = (schedule: Schedule, now: number) => step(schedule, now).step;
+
+describe('a schedule', () => {
+  test('begins at once, or after the delay that spreads many sources over time', () => {
+    expect(due(createSchedule(plainTiming, 0), 0)).toEqual({ run: 'start' });
+    const later = createSchedule(plainTiming, 100, { delay: 400 });
+    expect(due(later, 499)).toEqual({ until: 500 });
+    expect(due(later, 500)).toEqual({ run: 'interval' });
+  });
+
+  test.each([
+    ['success', done(false), 0, 0.9 * intervalMs],
+    ['success', done(false), 1, 1.1 * intervalMs],
+    ['refusal', refused('k'), 0.5, intervalMs],
+    ['nothing new', same, 0.25, 0.95 * intervalMs],
+  ])('comes back after an interval that is off by a tenth at most, after %s', (_, conclusion, random, after) => {
+    const [, schedule] = run(want(started, 'request'), 1000, conclusion, random);
+    expect(due(schedule, 1000)).toEqual({ until: 1000 + after });
+    expect(due(schedule, 1000 + after)).toEqual({ run: 'interval' });
+  });
+
+  test('E133: what was refused is not new until its input changes, somebody asks, or it could not be reached meanwhile', () => {
+    const [, schedule] = run(want(started, 'content'), minute, refused('a'));
+    expect([isNew(schedule, 'a'), isNew(schedule, 'b')]).toEqual([false, true]);
+    const asked = begin(want(schedule, 'request'), 'request', 2 * minute);
+    expect(isNew(asked, 'a')).toBe(true);
+    const reset = begin(want(schedule, 'settings'), 'settings', 2 * minute);
+    expect(isNew(reset, 'a')).toBe(false);
+    expect(isNew(run(want(schedule, 'content'), minute, failed)[1], 'a')).toBe(true);
+  });
+
+  test('tries again what was out of reach, later and later, and never later than after five minutes', () => {
+    let schedule = started;
+    const delays: number[] = [];
+    let now = 0;
+    for (let failure = 0; failure < 12; failure += 1) {
+      schedule = run(want(schedule, 'request'), now, failed, 1)[1];
+      if (failure === 0) expect(due(schedule, now)).toEqual({ until: now + 2000 });
+      schedule = { ...schedule, failures: failure + 1 };
+      const next = end(begin(schedule, 'retry', now), failed, now, 1);
+      delays.push((next.retryAt ?? 0) - now);
+      now += 1;
+    }
+    expect(delays.slice(0, 4)).toEqual([4000, 8000, 16_000, 32_000]);
+    expect(Math.max(...delays)).toBe(5 * minute);
+    expect(run(started, intervalMs, failed, 0)[1].retryAt).toBe(intervalMs + 1000);
+  });
+
+  test('forgets failures after a success', () => {
+    const [, failing] = run(want(started, 'content'), 0, failed, 1);
+    expect(due(failing, 2000)).toEqual({ run: 'retry' });
+    const [, well] = run(failing, 2000, done(true), 1);
+    expect([well.failures, well.retryAt]).toEqual([0, undefined]);
+  });
+
+  test('answers any number of events by one reconcile, and those that come during one by another', () => {
+    const many = Array.from({ length: 50 }).reduce<Schedule>((schedule) => want(schedule, 'content'), started);
+    const running = begin(many, 'content', 0);
+    expect(due(running, 0)).toEqual({});
+    const again = end(want(want(running, 'content'), 'content'), done(true), 10, 0.5);
+    const [trigger, rest] = run(again, 10, done(true));
+    expect(trigger).toBe('content');
+    expect(due(rest, 10)).toEqual({ until: 10 + intervalMs });
+  });
+
+  test('E132: a hundred hints a second are one look in five seconds', () => {
+    let schedule = started;
+    const runs: number[] = [];
+    for (let now = 1; now <= 20_000; now += 10) {
+      const [trigger, next] = run(want(schedule, 'hint'), now, same);
+      if (trigger !== undefined) runs.push(now);
+      schedule = next;
+    }
+    expect(runs).toHaveLength(Math.floor(20_000 / hintGapMs));
+    expect(schedule.hot).toBeUndefined();
+  });
+
+  test('lets what a person asks for overtake what an event asks for', () => {
+    expect(due(want(want(started, 'hint'), 'request'), 0)).toEqual({ run: 'request' });
+    expect(due(want(want(started, 'request'), 'content'), 0)).toEqual({ run: 'request' });
+    expect(due(want(want(started, 'hint'), 'content'), 0)).toEqual({ run: 'content' });
+  });
+});
+
+describe('E134: a loop that runs hot', () => {
+  /** Twenty reconciles in twenty seconds, each of which changed something. */
+  const spent = Array.from({ length: burst - 1 }).reduce<Schedule>(
+    (schedule, _, at) => run(want(schedule, 'content'), at * 1000, done(true))[1],
+    started,
+  );
+  const hot = step(want(spent, 'content'), 19_000).schedule;
+
+  test('is stopped at the one too many, and names what drove it', () => {
+    expect(spent.hot).toBeUndefined();
+    expect(hot.hot).toEqual({ trigger: 'content', probeAt: 19_000 + probeMs });
+    expect(due(hot, 19_000)).toEqual({ until: 19_000 + probeMs });
+  });
+
+  test('is probed every five minutes, and goes on when a probe finds nothing to change', () => {
+    const probing = 19_000 + probeMs;
+    const [trigger, stillHot] = run(hot, probing, done(true));
+    expect(trigger).toBe('probe');
+    expect(due(stillHot, probing)).toEqual({ until: probing + probeMs });
+    const [, cool] = run(stillHot, probing + probeMs, same);
+    expect(cool.hot).toBeUndefined();
+    expect(due(want(cool, 'content'), probing + probeMs)).toEqual({ run: 'content' });
+  });
+
+  test.each<Trigger>(['request', 'approval', 'settings', 'resume'])('runs again at once on %s', (trigger) => {
+    const [ran, cool] = run(want(hot, trigger), 20_000, done(true));
+    expect([ran, cool.hot]).toEqual([trigger, undefined]);
+    expect(due(want(cool, 'content'), 20_000)).toEqual({ run: 'content' });
+  });
+
+  test('is not one that finds nothing new however often it looks, nor one that writes at each interval', () => {
+    let schedule = started;
+    for (let now = 0; now < 100; now += 1) schedule = run(want(schedule, 'content'), now, same)[1];
+    expect(step(want(schedule, 'content'), 100).schedule.hot).toBeUndefined();
+    for (let at = 1; at < 100; at += 1) schedule = run(schedule, at * intervalMs * 1.2, done(true))[1];
+    expect(schedule.hot).toBeUndefined();
+  });
+
+  test('may go on after half a minute for each reconcile', () => {
+    expect(due(want(spent, 'content'), 18_000 + refillMs)).toEqual({ run: 'content' });
+  });
+});
+
+describe('E135: a suspended schedule', () => {
+  test('runs nothing until it is resumed, and then at once', () => {
+    const still = suspend(started);
+    expect(due(want(still, 'request'), 10 * intervalMs)).toEqual({});
+    expect(due(resume(still), 5)).toEqual({ run: 'resume' });
+    expect(resume(started)).toBe(started);
+  });
+
+  test('lets a running reconcile complete', () => {
+    const still = suspend(begin(started, 'content', 0));
+    expect(still.running).toBe('content');
+    expect(due(end(still, done(true), 10, 0.5), 10 * intervalMs)).toEqual({});
+  });
+});
+
+describe('whatever happens', () => {
+  const conclusions = fc.oneof(
+    fc.constant(same),
+    fc.constant(failed),
+    fc.boolean().map((wrote) => done(wrote)),
+    fc.constantFrom('a', 'b').map(refused),
+  );
+  const happening = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ after: fc.nat(10_000), trigger: fc.constantFrom<Trigger>('content', 'hint') }),
+    },
+    { weight: 1, arbitrary: fc.record({ after: fc.nat(400_000), trigger: fc.constant(undefined) }) },
+  );
+  const life = fc.array(fc.tuple(happening, conclusions, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(3000)), {
+    minLength: 50,
+    maxLength: 200,
+  });
+
+  test('the loop waits for a moment or runs, changes things no more often than the bucket allows, and is never forgotten', () => {
+    fc.assert(
+      fc.property(life, (steps) => {
+        let schedule = createSchedule(plainTiming, 0);
+        let now = 0;
+        const spending: number[] = [];
+        for (const [{ after, trigger }, conclusion, random, lasts] of steps) {
+          now += after;
+          if (trigger !== undefined) schedule = want(schedule, trigger);
+          const next = step(schedule, now);
+          schedule = next.schedule;
+          if (!('run' in next.step)) {
+            const { until = Number.POSITIVE_INFINITY } = next.step;
+            // Never later than the interval or the probe.
+            expect(until - now).toBeLessThanOrEqual(Math.max(1.1 * intervalMs, probeMs));
+            continue;
+          }
+          schedule = begin(schedule, next.step.run, now);
+          expect(step(schedule, now).step).toEqual({});
+          now += lasts;
+          schedule = end(schedule, conclusion, now, random);
+          const wrote = conclusion.result === 'done' && conclusion.wrote;
+          if (wrote) spending.push(now);
+          const lately = spending.filter((at) => at > now - 10 * minute).length;
+          expect(lately).toBeLessThanOrEqual(burst + (10 * minute) / refillMs + (10 * minute) / probeMs + 1);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createNoticeBoard, type Notice } from '../../src/engine/notices.ts';
+import { openNotices } from '../../src/store/notices.ts';
+import { testDatabase } from '../setup/database.ts';
+import { onServer } from '../setup/sql.ts';
+
+const patience = { timeout: 15_000, interval: 10 };
+
+/** The notices of one server: what it hears, and how often it may have missed something. */
+function server(url: string) {
+  const heard: Notice[] = [];
+  const state = { missed: 0 };
+  const board = createNoticeBoard((key, message) => connection.tell(key, message));
+  const connection = openNotices({ url, heard: (message) => board.receive(message), missed: () => board.missed() });
+  board.on((notice) => heard.push(notice));
+  board.onMissed(() => {
+    state.missed += 1;
+  });
+  onTestFinished(() => connection.close());
+  return { board, heard, state, connection, ready: () => expect.poll(() => state.missed, patience).toBeGreaterThan(0) };
+}
+
+async function database(): Promise<string> {
+  const made = await testDatabase('postgres');
+  onTestFinished(() => made[Symbol.asyncDispose]());
+  return made.url ?? '';
+}
+
+const revision = (number: number): Notice => ({ what: 'revision', account: 'a', revision: number });
+
+it('what one server tells, it hears once and at once, and every other server soon', async () => {
+  const url = await database();
+  const [one, two, three] = [server(url), server(url), server(url)];
+  for (const each of [one, two, three]) await each.ready();
+  one.board.tell(revision(1));
+  one.board.tell({ what: 'sources', account: 'a' });
+  expect(one.heard).toHaveLength(2);
+  for (const { heard } of [two, three])
+    await expect.poll(() => heard, patience).toEqual([revision(1), { what: 'sources', account: 'a' }]);
+  // What comes after its own notices could only come behind them.
+  two.board.tell(revision(2));
+  await expect.poll(() => one.heard.at(-1), patience).toEqual(revision(2));
+  expect(one.heard).toHaveLength(3);
+});
+
+it('of a thousand revisions of an account the newest arrives, in few messages', async () => {
+  const url = await database();
+  const [one, two] = [server(url), server(url)];
+  for (const each of [one, two]) await each.ready();
+  for (let at = 1; at <= 1000; at += 1) one.board.tell(revision(at));
+  await expect.poll(() => two.heard.at(-1), patience).toEqual(revision(1000));
+  expect(two.heard.length).toBeLessThan(20);
+});
+
+it('a connection that breaks is made again, and everybody is told that something may have been missed', async () => {
+  const url = await database();
+  const [one, two] = [server(url), server(url)];
+  for (const each of [one, two]) await each.ready();
+  await onServer(
+    url,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'heddle notices' and datname = current_database()",
+  );
+  for (const { state } of [one, two]) await expect.poll(() => state.missed, patience).toBe(2);
+  one.board.tell(revision(7));
+  await expect.poll(() => two.heard, patience).toEqual([revision(7)]);
+});
+
+it('what a newer program tells is passed over, and closing while it connects leaves nothing behind', async () => {
+  const board = createNoticeBoard();
+  const heard: Notice[] = [];
+  board.on((notice) => heard.push(notice));
+  for (const message of ['', 'x a', 'r a', 'r a b', 'z a 1 2']) board.receive(message);
+  expect(heard).toEqual([]);
+  await server(await database()).connection.close();
+});
