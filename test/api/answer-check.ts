@@ -20,7 +20,7 @@ export function createAnswerCheck(registry: Registry, edition: Edition): AnswerC
  * Checks every answer of the operations of an OpenAPI document: the status is listed, and the body has these members and
  * no others.
  */
-function checkBy(description: JsonObject): AnswerCheck {
+export function checkBy(description: JsonObject): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp } });
   ajv.addSchema(closed(description) as JsonObject, 'openapi');
   const compiled = new Map<string, ValidateFunction>();

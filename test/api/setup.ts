@@ -130,7 +130,8 @@ function engineOn(database: Database, { log = () => {}, resolveTxt, ...means }: 
   return createEngine(database, log, plain.registry, { ...plain.means, ...means }, resolveTxt);
 }
 
-function createCall(app: FastifyInstance, check: AnswerCheck): Call {
+/** Sends JSON with the owner's token, and has every answer checked. */
+export function createCall(app: FastifyInstance, check: AnswerCheck): Call {
   return async (method, url, body, headers = {}) => {
     const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type = body === undefined ? {} : { 'content-type': 'application/json' };

@@ -1,0 +1,80 @@
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import type { Described } from './described.ts';
+
+/** What was made so far. */
+export interface Known {
+  readonly document: JsonObject;
+  /** Ids by the path of the collection in which they are found. */
+  readonly inPaths: Map<string, string>;
+  /** Ids by kind. */
+  readonly byKind: Map<string, string>;
+}
+
+/** Nothing is known yet. */
+export function createKnown(document: JsonObject): Known {
+  return { document, inPaths: new Map(), byKind: new Map() };
+}
+
+/** Values for the parameters of a path: ids that are known, else what the document gives as an example. */
+export function placeOf(known: Known, { path }: Described): Readonly<Record<string, string>> | undefined {
+  const place: Record<string, string> = {};
+  for (const { index, 1: name = '' } of path.matchAll(/\{(\w+)\}/g)) {
+    const id = known.inPaths.get(path.slice(0, index - 1)) ?? exampleOf(known.document, path, name);
+    if (id === undefined) return undefined;
+    place[name] = id;
+  }
+  return place;
+}
+
+/** An example with real ids where the schema says `x-ref`; `undefined` while one of them is not known. */
+export function withIds(known: Known, schema: JsonObject, value: Json, beside: JsonObject = {}): Json | undefined {
+  const found = resolved(known.document, schema);
+  const kinds = found['x-ref'];
+  if (typeof value === 'string') return typeof kinds === 'string' ? idOf(known, kinds, beside) : value;
+  if (Array.isArray(value)) {
+    const items = typeof kinds === 'string' ? { 'x-ref': kinds } : (asObject(found['items']) ?? {});
+    return whole(value.map((item) => withIds(known, items, item)));
+  }
+  if (!isObject(value)) return value;
+  const object = value as JsonObject;
+  const schemaOf = (name: string) =>
+    asObject(asObject(found['properties'])?.[name]) ?? asObject(found['additionalProperties']) ?? {};
+  const members = Object.entries(object).map(
+    ([name, item]) =>
+      [
+        typeof kinds === 'string' ? idOf(known, kinds, {}) : name,
+        withIds(known, schemaOf(name), item, object),
+      ] as const,
+  );
+  return whole(members.flat()) === undefined ? undefined : (Object.fromEntries(members) as JsonObject);
+}
+
+/** The id of something of a kind; of several kinds, the one that a member beside the reference says. */
+function idOf({ byKind }: Known, kinds: string, beside: JsonObject): string | undefined {
+  const [first = '', second = first] = kinds.split(' or ');
+  const type = beside['type'] ?? beside['target_type'];
+  return byKind.get(type === 'peer' ? first : second);
+}
+
+function resolved(document: JsonObject, schema: JsonObject): JsonObject {
+  const target = schema['$ref'];
+  if (typeof target !== 'string') return schema;
+  const names = target.slice(2).split('/');
+  return names.reduce<JsonObject>((inner, name) => asObject(inner[name]) ?? {}, document);
+}
+
+function exampleOf(document: JsonObject, path: string, name: string): string | undefined {
+  const item = asObject(asObject(document['paths'])?.[path]);
+  const parameters = (item?.['parameters'] ?? []) as readonly JsonObject[];
+  const example = parameters.find((parameter) => parameter['name'] === name)?.['example'];
+  return typeof example === 'string' ? example : undefined;
+}
+
+function whole(values: readonly (Json | undefined)[]): Json | undefined {
+  return values.includes(undefined) ? undefined : (values as readonly Json[]);
+}
+
+/** The value when it is an object. */
+export function asObject(value: Json | undefined): JsonObject | undefined {
+  return isObject(value) ? (value as JsonObject) : undefined;
+}

@@ -1,0 +1,101 @@
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import type { Edition } from '../../src/model/means.ts';
+import { rows } from '../spec/fields.ts';
+import { pathOf } from '../spec/walk.ts';
+import { addCluster, createWorld } from '../spec/world.ts';
+import { checkBy } from './answer-check.ts';
+import { type Described, operationsOf } from './described.ts';
+import { asObject, createKnown, type Known, placeOf, withIds } from './example-ids.ts';
+import { type Answer, createCall, type TestApi } from './setup.ts';
+
+/** An account in which every operation of an OpenAPI document is tried with its own examples. */
+export interface Scene {
+  readonly operations: readonly Described[];
+  /** Whether everything that the operation names is there: ids of its path and of its example. */
+  isReady(of: Described): boolean;
+  /** Sends every example of the operation; answers what was not as the document says. */
+  attempt(of: Described): Promise<readonly string[]>;
+}
+
+/**
+ * Operations whose object has to be in a certain state first, or that nothing else needs any more; the table of the
+ * specification says how they get there.
+ */
+const circumstances: ReadonlySet<string> = new Set([
+  'DELETE /api/groups/{groupId}',
+  'POST /api/integrations/msp/tenants/{id}/dns',
+  'POST /api/integrations/msp/tenants/{id}/unlink',
+  'POST /api/integrations/msp/tenants/{id}/subscription',
+  'POST /api/integrations/msp/tenants/{id}/invite',
+  'PUT /api/integrations/msp/tenants/{id}/invite',
+]);
+
+/** Reads the document of a server and puts there what nothing over HTTP makes. */
+export async function createScene(api: TestApi, edition: Edition, txt: Map<string, readonly string[]>): Promise<Scene> {
+  const document: JsonObject = (await api.call('GET', '/api/openapi.json')).body;
+  const call = createCall(api.app, checkBy(document));
+  const world = createWorld(api, edition, txt);
+  const [peer = ''] = await api.peers('laptop');
+  await addCluster(api, 'proxy.example.com', { supports_custom_ports: true, supports_reputation: true });
+  const known = createKnown(document);
+  known.inPaths.set('/api/peers', peer);
+  known.inPaths.set('/api/accounts', api.account);
+  known.inPaths.set('/api/reverse-proxies/clusters', 'proxy.example.com');
+  known.inPaths.set('/api/config/revisions', '1');
+  known.byKind.set('Peer', peer);
+  return {
+    operations: operationsOf(document),
+    isReady: (of) => placeOf(known, of) !== undefined && bodiesOf(known, of).every(({ complete }) => complete),
+    async attempt(of) {
+      const row = circumstances.has(of.name) ? rows[of.name] : undefined;
+      const faults: string[] = [];
+      for (const { type, body } of bodiesOf(known, of)) {
+        const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
+        const sent = withOwnIds(of, body, await row?.request?.samples[0]?.body(world, place));
+        const headers = { ...(await row?.as?.(world, place)), ...(type === undefined ? {} : { 'content-type': type }) };
+        const url = pathOf(of.name, place);
+        const answer = await call(of.method.toUpperCase(), url, sent, headers);
+        if (answer.status !== of.answer.status)
+          faults.push(`${of.name}: ${answer.status} ${JSON.stringify(answer.body)} to ${JSON.stringify(sent)}`);
+        note(known, of, answer);
+      }
+      return faults;
+    },
+  };
+}
+
+interface Body {
+  readonly type?: string;
+  readonly body?: Json | undefined;
+  /** Everything that the example names has a real id. */
+  readonly complete: boolean;
+}
+
+/** The examples of an operation, one a media type. */
+function bodiesOf(known: Known, { operation }: Described): readonly Body[] {
+  const content = asObject(asObject(operation['requestBody'])?.['content']);
+  if (content === undefined) return [{ complete: true }];
+  return Object.entries(content).map(([type, media]) => {
+    const { schema, example } = media as { readonly schema: JsonObject; readonly example: Json };
+    const body = withIds(known, schema, example);
+    return { type, body, complete: body !== undefined };
+  });
+}
+
+/** The example with the ids of a sample that fits the circumstances. */
+function withOwnIds({ operation }: Described, example: Json | undefined, sample?: JsonObject): Json | undefined {
+  if (sample === undefined || !isObject(example)) return example;
+  const content = asObject(asObject(operation['requestBody'])?.['content']);
+  const schema = asObject(asObject(content?.['application/json'])?.['schema']);
+  const refs = Object.entries(asObject(schema?.['properties']) ?? {}).filter(([, of]) => asObject(of)?.['x-ref']);
+  return { ...example, ...Object.fromEntries(refs.map(([name]) => [name, sample[name] as Json])) } as JsonObject;
+}
+
+/** Remembers what came into being: the first of a collection, and the first of a kind. */
+function note({ inPaths, byKind }: Known, { method, path, answer }: Described, { body }: Answer): void {
+  if (method !== 'post' || body?.id === undefined) return;
+  if (!inPaths.has(path)) inPaths.set(path, String(body.id));
+  const schema = asObject(asObject(answer.content?.['application/json'])?.['schema']);
+  const kind = String(schema?.['$ref']).split('/').at(-1) ?? '';
+  if (!byKind.has(kind)) byKind.set(kind, String(body.id));
+}
