@@ -2,42 +2,109 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine } from '../engine/engine.ts';
 
+/** One metric as `/metrics` describes it. */
+export interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds in seconds. */
+  readonly buckets?: readonly number[];
+}
+
+/** Every metric of the server: what is not here is not exposed, and the dashboard may name nothing else. */
+export const metrics = {
+  http_request_seconds: {
+    type: 'histogram',
+    help: 'Time to answer a request.',
+    labels: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+  },
+  config_reconcile_seconds: {
+    type: 'histogram',
+    help: 'Time of a reconcile of a source, by how it ended.',
+    labels: ['source', 'result'],
+    buckets: [0.01, 0.05, 0.2, 1, 5, 20, 60],
+  },
+  config_ops_total: {
+    type: 'counter',
+    help: 'Changes of objects that were committed.',
+    labels: ['kind', 'action'],
+  },
+  config_revisions_total: { type: 'counter', help: 'Revisions that this server made.', labels: [] },
+  config_drift_units: {
+    type: 'gauge',
+    help: 'Units whose value is not the one that a source declares.',
+    labels: ['source'],
+  },
+  config_lock_wait_seconds: {
+    type: 'histogram',
+    help: 'Time that a commit waited for others of its account.',
+    labels: [],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+  },
+  config_source_age_seconds: {
+    type: 'gauge',
+    help: 'Time since what a source declares was applied or found to be in place.',
+    labels: ['source'],
+  },
+  config_breaker_open: {
+    type: 'gauge',
+    help: 'Whether a source is stopped because two writers undo each other (1) or not (0).',
+    labels: ['source'],
+  },
+  config_plan_guard_trips_total: {
+    type: 'counter',
+    help: 'Plans that a guard stopped until somebody approves them.',
+    labels: ['guard'],
+  },
+  process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
+} as const satisfies Readonly<Record<string, Metric>>;
+
 /** Counts what the server does, for Prometheus; answers `GET /metrics`. */
 export function addMetrics(app: FastifyInstance, engine: Engine, open: boolean): void {
-  const registry = new Registry();
-  const requests = new Histogram({
-    name: 'http_request_seconds',
-    help: 'Time to answer a request.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [registry],
-  });
-  const operations = new Counter({
-    name: 'config_ops_total',
-    help: 'Changes of objects that were committed.',
-    labelNames: ['kind', 'action'],
-    registers: [registry],
-  });
-  const revisions = new Counter({
-    name: 'config_revisions_total',
-    help: 'Revisions that this server made.',
-    registers: [registry],
-  });
-  const memory = new Gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory.', registers: [registry] });
-
+  const meters = createMeters();
   engine.listeners.add(({ plan }) => {
-    revisions.inc();
+    meters.count('config_revisions_total');
     for (const { action, before, after } of plan.changes)
-      operations.inc({ kind: after?.kind ?? before?.kind ?? '', action });
+      meters.count('config_ops_total', { kind: after?.kind ?? before?.kind ?? '', action });
   });
   app.addHook('onResponse', async (request, reply) => {
-    requests.observe(
-      { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode },
-      reply.elapsedTime / 1000,
-    );
+    const labels = {
+      method: request.method,
+      route: request.routeOptions.url ?? 'unknown',
+      status: reply.statusCode,
+    };
+    meters.observe('http_request_seconds', reply.elapsedTime / 1000, labels);
   });
   app.get('/metrics', { config: { open } }, async (_request, reply) => {
-    memory.set(process.memoryUsage.rss());
-    return reply.header('content-type', registry.contentType).send(await registry.metrics());
+    meters.set('process_resident_memory_bytes', process.memoryUsage.rss());
+    return reply.header('content-type', meters.contentType).send(await meters.text());
   });
+}
+
+type Labels = Readonly<Record<string, string | number>>;
+type NameOf<T extends Metric['type']> = {
+  [K in keyof typeof metrics]: (typeof metrics)[K]['type'] extends T ? K : never;
+}[keyof typeof metrics];
+
+/** The metrics of one server, by name. */
+function createMeters() {
+  const registry = new Registry();
+  const counters = new Map<string, Counter>();
+  const gauges = new Map<string, Gauge>();
+  const histograms = new Map<string, Histogram>();
+  for (const [name, metric] of Object.entries<Metric>(metrics)) {
+    const options = { name, help: metric.help, labelNames: [...metric.labels], registers: [registry] };
+    if (metric.type === 'counter') counters.set(name, new Counter(options));
+    else if (metric.type === 'gauge') gauges.set(name, new Gauge(options));
+    else histograms.set(name, new Histogram({ ...options, buckets: [...(metric.buckets ?? [])] }));
+  }
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    count: (name: NameOf<'counter'>, labels: Labels = {}) => counters.get(name)?.inc(labels),
+    set: (name: NameOf<'gauge'>, value: number, labels: Labels = {}) => gauges.get(name)?.set(labels, value),
+    observe: (name: NameOf<'histogram'>, seconds: number, labels: Labels = {}) =>
+      histograms.get(name)?.observe(labels, seconds),
+  };
 }

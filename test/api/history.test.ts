@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { metrics } from '../../src/api/metrics.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';
@@ -166,6 +167,8 @@ it('counts what it does, for Prometheus', async () => {
   expect(body).toContain('config_ops_total{kind="Group",action="create"} 1');
   expect(body).toMatch(/^http_request_seconds_count\{method="GET",route="\/api\/groups\/:id",status="404"\} 1$/m);
   expect(body).toMatch(/^process_resident_memory_bytes \d+$/m);
+  const described = [...body.matchAll(/^# HELP (\w+) /gm)].map(([, name]) => name);
+  expect(described.sort()).toEqual(Object.keys(metrics).sort());
   for (const line of body.split('\n')) expect(line).toMatch(/^(#.*|\w+(\{.*\})? [\d.e+-]+|)$/);
 });
 
