@@ -21,6 +21,9 @@ export interface Facets {
 /** The index of keys that objects had before. */
 export const aliasIndex = 'alias';
 
+/** The index of objects of which somebody holds units for a while; all of a kind under one empty value. */
+export const overrideIndex = 'override';
+
 /** The reference row that ties a child to its parent. */
 export const parentField = 'parent';
 
@@ -45,6 +48,7 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
   }
   const indexes = object.name === '' ? [] : [{ index: 'name', value: object.name }];
   for (const alias of object.aliases ?? []) indexes.push({ index: aliasIndex, value: alias });
+  if (object.overrides !== undefined) indexes.push({ index: overrideIndex, value: '' });
   for (const [index, values] of Object.entries(kind.indexes)) {
     for (const value of values(object)) indexes.push({ index, value });
   }

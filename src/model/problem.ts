@@ -15,6 +15,8 @@ export interface Problem {
   readonly line?: number | undefined;
   /** 1-based. */
   readonly column?: number | undefined;
+  /** The source whose document stands in the way. */
+  readonly source?: string | undefined;
 }
 
 /** Sorted by place, so that equal input gives equal output whatever order the checks ran in. */

@@ -51,7 +51,7 @@ function identity(change: Change | Claim, created: ReadonlyMap<string, string>):
 }
 
 /** The value with handed-out ids replaced; lists in which one stood are sorted again, because ids had sorted them. */
-function portable(value: Json, created: ReadonlyMap<string, string>): Json {
+export function portable(value: Json, created: ReadonlyMap<string, string>): Json {
   if (created.size === 0) return value;
   if (typeof value === 'string') return replaceId(value, created);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,9 +1,11 @@
+import type { Json } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { createIdGiver } from '../model/wire-id.ts';
+import { contestOf, type WantedUnit, wantedDigest } from './contested.ts';
 import { expandDocuments } from './desired.ts';
 import { placeFault } from './fault-place.ts';
 import { type Edit, finishPlan } from './finish.ts';
@@ -13,18 +15,23 @@ import type { Move, Outcome } from './plan.ts';
 import { pruneObjects } from './prune.ts';
 import type { Names } from './resolve.ts';
 import { changesSince } from './since.ts';
-import { type DocumentsInput, editTarget, problemOf, type Target } from './stated-object.ts';
+import { type DocumentsInput, editTarget, type Planning, problemOf, type Target } from './stated-object.ts';
 
 /**
  * Plans what leads from the snapshot to the documents of one source. Either a plan or every problem of the input.
  * A generator: it yields now and then, so that a large plan does not keep others from being answered.
  */
-export function* planDocuments(input: DocumentsInput): Generator<undefined, Outcome> {
-  const narrowed = input.since === undefined ? undefined : yield* planSince(input, input.since);
+export function* planDocuments(given: DocumentsInput): Generator<undefined, Outcome> {
+  const input = { ...given, contest: contestOf(given.snapshot, given.source, given.wanted) };
+  // What others want may contradict documents that did not change.
+  const since = input.contest.isEmpty ? input.since : undefined;
+  const narrowed = since === undefined ? undefined : yield* planSince(input, since);
   return (
     narrowed ?? (yield* planScope(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }))
   );
 }
+
+type Contested = Omit<Planning, 'digest'>;
 
 /** The part of the account and of the input that a plan looks at. */
 interface Scope {
@@ -34,14 +41,14 @@ interface Scope {
 }
 
 /** Plans only what changed since the last time; `undefined` when something left, which is for a plan of everything. */
-function* planSince(input: DocumentsInput, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
+function* planSince(input: Contested, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
   const scope = changesSince(input.snapshot, input.source, since, input.documents);
   if (scope === undefined) return undefined;
   const outcome = yield* planScope(input, scope);
   return outcome.ok && outcome.plan.counts.delete === 0 ? outcome : undefined;
 }
 
-function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, Outcome> {
+function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcome> {
   const { snapshot } = input;
   const expanded = yield* expandDocuments(snapshot.registry, input.validator, scope.documents);
   const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, scope.gone);
@@ -58,17 +65,18 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
   const leaving = pruneObjects({ ...prune, stated: kept }).leaving;
   const names = namesOf(snapshot, targets, expanded.broken, leaving);
   const problems: Problem[] = [...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
-  const found = yield* editTargets(input, targets, names);
+  const found = yield* editTargets({ ...input, digest: digestAmong(targets) }, targets, names);
   problems.push(...found.problems);
+  const wanted = { keys: wantedKeys(input.source, targets), units: found.wants };
   if (problems.length > 0)
-    return { ok: false, problems: sortProblems([...problems, ...brokenRules(input, targets, found.edits)]) };
+    return { ok: false, problems: sortProblems([...problems, ...brokenRules(input, targets, found.edits)]), wanted };
   yield undefined;
   const pruned = pruneObjects({ ...prune, stated: afterwards(targets, found.edits) });
-  return finishPlan({
+  const outcome = finishPlan({
     snapshot,
     edits: [...pruned.edits, ...found.edits],
     source: input.source,
-    options: { prune: input.prune, allowEmpty: input.allowEmpty },
+    options: { prune: input.prune, allowEmpty: input.allowEmpty, ...(input.force === true ? { force: true } : {}) },
     warnings: sortProblems([...pruned.warnings, ...found.warnings]),
     moves: found.moves,
     locate: locateIn(targets),
@@ -85,6 +93,26 @@ function* planScope(input: DocumentsInput, scope: Scope): Generator<undefined, O
         allowEmpty: input.allowEmpty || !input.prune,
       }),
   });
+  return outcome.ok ? outcome : { ...outcome, wanted };
+}
+
+/** `Kind/key` of the stored objects that the source states and did not state before. */
+function wantedKeys(source: string, targets: readonly Target[]): readonly string[] {
+  const fresh = targets.filter(({ existing }) => existing?.declared.every((item) => item.source !== source) === true);
+  return fresh.map(({ desired }) => `${desired.kind.name}/${desired.key}`);
+}
+
+/** Values of this plan name what it makes by kind and key. */
+function digestAmong(targets: readonly Target[]): (value: Json) => string {
+  let created: Map<string, string> | undefined;
+  return (value) => {
+    created ??= new Map(
+      targets
+        .filter(({ existing }) => existing === undefined)
+        .map(({ id, desired }) => [id, `@${desired.kind.name}/${desired.key}`]),
+    );
+    return wantedDigest(value, created);
+  };
 }
 
 /** What depends on values and objects that the broken documents might change. */
@@ -116,26 +144,25 @@ interface FoundEdits {
   readonly moves: readonly Move[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  readonly wants: readonly WantedUnit[];
 }
 
-function* editTargets(
-  input: DocumentsInput,
-  targets: readonly Target[],
-  names: Names,
-): Generator<undefined, FoundEdits> {
+function* editTargets(input: Planning, targets: readonly Target[], names: Names): Generator<undefined, FoundEdits> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const edits: Edit[] = [];
   const moves: Move[] = [];
+  const wants: WantedUnit[] = [];
   for (const [at, target] of targets.entries()) {
     const result = editTarget(input, target, names);
     problems.push(...result.problems);
     warnings.push(...result.warnings);
     if (result.edit !== undefined) edits.push(result.edit);
     if (result.move !== undefined) moves.push(result.move);
+    if (result.wants !== undefined) wants.push(...result.wants);
     if (at % 500 === 499) yield undefined;
   }
-  return { edits, moves, problems, warnings };
+  return { edits, moves, problems, warnings, wants };
 }
 
 /** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. */

@@ -20,6 +20,7 @@ export interface Edit {
   readonly after?: StoredObject;
   readonly place?: Place | undefined;
   readonly resets?: readonly string[];
+  readonly claimed?: readonly string[];
   /** It follows from another edit: what forbids people to change the object does not forbid this. */
   readonly internal?: true;
   /** What the request gave beside the spec. */
@@ -37,6 +38,8 @@ export interface FinishInput {
   /** Finds the place of a fault in the input. */
   readonly locate: Locate;
   guards?(changes: readonly Change[]): readonly TrippedGuard[];
+  /** What a change of an object leaves beside its spec. */
+  settle?(before: StoredObject, after: StoredObject): StoredObject;
   newId(): string;
   /** ISO 8601. */
   readonly now?: string;
@@ -55,7 +58,7 @@ export function finishPlan(input: FinishInput): Outcome {
   for (const edit of withConsequences(snapshot, input.edits, { now, newId: input.newId, actor: input.actor })) {
     sortEdit(
       input,
-      edit.before === undefined ? bear(input, edit, { now, random: means.random }, outputs) : edit,
+      edit.before === undefined ? bear(input, edit, { now, random: means.random }, outputs) : settled(input, edit),
       changes,
       claims,
     );
@@ -100,6 +103,11 @@ export function finishPlan(input: FinishInput): Outcome {
     outputs,
   };
   return { ok: true, plan, next };
+}
+
+function settled({ settle }: FinishInput, edit: Edit): Edit {
+  if (settle === undefined || edit.before === undefined || edit.after === undefined) return edit;
+  return { ...edit, after: settle(edit.before, edit.after) };
 }
 
 /** Lets a new object be born: who made it and what the server makes up is added, what may be shown once is put aside. */
@@ -150,6 +158,7 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
         after: stamped,
         units,
         resets: edit.resets ?? [],
+        ...(edit.claimed === undefined || edit.claimed.length === 0 ? {} : { claimed: edit.claimed }),
         risks: [],
         ...place,
       });
@@ -165,7 +174,8 @@ function stamp(snapshot: Snapshot, before: StoredObject | undefined, after: Stor
 
 function claimAction(before: StoredObject, after: StoredObject): Claim['action'] {
   if (after.declared.length > before.declared.length) return 'claim';
-  return after.declared.length < before.declared.length ? 'release' : 'restate';
+  if (after.declared.length < before.declared.length) return 'release';
+  return after.declared === before.declared ? 'override' : 'restate';
 }
 
 function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts {

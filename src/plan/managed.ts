@@ -1,59 +1,114 @@
-import type { JsonObject } from '../lib/json.ts';
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type Kind, statesOnly } from '../model/kind.ts';
-import type { StoredObject } from '../model/object.ts';
+import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { diffUnits, unitsOf } from '../model/units.ts';
+import { diffUnits, type UnitChange, unitsOf } from '../model/units.ts';
+import { isRestrictive } from './failsafe.ts';
+import { exclusiveFields, fieldOf, sourceOrigin } from './membership.ts';
 import type { Change } from './plan.ts';
-import { sourceOrigin } from './state-units.ts';
+import { labeler, labelPath } from './view.ts';
+
+/** A unit that a request changes although sources state it. */
+export interface HeldUnit {
+  readonly path: string;
+  readonly by: Declaration;
+  /** Whether the source wants such a change refused (`guard`), instead of undone or reported later. */
+  readonly refused: boolean;
+}
 
 /**
- * The units of a request that sources state with another value. Equal values pass, so clients that replace whole
- * objects can still change what nobody states.
+ * The units of a request that sources state with another value. Equal values pass, so clients that replace whole objects
+ * can still change what nobody states; so do a return to what is stated, and a restrictive value of a failsafe unit.
  */
-export function managedProblems(kind: Kind, before: StoredObject, spec: JsonObject): readonly Problem[] {
+export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, spec: JsonObject): readonly HeldUnit[] {
   if (before.declared.length === 0) return [];
   const changes = diffUnits(kind.spec, before.spec, spec);
   if (changes.length === 0) return [];
-  const stated = before.declared.map((declaration) => ({ declaration, units: unitsOf(kind.spec, declaration.stated) }));
+  const declared = before.declared.map((by) => ({
+    ...{ by, units: unitsOf(kind.spec, by.stated) },
+    closed: exclusiveFields(kind.spec, by),
+  }));
   return changes.flatMap((change) => {
-    const owner = stated.find(({ units }) => units.has(change.path));
-    if (owner === undefined || addsNothing(change.after)) return [];
-    const { source, file, line } = owner.declaration;
-    const message = `${change.path} is managed by the source ${source} (${file}:${line}); change it there`;
-    return [
-      {
-        code: 'managed_field',
-        kind: kind.name,
-        key: before.key ?? before.name,
-        path: `/${change.path.split(/[.[]/)[0]}`,
-        message,
-      },
-    ];
+    if (isRestrictive(kind.spec, change.path, change.after)) return [];
+    const owners = declared.filter((one) => holds(one, change)).map(({ by }) => by);
+    const refusing = owners.find(({ source }) => state.settingsOf(source).conflictMode === 'guard');
+    const by = refusing ?? owners[0];
+    return by === undefined ? [] : [{ path: change.path, by, refused: refusing !== undefined }];
   });
 }
 
-/** An object that a source states is deleted by deleting its document, unless documents neither make nor end such objects. */
-export function ownedProblems(kind: Kind, object: StoredObject, goes: 'itself' | 'along'): readonly Problem[] {
-  const [by] = object.declared;
-  if (by === undefined || statesOnly(kind)) return [];
+/** Whether a change goes against what a source states: another value, or a member that nobody may add. */
+function holds(
+  { units, closed }: { readonly units: ReadonlyMap<string, Json>; readonly closed: readonly string[] },
+  { path, before, after }: UnitChange,
+): boolean {
+  if (units.has(path)) return !isStated(units.get(path), after);
+  return before === undefined && closed.includes(fieldOf(path));
+}
+
+/** Membership that keeps the source's origin only gains or loses other origins. */
+function isStated(stated: Json | undefined, after: Json | undefined): boolean {
+  return equalJson(stated, after) || (Array.isArray(after) && after.includes(sourceOrigin));
+}
+
+/** The problems of units that sources want nobody else to change. */
+export function managedProblems(
+  state: Snapshot,
+  kind: Kind,
+  before: StoredObject,
+  held: readonly HeldUnit[],
+): readonly Problem[] {
+  return held
+    .filter(({ refused }) => refused)
+    .map(({ path, by }) => ({
+      code: 'managed_field',
+      kind: kind.name,
+      key: before.key ?? before.name,
+      path: `/${fieldOf(path)}`,
+      ...placeOf(by),
+      message: `${labelPath(path, labeler(state, state))} is managed by ${described(by)}; change it there`,
+    }));
+}
+
+/** What may happen to an object that a source states, and why. */
+export interface Leaving {
+  /** The object itself is deleted, or it goes along with another one. */
+  readonly goes: 'itself' | 'along';
+  /** The caller asked to override what sources state. */
+  readonly breakGlass: boolean;
+}
+
+/**
+ * An object that a source states is deleted by deleting its document, unless documents neither make nor end such objects,
+ * or all that state it would rather make it anew (`correct`).
+ */
+export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Leaving): readonly Problem[] {
+  const by = object.declared.find(({ source }) => state.settingsOf(source).conflictMode !== 'correct');
+  if (by === undefined || statesOnly(state.registry.get(object.kind))) return [];
   const name = `${object.kind} ${object.key ?? object.name}`;
-  const manager = `is managed by the source ${by.source} (${by.file}:${by.line})`;
-  const message =
-    goes === 'itself'
-      ? `${name} ${manager}; delete it there`
-      : `${name} would go too, and ${manager}; delete it there first`;
-  return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, message }];
+  const remedy =
+    leaving.goes === 'itself'
+      ? `${name} is managed by ${described(by)}; delete it there`
+      : `${name} would go too, and is managed by ${described(by)}; delete it there first`;
+  const message = leaving.breakGlass ? `${remedy}: breaking the glass sets values aside, it deletes nothing` : remedy;
+  return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...placeOf(by), message }];
 }
 
 /** What follows from a request leaves alone what sources state, like the request itself. */
-export function consequenceProblems(changes: readonly Change[], next: Snapshot): readonly Problem[] {
+export function consequenceProblems(
+  changes: readonly Change[],
+  next: Snapshot,
+  breakGlass: boolean,
+): readonly Problem[] {
   return changes.flatMap(({ internal, before, after }) => {
     if (internal !== true || before === undefined) return [];
     const kind = next.registry.get(before.kind);
-    if (after === undefined) return ownedProblems(kind, before, 'along');
-    return managedProblems(kind, { ...before, spec: withoutPending(kind, before.spec, next) }, after.spec);
+    if (after === undefined) return ownedProblems(next, before, { goes: 'along', breakGlass });
+    if (breakGlass) return [];
+    const present = { ...before, spec: withoutPending(kind, before.spec, next) };
+    return managedProblems(next, kind, before, heldUnits(next, kind, present, after.spec));
   });
 }
 
@@ -64,7 +119,10 @@ function withoutPending(kind: Kind, spec: JsonObject, next: Snapshot): JsonObjec
   );
 }
 
-/** Membership that keeps the source's origin only gains or loses other origins. */
-function addsNothing(after: unknown): boolean {
-  return Array.isArray(after) && after.includes(sourceOrigin);
+function described({ source, file, line }: Declaration): string {
+  return `the source ${source} (${file}:${line})`;
+}
+
+function placeOf({ source, file, line }: Declaration): Pick<Problem, 'source' | 'file' | 'line'> {
+  return { source, file, line };
 }

@@ -3,6 +3,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
+import type { Wanted } from './contested.ts';
 
 export type Action = 'create' | 'update' | 'delete';
 
@@ -15,6 +16,8 @@ export interface Change {
   readonly units: readonly UnitChange[];
   /** Paths of units that fall back to their default because nobody states them any more. */
   readonly resets: readonly string[];
+  /** Paths of units that nobody stated until now and that a source takes over with another value. */
+  readonly claimed?: readonly string[];
   readonly place?: Place;
   /** It follows from another change. */
   readonly internal?: true;
@@ -22,9 +25,9 @@ export interface Change {
   readonly risks: readonly string[];
 }
 
-/** A change of who states what, without a change of value: it makes a revision, but it is no change for exit codes. */
+/** A change of who states what or holds what for a while, without a change of value: it makes a revision, but it is no change for exit codes. */
 export interface Claim {
-  readonly action: 'claim' | 'release' | 'restate';
+  readonly action: 'claim' | 'release' | 'restate' | 'override';
   readonly before: StoredObject;
   readonly after: StoredObject;
   /** What differs without being a change: see `isHandover`. */
@@ -73,7 +76,12 @@ export interface Plan {
 /** A plan with the snapshot it leads to, or all that is wrong with the input. */
 export type Outcome =
   | { readonly ok: true; readonly plan: Plan; readonly next: Snapshot }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly Problem[];
+      /** Of documents: what their source wants and cannot have. */
+      readonly wanted?: Omit<Wanted, 'source'>;
+    };
 
 /** Whether applying the plan would write nothing. */
 export function isEmptyPlan(plan: Plan): boolean {

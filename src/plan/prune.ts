@@ -3,6 +3,8 @@ import { originOf, type StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from './finish.ts';
+import { withoutSourceOrigins } from './membership.ts';
+import { overridesMember } from './overrides.ts';
 import { describeReferrer } from './rules.ts';
 import { stateUnits } from './state-units.ts';
 
@@ -117,15 +119,18 @@ function release(
   const kind = snapshot.registry.get(object.kind);
   const fields = kind.spec;
   // What nobody else manages keeps its values; between sources, units that only this one stated fall back to their default.
-  const { spec, resets } =
-    others.length > 0 ? stateUnits(fields, object, source, {}) : { spec: object.spec, resets: [] };
-  const { owner, key, ...rest } = object;
+  const { spec, resets, overrides } =
+    others.length > 0
+      ? stateUnits(fields, object, source, {}, { now })
+      : { spec: withoutSourceOrigins(fields, object.spec, declared), resets: [], overrides: [] };
+  const { owner, key, overrides: _, ...rest } = object;
   const next = owner === source ? others[0] : owner;
   const after: StoredObject = {
     ...rest,
     ...(next === undefined ? {} : { owner: next }),
     ...(declared.length === 0 && next === undefined && kind.singleton === undefined ? {} : { key }),
     spec,
+    ...overridesMember(overrides),
     declared,
     updatedAt: spec === object.spec ? object.updatedAt : now,
   };

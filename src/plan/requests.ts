@@ -1,9 +1,9 @@
-import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { equalJson, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
-import { type AnyField, entriesOf, type Fields, isEmpty } from '../model/field.ts';
+import type { Fields } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
-import { fieldsOn, isEchoed } from '../model/lower/shape.ts';
+import { fieldsOn } from '../model/lower/shape.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import { normalize } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -15,9 +15,11 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { formatFaultsBeside, isTyped, ruleFaultsBeside } from '../model/spec-faults.ts';
 import type { Validator } from '../model/validate.ts';
 import { createIdGiver } from '../model/wire-id.ts';
+import { type BreakGlass, settleOverrides } from './break-glass.ts';
 import { matchEntries } from './entries.ts';
 import { finishPlan } from './finish.ts';
-import { consequenceProblems, managedProblems, ownedProblems } from './managed.ts';
+import { keepStored, mergeMembers } from './keep.ts';
+import { consequenceProblems, heldUnits, managedProblems, ownedProblems } from './managed.ts';
 import type { Outcome } from './plan.ts';
 import { unknownReference } from './rules.ts';
 
@@ -32,13 +34,12 @@ export interface RequestContext {
   newId(): string;
   readonly means?: Means;
   readonly actor?: Actor;
+  /** What sources state is set aside, by whom and how long. */
+  readonly breakGlass?: BreakGlass;
 }
 
 /** The outcome of a request, the object it is about, and the members of the body that nothing knows. */
 export type RequestOutcome = Outcome & { readonly id: string; readonly ignored: readonly string[] };
-
-/** The origin of membership elements that requests put there. */
-const apiOrigin = 'api';
 
 /** What the server decides about a new object beside its request. */
 export type Seed = Partial<Pick<StoredObject, 'id' | 'key' | 'derived'>>;
@@ -73,7 +74,8 @@ export function planCreate(
     updatedAt: context.now,
     declared: [],
   };
-  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits: [{ after, given: read.given }] }));
+  const edits = [{ after, given: read.given }];
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
   return { ...outcome, id, ignored: read.ignored };
 }
 
@@ -95,8 +97,10 @@ export function planReplace(
   if (faults.length > 0) return refused(kind, withRules(kind, kept, faults), before.id, read.ignored);
   const canonical = canonicalSpec(kind, kept);
   const spec = mergeMembers(kind.spec, before.spec, canonical.spec);
-  const managed = managedProblems(kind, before, spec);
-  if (managed.length > 0) return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
+  const { snapshot, breakGlass } = context;
+  const managed = managedProblems(snapshot, kind, before, heldUnits(snapshot, kind, before, spec));
+  if (managed.length > 0 && breakGlass === undefined)
+    return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
   const derived = entries.ids === undefined ? before.derived : { ...before.derived, entry_ids: entries.ids };
   const same = equalJson(spec, before.spec) && equalJson(derived, before.derived);
   const after: StoredObject = {
@@ -106,13 +110,13 @@ export function planReplace(
     derived,
     updatedAt: context.now,
   };
-  const implied = context.snapshot.get(before.id) === undefined;
+  const implied = snapshot.get(before.id) === undefined;
   const edits = [
     implied && !same
       ? { after: withKey(kind, after), given: read.given }
       : { before, after: same ? before : after, given: read.given },
   ];
-  const outcome = guarded(finishPlan({ ...finishing(context, kind), edits }));
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
@@ -125,18 +129,19 @@ function withKey({ singleton }: Kind, object: StoredObject): StoredObject {
 export function planDelete(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
   const { snapshot } = context;
   const leaving = withChildren(snapshot, before);
+  const breakGlass = context.breakGlass !== undefined;
   const managed = leaving.flatMap((object) =>
-    ownedProblems(snapshot.registry.get(object.kind), object, object === before ? 'itself' : 'along'),
+    ownedProblems(snapshot, object, { goes: object === before ? 'itself' : 'along', breakGlass }),
   );
   if (managed.length > 0) return { ok: false, problems: sortProblems(managed), id: before.id, ignored: [] };
   const edits = leaving.map((object) => ({ before: object }));
-  return { ...guarded(finishPlan({ ...finishing(context, kind), edits })), id: before.id, ignored: [] };
+  return { ...guarded(finishPlan({ ...finishing(context, kind), edits }), context), id: before.id, ignored: [] };
 }
 
 /** A plan whose consequences take or change what sources state is refused. */
-function guarded(outcome: Outcome): Outcome {
+function guarded(outcome: Outcome, { breakGlass }: RequestContext): Outcome {
   if (!outcome.ok) return outcome;
-  const problems = consequenceProblems(outcome.plan.changes, outcome.next);
+  const problems = consequenceProblems(outcome.plan.changes, outcome.next, breakGlass !== undefined);
   return problems.length === 0 ? outcome : { ok: false, problems: sortProblems(problems) };
 }
 
@@ -145,6 +150,13 @@ interface Body {
   readonly given: JsonObject;
   readonly faults: readonly Fault[];
   readonly ignored: readonly string[];
+}
+
+/** A request settles the overrides of what it changes. */
+function settling({ snapshot, breakGlass }: RequestContext) {
+  return {
+    settle: (before: StoredObject, after: StoredObject) => settleOverrides(snapshot, before, after, breakGlass),
+  };
 }
 
 /** What every request's plan is finished with. */
@@ -204,72 +216,6 @@ function unknownIds(snapshot: Snapshot, fields: Fields, spec: JsonObject): reado
     return text;
   });
   return faults;
-}
-
-/** The body with what a replace leaves alone: fields that it keeps, fields that only creation or the server writes. */
-function keepStored(kind: Kind, before: StoredObject, body: JsonObject): JsonObject {
-  const parent = kind.parent?.field;
-  const writable = fieldsOn(kind, 'replace');
-  const fixed = Object.entries(before.spec).filter(
-    ([name]) => name === parent || writable[name] === undefined || isEchoed(writable[name], 'replace'),
-  );
-  return {
-    ...keepFields(writable, before.spec, body, kind.merge === true),
-    ...keptChoices(writable, before, body),
-    ...Object.fromEntries(fixed),
-  };
-}
-
-/** What the server may choose stays, when the body leaves the choice to it again or sends back what it chose. */
-function keptChoices(fields: Fields, { spec, derived }: StoredObject, body: JsonObject): JsonObject {
-  const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
-    const { serverChosen } = field;
-    const stored = spec[name];
-    if (serverChosen === undefined || stored === undefined) return [];
-    const given = body[name] ?? serverChosen;
-    const isAnswer = equalJson(stored, serverChosen) && equalJson(given, derived[name]);
-    return isAnswer || equalJson(given, serverChosen) ? [[name, stored]] : [];
-  });
-  return Object.fromEntries(kept);
-}
-
-function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge: boolean): JsonObject {
-  const result: Record<string, Json> = { ...body };
-  for (const [name, field] of entriesOf(fields)) {
-    const stored = before[name];
-    if (stored === undefined || isReplaced(fields, field, body)) continue;
-    const given = body[name];
-    if (merge ? given === undefined : field.keep === true && isEmpty(given)) result[name] = stored;
-    else if (field.type === 'map' && field.merge === true)
-      result[name] = mergeMaps(stored as JsonObject, (given ?? {}) as JsonObject);
-    else if (field.type === 'object' && !isEmpty(given))
-      result[name] = keepFields(field.fields, stored as JsonObject, given as JsonObject, merge);
-  }
-  return result;
-}
-
-/** Whether the body gives what stands in place of the field. */
-function isReplaced(fields: Fields, { insteadOf }: AnyField, body: JsonObject): boolean {
-  return insteadOf !== undefined && insteadOf in fields && !isEmpty(body[insteadOf]);
-}
-
-/** The stored members with those that the body names; `null` takes one out. */
-function mergeMaps(stored: JsonObject, given: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries({ ...stored, ...given }).filter(([, value]) => value !== null));
-}
-
-/** The new membership: elements that stay keep their origins, new ones come from the API, others go unless a source keeps them. */
-function mergeMembers(fields: Fields, before: JsonObject, spec: JsonObject): JsonObject {
-  const result: Record<string, Json> = { ...spec };
-  for (const [name, field] of entriesOf(fields)) {
-    if (field.type !== 'members') continue;
-    const stored = (before[name] ?? {}) as Readonly<Record<string, readonly string[]>>;
-    const wanted = (
-      Array.isArray(spec[name]) ? spec[name] : Object.keys((spec[name] ?? {}) as JsonObject)
-    ) as readonly string[];
-    result[name] = Object.fromEntries([...wanted].sort().map((id) => [id, stored[id] ?? [apiOrigin]]));
-  }
-  return result;
 }
 
 function withChildren(snapshot: Snapshot, object: StoredObject): readonly StoredObject[] {

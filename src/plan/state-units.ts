@@ -1,74 +1,139 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
-import { type Fields, isDivided } from '../model/field.ts';
-import type { StoredObject } from '../model/object.ts';
+import type { Fields } from '../model/field.ts';
+import type { Declaration, Override, StoredObject } from '../model/object.ts';
+import type { ConflictMode } from '../model/source-settings.ts';
 import { applyUnits, resetValue, type UnitChange, unitsOf } from '../model/units.ts';
+import type { WantedByOther } from './contested.ts';
+import { isRestrictive } from './failsafe.ts';
+import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
+import { isLive, liveOverride } from './overrides.ts';
+import { isSettled } from './settled.ts';
 
-/** The origin of membership elements that documents put there. */
-export const sourceOrigin = 'source';
+/** How a source states units, when it is not the plain way. */
+export interface Manner {
+  readonly mode?: ConflictMode;
+  /** Its membership is to hold what sources state and nothing else. */
+  readonly exclusive?: boolean;
+  /** Units that other sources state otherwise are taken from them. */
+  readonly force?: boolean;
+  /** What other sources want this object to be and could not have. */
+  readonly wanted?: readonly WantedByOther[];
+  /** The digest by which wanted values are compared. */
+  digest?(value: Json): string;
+  /** ISO 8601; overrides that end later hold. */
+  readonly now?: string;
+}
 
-/** A unit that another source states with another value. */
+/** A unit that another source states, or wants, with another value. */
 export interface UnitConflict {
   readonly path: string;
+  readonly value: Json;
   readonly source: string;
   readonly file: string;
   readonly line: number;
+  /** The other source could not have its way either. */
+  readonly wanted?: true;
 }
 
+/** A stated unit that keeps another value, and why. */
+export interface LeftUnit {
+  readonly path: string;
+  readonly stated?: Json;
+  readonly effective?: Json;
+  readonly why: { readonly override: Override } | 'failsafe' | 'observed';
+}
+
+/** A unit taken from the source that stated it. */
+export type Eviction = Pick<UnitConflict, 'path' | 'source' | 'file' | 'line'>;
+
+/** What becomes of an object when a source states something about it. */
 export interface Stated {
   readonly spec: JsonObject;
   /** Units that fell back to their default. */
   readonly resets: readonly string[];
   readonly conflicts: readonly UnitConflict[];
+  readonly left: readonly LeftUnit[];
+  /** Units that nobody stated until now and that get another value. */
+  readonly claimed: readonly string[];
+  readonly evicted: readonly Eviction[];
+  /** What the other sources state from now on. */
+  readonly others: readonly Declaration[];
+  /** The overrides that go on. */
+  readonly overrides: readonly Override[];
 }
 
 /**
  * The spec of an object after a source states `stated`: stated units have the stated value, units it stated before and
  * does not state now are released, everything else is left alone.
  */
-export function stateUnits(fields: Fields, object: StoredObject, source: string, stated: JsonObject): Stated {
+export function stateUnits(
+  fields: Fields,
+  object: StoredObject,
+  source: string,
+  stated: JsonObject,
+  manner: Manner = {},
+): Stated {
   const others = object.declared.filter((declaration) => declaration.source !== source);
-  const before = object.declared.find((declaration) => declaration.source === source)?.stated ?? {};
-  if (others.length === 0 && equalJson(before, stated) && holds(fields, object.spec, stated))
-    return { spec: object.spec, resets: [], conflicts: [] };
-  const now = unitsOf(fields, stated);
-  const current = unitsOf(fields, object.spec);
-  const elsewhere = others.map((declaration) => ({ declaration, units: unitsOf(fields, declaration.stated) }));
-  const changes: UnitChange[] = [];
-  const resets: string[] = [];
-  for (const path of unitsOf(fields, before).keys()) {
-    if (now.has(path) || elsewhere.some(({ units }) => units.has(path))) continue;
-    const released = releaseUnit(fields, path, current.get(path));
-    if (released === undefined) continue;
-    changes.push(released);
-    resets.push(path);
-  }
-  const conflicts: UnitConflict[] = [];
-  for (const [path, value] of now) {
-    const target = withOrigin(fields, path, value, current.get(path));
-    const other = elsewhere.find(({ units }) => units.has(path) && !equalJson(units.get(path), value));
-    if (other !== undefined)
-      conflicts.push({
-        path,
-        source: other.declaration.source,
-        file: other.declaration.file,
-        line: other.declaration.line,
-      });
-    changes.push({ path, after: target });
-  }
-  return { spec: applyUnits(fields, object.spec, changes), resets, conflicts };
+  const mine = object.declared.find((declaration) => declaration.source === source);
+  if (isSettled(fields, object, mine, stated, manner)) return unchanged(object, others);
+  const step: Step = {
+    ...{ fields, object, manner, mine },
+    now: unitsOf(fields, stated),
+    before: unitsOf(fields, mine?.stated ?? {}),
+    current: unitsOf(fields, object.spec),
+    elsewhere: others.map((declaration) => ({ declaration, units: unitsOf(fields, declaration.stated) })),
+    stated,
+    ...{ changes: [], resets: [], conflicts: [], left: [], claimed: [], evicted: [] },
+  };
+  for (const path of step.before.keys()) if (!step.now.has(path)) release(step, path);
+  for (const [path, value] of step.now) state(step, path, value);
+  for (const name of exclusiveFields(fields, asDeclared(step))) takeOutOthers(step, name);
+  const { changes, resets, conflicts, left, claimed, evicted } = step;
+  return {
+    ...{ resets, conflicts, left, claimed, evicted },
+    spec: applyUnits(fields, object.spec, changes),
+    others: evict(fields, others, evicted),
+    overrides: (object.overrides ?? []).filter((override) => !isOver(step, override)),
+  };
 }
 
-/** The full spec of a new object that a source states: its membership carries the origin. */
-export function withSourceOrigins(fields: Fields, spec: JsonObject, origin: string): JsonObject {
-  return Object.fromEntries(
-    Object.entries(spec).map(([name, value]) => {
-      if (fields[name]?.type !== 'members' || !Array.isArray(value)) return [name, value];
-      return [name, Object.fromEntries(value.map((id) => [String(id), [origin]]))];
-    }),
-  );
+/** One call of `stateUnits`; the lists are filled as it goes. */
+interface Step {
+  readonly fields: Fields;
+  readonly object: StoredObject;
+  readonly manner: Manner;
+  readonly mine: Declaration | undefined;
+  readonly stated: JsonObject;
+  readonly now: ReadonlyMap<string, Json>;
+  readonly before: ReadonlyMap<string, Json>;
+  readonly current: ReadonlyMap<string, Json>;
+  readonly elsewhere: readonly { readonly declaration: Declaration; readonly units: ReadonlyMap<string, Json> }[];
+  readonly changes: UnitChange[];
+  readonly resets: string[];
+  readonly conflicts: UnitConflict[];
+  readonly left: LeftUnit[];
+  readonly claimed: string[];
+  readonly evicted: Eviction[];
 }
 
-function releaseUnit(fields: Fields, path: string, current: Json | undefined): UnitChange | undefined {
+/** A unit that the source lets go returns to its default, unless somebody else states it, wants it or holds it. */
+function release(step: Step, path: string): void {
+  const { fields, object, manner } = step;
+  const isKept = statesElsewhere(step, path) || manner.wanted?.some((unit) => unit.path === path) === true;
+  if (isKept || liveOverride(object.overrides, path, nowOf(manner)) !== undefined) return;
+  const current = step.current.get(path);
+  const released = releasedUnit(fields, path, current);
+  if (released === undefined) return;
+  if (isRestrictive(fields, path, current) && !isRestrictive(fields, path, released.after)) {
+    step.left.push({ path, ...(current === undefined ? {} : { effective: current }), why: 'failsafe' });
+    return;
+  }
+  step.changes.push(released);
+  step.resets.push(path);
+}
+
+/** A unit that nobody states any more: the change that it makes, `undefined` for none. */
+export function releasedUnit(fields: Fields, path: string, current: Json | undefined): UnitChange | undefined {
   if (isMember(fields, path)) {
     const origins = Array.isArray(current) ? current.filter((origin) => origin !== sourceOrigin) : [];
     return origins.length === 0 ? { path } : { path, after: origins };
@@ -78,29 +143,97 @@ function releaseUnit(fields: Fields, path: string, current: Json | undefined): U
   return reset.value === undefined ? { path } : { path, after: reset.value };
 }
 
+function state(step: Step, path: string, value: Json): void {
+  contest(step, path, value);
+  const current = step.current.get(path);
+  const target = statedValue(step.fields, path, value, current);
+  if (equalJson(current, target)) return;
+  const why = holdsAgainst(step, path, value);
+  if (why !== undefined) {
+    step.left.push({ path, stated: value, ...(current === undefined ? {} : { effective: current }), why });
+    return;
+  }
+  step.changes.push({ path, after: target });
+  if (!step.before.has(path) && !statesElsewhere(step, path)) step.claimed.push(path);
+}
+
 /** A membership element keeps the origins it has. */
-function withOrigin(fields: Fields, path: string, value: Json, current: Json | undefined): Json {
+export function statedValue(fields: Fields, path: string, value: Json, current: Json | undefined): Json {
   if (!isMember(fields, path)) return value;
   return [...new Set([...(Array.isArray(current) ? current.map(String) : []), sourceOrigin])].sort();
 }
 
-function isMember(fields: Fields, path: string): boolean {
-  return fields[path.slice(0, Math.max(0, path.indexOf('[')))]?.type === 'members';
+/** What keeps a unit from the value that is stated for it. */
+function holdsAgainst({ fields, object, manner, before, current }: Step, path: string, value: Json) {
+  const override = liveOverride(object.overrides, path, nowOf(manner));
+  if (override !== undefined) return { override };
+  if (isRestrictive(fields, path, current.get(path))) return 'failsafe' as const;
+  return manner.mode === 'observe' && equalJson(before.get(path), value) ? ('observed' as const) : undefined;
 }
 
-/** Whether everything stated already has its value; the common case of a plan that changes nothing, without building maps. */
-function holds(fields: Fields, spec: JsonObject, stated: JsonObject): boolean {
-  return Object.entries(stated).every(([name, value]) => {
-    const field = fields[name];
-    const current = spec[name];
-    if (field !== undefined && isDivided(field))
-      return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);
-    if (field?.type === 'members')
-      return (value as readonly string[]).every((id) =>
-        ((current as Record<string, readonly string[]>)[id] ?? []).includes(sourceOrigin),
-      );
-    if (field?.type === 'refs' || (field?.type === 'list' && field.set))
-      return (value as readonly Json[]).every((item) => (current as readonly Json[]).includes(item));
-    return equalJson(current, value);
+/** Finds who else says something different about a unit: what they state, else what they want. */
+function contest({ manner, elsewhere, conflicts, evicted }: Step, path: string, value: Json): void {
+  const against = elsewhere.filter(({ units }) => units.has(path) && !equalJson(units.get(path), value));
+  for (const { declaration } of against) {
+    const { source, file, line } = declaration;
+    if (manner.force === true) evicted.push({ path, source, file, line });
+    else conflicts.push({ path, value, source, file, line });
+  }
+  if (against.length > 0 || manner.force === true) return;
+  const wanted = manner.wanted?.find((unit) => unit.path === path && unit.digest !== manner.digest?.(value));
+  if (wanted === undefined) return;
+  const { source, file, line } = wanted;
+  conflicts.push({ path, value, source, file, line, wanted: true });
+}
+
+/** Takes out of a membership what no source states. */
+function takeOutOthers(step: Step, name: string): void {
+  const { object, manner, mine, stated } = step;
+  const isObserved =
+    manner.mode === 'observe' && mine?.exclusive === true && equalJson(mine.stated[name], stated[name]);
+  for (const [path, effective] of step.current) {
+    if (fieldOf(path) !== name || step.now.has(path) || statesElsewhere(step, path)) continue;
+    const override = liveOverride(object.overrides, path, nowOf(manner));
+    if (override !== undefined) step.left.push({ path, effective, why: { override } });
+    else if (isObserved) step.left.push({ path, effective, why: 'observed' });
+    else step.changes.push({ path });
+  }
+}
+
+/** Takes units out of what other sources state. */
+function evict(fields: Fields, others: readonly Declaration[], evicted: readonly Eviction[]): readonly Declaration[] {
+  if (evicted.length === 0) return others;
+  return others.map((declaration) => {
+    const lost = evicted.filter(({ source }) => source === declaration.source).map(({ path }) => ({ path }));
+    return lost.length === 0 ? declaration : { ...declaration, stated: applyUnits(fields, declaration.stated, lost) };
   });
+}
+
+function statesElsewhere({ elsewhere }: Step, path: string): boolean {
+  return elsewhere.some(({ units }) => units.has(path));
+}
+
+/** An override that ended ends here only if this source has a say in the unit. */
+function isOver(step: Step, override: Override): boolean {
+  if (isLive(override, nowOf(step.manner))) return false;
+  const { path } = override;
+  return (
+    step.now.has(path) ||
+    step.before.has(path) ||
+    exclusiveFields(step.fields, asDeclared(step)).includes(fieldOf(path))
+  );
+}
+
+/** What the source states from now on, as far as it matters here. */
+function asDeclared({ manner, stated }: Step): Pick<Declaration, 'exclusive' | 'stated'> {
+  return { stated, ...(manner.exclusive === true ? { exclusive: true } : {}) };
+}
+
+function nowOf({ now }: Manner): string {
+  return now ?? '';
+}
+
+function unchanged(object: StoredObject, others: readonly Declaration[]): Stated {
+  const nothing = { resets: [], conflicts: [], left: [], claimed: [], evicted: [], overrides: [] };
+  return { ...nothing, spec: object.spec, others };
 }

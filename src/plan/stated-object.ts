@@ -1,4 +1,4 @@
-import { equalJson, type JsonObject } from '../lib/json.ts';
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec, canonicalStated } from '../model/canonical.ts';
 import type { Document } from '../model/document.ts';
@@ -11,12 +11,16 @@ import { sealSecrets } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover } from '../model/units.ts';
 import type { Validator } from '../model/validate.ts';
+import type { Contest, Wanted, WantedUnit } from './contested.ts';
 import { type Desired, problemAt } from './desired.ts';
 import type { Edit } from './finish.ts';
 import { adoptAnnotation, type Matched } from './identity.ts';
+import { apiOrigin, sourceOrigin, withSourceOrigins } from './membership.ts';
+import { overridesMember } from './overrides.ts';
 import type { Move } from './plan.ts';
 import { type Names, type Resolved, resolveReferences } from './resolve.ts';
-import { sourceOrigin, stateUnits, withSourceOrigins } from './state-units.ts';
+import { declarationOf, membershipFault, type Stating, stateOnObject } from './unit-part.ts';
+import { sayConflict, sayEviction, sayLeft } from './unit-words.ts';
 
 /** What a source states, and how it wants it applied. */
 export interface DocumentsInput {
@@ -36,6 +40,17 @@ export interface DocumentsInput {
   newId(): string;
   readonly means?: Means;
   readonly actor?: Actor;
+  /** Units that other sources state otherwise are taken from them. */
+  readonly force?: boolean;
+  /** What the sources of the account want and could not have. */
+  readonly wanted?: readonly Wanted[];
+}
+
+/** What every document of one plan is applied with. */
+export interface Planning extends DocumentsInput {
+  readonly contest: Contest;
+  /** The digest by which wanted values are compared. */
+  digest(value: Json): string;
 }
 
 /** The annotation that protects an object from deletion by sources. */
@@ -52,16 +67,19 @@ interface Edited {
   readonly move?: Move;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  /** Units that it wants and cannot have. */
+  readonly wants?: readonly WantedUnit[];
 }
 
 /** What a document does to its object: an edit, a mere move, or problems. */
-export function editTarget(input: DocumentsInput, target: Target, names: Names): Edited {
+export function editTarget(input: Planning, target: Target, names: Names): Edited {
   const { desired, existing } = target;
   const { registry } = input.snapshot;
   const resolved = resolveReferences(registry, desired.kind, desired.spec, names);
   const parent = parentId(desired, names);
   const sealed = sealSecrets(desired.kind.spec, resolved.spec, existing?.spec, input.means ?? bareMeans, 'document');
   const canonical = canonicalStated(desired.kind, sealed.spec);
+  const membership = membershipFault(desired);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
   const warnings = [...resolved.pending, ...parent.pending].map((fault) =>
     problemOf(desired, {
@@ -70,7 +88,13 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
       message: `${fault.message}; it is applied when that object is there`,
     }),
   );
-  if (faults.length > 0) return { problems: faults.map((fault) => problemOf(desired, fault)), warnings };
+  if (faults.length > 0 || membership !== undefined) {
+    const problems = faults.map((fault) => problemOf(desired, fault));
+    return {
+      problems: membership === undefined ? problems : [...problems, annotationProblem(desired, membership)],
+      warnings,
+    };
+  }
   if (resolved.waits || parent.waits) return { problems: [], warnings };
   if (existing === undefined && statesOnly(desired.kind)) {
     return { problems: [], warnings: [...warnings, absent(desired)] };
@@ -83,7 +107,20 @@ export function editTarget(input: DocumentsInput, target: Target, names: Names):
       problems: [],
       warnings,
     };
-  return { ...updateObject(input, target, existing, stated), warnings };
+  const updated = updateObject(input, target, existing, stated);
+  return { ...updated, warnings: [...warnings, ...updated.warnings] };
+}
+
+function annotationProblem({ place, kind, key }: Desired, message: string): Problem {
+  const fault = { code: 'annotation_invalid', path: '', message };
+  return problemAt(place, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
+}
+
+/** How the source of the plan states units of an object. */
+function statingOf(input: Planning, { kind, key }: Desired): Stating {
+  const { source, snapshot, force = false, now, digest } = input;
+  const settings = snapshot.settingsOf(source);
+  return { source, settings, force, now, digest, wanted: input.contest.unitsOf(kind.name, key) };
 }
 
 /** The id of the parent, unless the child has to wait for it. */
@@ -103,14 +140,11 @@ function parentId(
   return { ...resolved, ...(typeof id === 'string' ? { id } : {}) };
 }
 
-function createObject(
-  input: DocumentsInput,
-  target: Target,
-  stated: JsonObject,
-  parent: string | undefined,
-): StoredObject {
+function createObject(input: Planning, target: Target, stated: JsonObject, parent: string | undefined): StoredObject {
   const { desired } = target;
-  const spec = withSourceOrigins(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, sourceOrigin);
+  const how = statingOf(input, desired);
+  const origin = how.settings.conflictMode === 'seed' ? apiOrigin : sourceOrigin;
+  const spec = withSourceOrigins(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, origin);
   return {
     id: target.id,
     kind: desired.kind.name,
@@ -125,61 +159,56 @@ function createObject(
     updatedRevision: 0,
     createdAt: input.now,
     updatedAt: input.now,
-    declared: [{ source: input.source, stated, file: desired.place.file, line: desired.place.line }],
+    declared: [declarationOf(how, desired, stated)],
   };
 }
 
-function updateObject(
-  input: DocumentsInput,
-  target: Target,
-  existing: StoredObject,
-  stated: JsonObject,
-): Omit<Edited, 'warnings'> {
+function updateObject(input: Planning, target: Target, existing: StoredObject, stated: JsonObject): Edited {
   const { desired } = target;
-  const result = stateUnits(desired.kind.spec, existing, input.source, stated);
-  const fixed = fixedProblems(desired, existing, result.spec);
-  if (fixed.length > 0) return { problems: fixed };
-  if (result.conflicts.length > 0) {
-    const problems = result.conflicts.map(({ path, source, file, line }) =>
-      problemOf(desired, {
-        code: 'unit_conflict',
-        path: `/${path.split(/[.[]/)[0]}`,
-        message: `${path} is stated with another value by the source ${source} at ${file}:${line}; agree on one value, or state it in one place only`,
-      }),
-    );
-    return { problems };
-  }
-  const before = existing.declared.find((declaration) => declaration.source === input.source);
+  const { snapshot, source } = input;
+  const part = stateOnObject(statingOf(input, desired), desired, existing, stated);
+  const { declaration, wants } = part;
+  const conflicts = part.conflicts.map((conflict) => problemOf(desired, sayConflict(snapshot, conflict)));
+  const problems = [...fixedProblems(desired, existing, part.spec), ...conflicts];
+  if (problems.length > 0) return { problems, warnings: [], wants };
+  const warnings = [
+    ...part.left.map((left) => sayLeft(snapshot, left)),
+    ...part.evicted.map((eviction) => sayEviction(snapshot, eviction)),
+  ].map((said) => problemOf(desired, said));
+  const before = existing.declared.find((item) => item.source === source);
   // A shared row of protection outlives its document for one revision: clearing it is a change of its own.
   const protection =
-    existing.owner === input.source || existing.owner === undefined ? isProtected(desired) : existing.protected;
-  const same = result.spec === existing.spec || equalJson(result.spec, existing.spec);
+    existing.owner === source || existing.owner === undefined ? isProtected(desired) : existing.protected;
+  const same = part.spec === existing.spec || equalJson(part.spec, existing.spec);
   const unchanged =
     same &&
     before !== undefined &&
-    equalJson(before.stated, stated) &&
+    equalJson(before.stated, declaration.stated) &&
+    before.exclusive === declaration.exclusive &&
+    part.evicted.length === 0 &&
+    part.overrides.length === (existing.overrides ?? []).length &&
     existing.key === desired.key &&
     protection === existing.protected;
   if (unchanged) {
     const stays = before?.file === desired.place.file && before.line === desired.place.line;
-    return { problems: [], ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
+    return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
   }
-  const units = same ? [] : diffUnits(desired.kind.spec, existing.spec, result.spec);
+  const units = same ? [] : diffUnits(desired.kind.spec, existing.spec, part.spec);
   const equal = units.every((unit) => isHandover(desired.kind.spec, unit));
-  if (target.adopted === 'by_name' && !equal) return { problems: [differs(desired, existing)] };
+  if (target.adopted === 'by_name' && !equal) return { problems: [differs(desired, existing)], warnings: [] };
+  const { overrides: _, ...rest } = existing;
   const after: StoredObject = {
-    ...existing,
+    ...rest,
     key: desired.key,
-    name: String(result.spec[desired.kind.nameField] ?? desired.key),
-    spec: result.spec,
+    name: String(part.spec[desired.kind.nameField] ?? desired.key),
+    spec: part.spec,
     protected: protection,
     updatedAt: equal ? existing.updatedAt : input.now,
-    declared: [
-      ...existing.declared.filter((declaration) => declaration.source !== input.source),
-      { source: input.source, stated, file: desired.place.file, line: desired.place.line },
-    ].sort((a, b) => compare(a.source, b.source)),
+    ...overridesMember(part.overrides),
+    declared: [...part.others, declaration].sort((a, b) => compare(a.source, b.source)),
   };
-  return { edit: { before: existing, after, place: desired.place, resets: result.resets }, problems: [] };
+  const { resets, claimed } = part;
+  return { edit: { before: existing, after, place: desired.place, resets, claimed }, problems: [], warnings };
 }
 
 /** A document of a kind that documents do not make waits for its object. */

@@ -117,7 +117,7 @@ export function labeler(before: Snapshot, after: Snapshot): Label {
 }
 
 /** A unit path with the name of its element. */
-function labelPath(path: string, label: Label): string {
+export function labelPath(path: string, label: Label): string {
   const bracket = path.endsWith(']') ? path.indexOf('[') : -1;
   const name = bracket < 0 ? undefined : label(path.slice(bracket + 1, -1));
   return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;

@@ -1,8 +1,12 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
+import type { Means } from '../../src/model/means.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
+import { plainSettings, type SourceSettings } from '../../src/model/source-settings.ts';
 import { createValidator } from '../../src/model/validate.ts';
+import type { BreakGlass } from '../../src/plan/break-glass.ts';
+import type { Wanted } from '../../src/plan/contested.ts';
 import { planDocuments } from '../../src/plan/documents.ts';
 import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
 import {
@@ -36,6 +40,11 @@ export interface Manner {
   readonly ids?: string;
   /** What was applied last, on the very state that is planned on. */
   readonly since?: readonly Document[];
+  readonly force?: boolean;
+  readonly wanted?: readonly Wanted[];
+  /** ISO 8601. */
+  readonly now?: string;
+  readonly means?: Means;
 }
 
 export function document(
@@ -72,7 +81,7 @@ export function allow(
 
 /** Plans what a source states on a state. */
 export function planOn(state: Snapshot, source: string, documents: readonly Document[], manner: Manner = {}): Outcome {
-  const { prune = true, allowEmpty = false, ids, since } = manner;
+  const { prune = true, allowEmpty = false, ids, since, ...more } = manner;
   return run(
     planDocuments({
       ...(since === undefined ? {} : { since }),
@@ -84,6 +93,7 @@ export function planOn(state: Snapshot, source: string, documents: readonly Docu
       allowEmpty,
       now,
       newId: idsOn(state, ids),
+      ...more,
     }),
   );
 }
@@ -151,22 +161,43 @@ export function objectOf(state: Snapshot, kind: string, key: string) {
   return object;
 }
 
+/** The state in which these sources are applied in a manner of their own. */
+export function withModes(state: Snapshot, settings: Readonly<Record<string, Partial<SourceSettings>>>): Snapshot {
+  return state.withSettings(
+    new Map(Object.entries(settings).map(([source, own]) => [source, { ...plainSettings, ...own }])),
+  );
+}
+
+/** A caller who sets aside what sources state, until a time of the day of `now`. */
+export function breakGlass(until: string, since = now): BreakGlass {
+  return { by: { id: 'u1', name: 'Ana' }, reason: 'incident 4711', since, until: `2026-03-01T${until}:00.000Z` };
+}
+
 /** Plans the creation of an object through the API. */
 export function createOn(state: Snapshot, kind: string, body: JsonObject, parent?: string): RequestOutcome {
   return planCreate(contextOf(state), registry.get(kind), body, parent);
 }
 
 /** Plans the replacement of an object through the API: the body is what it has, with `change` on top. */
-export function replaceOn(state: Snapshot, kind: string, id: string, change: JsonObject): RequestOutcome {
+export function replaceOn(
+  state: Snapshot,
+  kind: string,
+  id: string,
+  change: JsonObject,
+  more: Partial<RequestContext> = {},
+): RequestOutcome {
   const before = state.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);
-  return planReplace(contextOf(state), registry.get(kind), before, { ...bodyOf(before.spec), ...change });
+  return planReplace({ ...contextOf(state), ...more }, registry.get(kind), before, {
+    ...bodyOf(before.spec),
+    ...change,
+  });
 }
 
-export function deleteOn(state: Snapshot, id: string): RequestOutcome {
+export function deleteOn(state: Snapshot, id: string, more: Partial<RequestContext> = {}): RequestOutcome {
   const before = state.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);
-  return planDelete(contextOf(state), registry.get(before.kind), before);
+  return planDelete({ ...contextOf(state), ...more }, registry.get(before.kind), before);
 }
 
 /** The stored spec as a request says it: membership is a list. */
@@ -186,7 +217,7 @@ function contextOf(snapshot: Snapshot): RequestContext {
 }
 
 /** Ids that no other revision of the account hands out. */
-function idsOn(state: Snapshot, prefix = 'new'): () => string {
+export function idsOn(state: Snapshot, prefix = 'new'): () => string {
   let count = 0;
   return () => {
     count += 1;

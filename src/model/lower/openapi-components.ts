@@ -29,6 +29,7 @@ export const errorSchemas: JsonObject = {
       file: { type: 'string', description: 'The file of a document.' },
       line: { type: 'integer', minimum: 1 },
       column: { type: 'integer', minimum: 1 },
+      source: { type: 'string', description: 'The source whose document stands in the way.' },
     },
   },
 };

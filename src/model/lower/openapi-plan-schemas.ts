@@ -49,8 +49,8 @@ const planParts: JsonObject = {
     ['key'],
   ),
   PlanClaim: object(
-    'A change of who states what, without a change of value.',
-    { action: words(['claim', 'release', 'restate'], 'What is done.'), ...subject },
+    'A change of who states what or holds what for a while, without a change of value.',
+    { action: words(['claim', 'release', 'restate', 'override'], 'What is done.'), ...subject },
     subjectOptional,
   ),
   PlanGuard: object('A guard that wants the plan approved.', {

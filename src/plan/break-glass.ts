@@ -1,0 +1,52 @@
+import type { Override, StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { diffUnits } from '../model/units.ts';
+import { heldUnits } from './managed.ts';
+import { isLive, overridesMember } from './overrides.ts';
+
+/** A permitted caller sets aside what sources state, for a while. */
+export interface BreakGlass {
+  readonly by: Override['by'];
+  readonly reason: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+  readonly until: string;
+}
+
+/**
+ * The object after a request with the overrides that it leaves: the units that sources hold are overridden if the caller
+ * asked for that, and what it sends again is from now on; any other unit that it changes is overridden no more.
+ */
+export function settleOverrides(
+  state: Snapshot,
+  before: StoredObject,
+  after: StoredObject,
+  breakGlass: BreakGlass | undefined,
+): StoredObject {
+  const { overrides = [] } = before;
+  if (breakGlass === undefined && overrides.length === 0) return after;
+  const kind = state.registry.get(after.kind);
+  const changed = new Set(diffUnits(kind.spec, before.spec, after.spec).map(({ path }) => path));
+  const kept = overrides.filter(({ path }) => !changed.has(path));
+  const next =
+    breakGlass === undefined ? kept : [...prolonged(kept, breakGlass), ...asked(state, before, after, breakGlass)];
+  if (next.length === overrides.length && next.every((override) => overrides.includes(override))) return after;
+  const { overrides: _, ...rest } = after;
+  return { ...rest, ...overridesMember(next) };
+}
+
+function prolonged(overrides: readonly Override[], breakGlass: BreakGlass): readonly Override[] {
+  return overrides.map((override) =>
+    isLive(override, breakGlass.since) ? { path: override.path, ...breakGlass } : override,
+  );
+}
+
+function asked(
+  state: Snapshot,
+  before: StoredObject,
+  after: StoredObject,
+  breakGlass: BreakGlass,
+): readonly Override[] {
+  const held = heldUnits(state, state.registry.get(after.kind), before, after.spec);
+  return held.map(({ path }) => ({ path, ...breakGlass }));
+}

@@ -1,0 +1,60 @@
+import { canonicalJson, type Json } from '../lib/json.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { portable } from './digest.ts';
+
+/** A unit that a source wants to have another value than others state or want. */
+export interface WantedUnit {
+  readonly kind: string;
+  readonly key: string;
+  readonly path: string;
+  /** Of the value; the value itself may be a secret. */
+  readonly digest: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/**
+ * What the documents of a source want and could not have when they were planned last. The other sources of the account
+ * look at it: so both sides of a contradiction refuse, and neither gets its way by being the first or the last.
+ */
+export interface Wanted {
+  readonly source: string;
+  /** `Kind/key` of stored objects that the source wants to state and does not yet. */
+  readonly keys: readonly string[];
+  readonly units: readonly WantedUnit[];
+}
+
+/** A unit of one object that another source wants. */
+export type WantedByOther = Pick<WantedUnit, 'path' | 'digest' | 'file' | 'line'> & { readonly source: string };
+
+/** What others want, for one source that is planned. A suspended source wants nothing while it is. */
+export interface Contest {
+  readonly isEmpty: boolean;
+  unitsOf(kind: string, key: string): readonly WantedByOther[];
+  /** Whether another source wants to state the object. */
+  isWanted(kind: string, key: string): boolean;
+}
+
+/** Gathers what other sources want. */
+export function contestOf(snapshot: Snapshot, source: string, wanted: readonly Wanted[] = []): Contest {
+  const others = wanted.filter((one) => one.source !== source && !snapshot.settingsOf(one.source).suspended);
+  const units = new Map<string, WantedByOther[]>();
+  for (const { source: by, units: list } of others) {
+    for (const { kind, key, ...unit } of list) {
+      const name = `${kind}/${key}`;
+      units.set(name, [...(units.get(name) ?? []), { ...unit, source: by }]);
+    }
+  }
+  const keys = new Set(others.flatMap((one) => one.keys));
+  return {
+    isEmpty: units.size + keys.size === 0,
+    unitsOf: (kind, key) => units.get(`${kind}/${key}`) ?? [],
+    isWanted: (kind, key) => keys.has(`${kind}/${key}`) || units.has(`${kind}/${key}`),
+  };
+}
+
+/** Equal for equal values. `created` are ids that a plan hands out itself, by `@Kind/key`. */
+export function wantedDigest(value: Json, created: ReadonlyMap<string, string> = new Map()): string {
+  return sha256(canonicalJson(portable(value, created)));
+}

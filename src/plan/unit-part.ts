@@ -1,0 +1,81 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { Declaration, StoredObject } from '../model/object.ts';
+import type { SourceSettings } from '../model/source-settings.ts';
+import type { WantedUnit } from './contested.ts';
+import type { Desired } from './desired.ts';
+import { exclusiveFields, withoutSourceOrigins } from './membership.ts';
+import { statedOverrides } from './overrides.ts';
+import { type Manner, type Stated, stateUnits } from './state-units.ts';
+
+/** The annotation that says whose elements a membership holds: `exclusive` or `additive`. */
+const membershipAnnotation = 'heddle.dev/membership';
+
+/** How the source of a plan states units. */
+export interface Stating extends Pick<Manner, 'force' | 'now'> {
+  readonly source: string;
+  readonly settings: SourceSettings;
+  readonly wanted: NonNullable<Manner['wanted']>;
+  digest: NonNullable<Manner['digest']>;
+}
+
+/** What a document does to the units of a stored object. */
+export interface UnitPart extends Stated {
+  /** What the source declares from now on. */
+  readonly declaration: Declaration;
+  /** What it wants and cannot have. */
+  readonly wants: readonly WantedUnit[];
+}
+
+/** States what a document says about a stored object. A source that only seeds states nothing about what is there. */
+export function stateOnObject(how: Stating, desired: Desired, object: StoredObject, stated: JsonObject): UnitPart {
+  const declaration = declarationOf(how, desired, stated);
+  const others = object.declared.filter(({ source }) => source !== how.source);
+  if (how.settings.conflictMode === 'seed') return { ...letBe(desired, object, others), declaration, wants: [] };
+  const result = stateUnits(desired.kind.spec, object, how.source, stated, {
+    mode: how.settings.conflictMode,
+    exclusive: declaration.exclusive === true,
+    force: how.force === true,
+    wanted: how.wanted,
+    digest: how.digest,
+    ...(how.now === undefined ? {} : { now: how.now }),
+  });
+  const { kind, key, place } = desired;
+  const wants = result.conflicts.map(({ path, value }) => ({
+    ...{ kind: kind.name, key, path, digest: how.digest(value) },
+    ...{ file: place.file, line: place.line },
+  }));
+  return { ...result, declaration, wants };
+}
+
+/** What a source declares that states this. */
+export function declarationOf(
+  { source, settings }: Pick<Stating, 'source' | 'settings'>,
+  { kind, annotations, place }: Desired,
+  stated: JsonObject,
+): Declaration {
+  const owned = settings.conflictMode === 'seed' ? {} : stated;
+  const membership = annotations[membershipAnnotation] ?? settings.membership;
+  const isExclusive =
+    membership === 'exclusive' && exclusiveFields(kind.spec, { exclusive: true, stated: owned }).length > 0;
+  const { file, line } = place;
+  return { source, stated: owned, file, line, ...(isExclusive ? { exclusive: true } : {}) };
+}
+
+/** What is wrong with the annotation about membership, if anything. */
+export function membershipFault({ kind, annotations }: Desired): string | undefined {
+  const word = annotations[membershipAnnotation];
+  if (word === undefined) return undefined;
+  if (!Object.values(kind.spec).some(({ type }) => type === 'members'))
+    return `${kind.name} has no members; remove the annotation ${membershipAnnotation}`;
+  if (word === 'exclusive' || word === 'additive') return undefined;
+  return `the annotation ${membershipAnnotation} is \`${word}\`; write \`additive\` or \`exclusive\``;
+}
+
+/** Values stay, whoever put them there. */
+function letBe({ kind }: Desired, object: StoredObject, others: readonly Declaration[]): Stated {
+  return {
+    ...{ resets: [], conflicts: [], left: [], claimed: [], evicted: [], others },
+    spec: withoutSourceOrigins(kind.spec, object.spec, others),
+    overrides: statedOverrides(kind.spec, object, others),
+  };
+}

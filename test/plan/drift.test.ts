@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { driftOf, type Found, objectStatus } from '../../src/plan/drift.ts';
+import { group } from '../kinds/objects.ts';
+import { applyOn, breakGlass, document, now, objectOf, office, planned, replaceOn, withModes } from './steps.ts';
+
+const rules = [{ name: 'main', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }];
+const policy = (spec: JsonObject = {}) => document('Policy', 'p', { rules, ...spec }, { file: 'p.yaml', line: 9 });
+const devs = (peers: readonly string[], word = 'additive') =>
+  document('Group', 'devs', { peers }, { file: 'g.yaml', annotations: { 'heddle.dev/membership': word } });
+const put = (state: Snapshot, change: JsonObject, more = {}, kind = 'Policy', key = 'p') =>
+  planned(replaceOn(state, kind, objectOf(state, kind, key).id, change, more)).next;
+const drifts = (state: Snapshot, source?: string, at = now) =>
+  driftOf(state, at, source).map(
+    ({ object, path, by, because }) =>
+      `${by.source} ${by.file}:${by.line} ${object.kind}/${object.key} ${path} ${because.why}`,
+  );
+const statusOf = (state: Snapshot, kind = 'Policy', key = 'p', found?: Found) =>
+  objectStatus(state, objectOf(state, kind, key), now, found);
+
+const correcting = withModes(office, { a: { conflictMode: 'correct' }, b: { conflictMode: 'observe' } });
+const state = applyOn(correcting, 'a', [policy({ enabled: false }), devs(['p1', 'p2'])]);
+
+describe('drift', () => {
+  it('E115 is nothing while everything is as stated', () => {
+    expect(drifts(state)).toEqual([]);
+    expect([statusOf(state), statusOf(state, 'Group', 'devs'), statusOf(state, 'Group', 'All')]).toEqual([
+      'InSync',
+      'InSync',
+      'Unmanaged',
+    ]);
+  });
+
+  it('E115 is every unit that somebody changed, with the place that states it', () => {
+    const changed = put(
+      put(state, { enabled: true, description: 'free' }),
+      { peers: ['p2', 'p3'] },
+      {},
+      'Group',
+      'devs',
+    );
+    expect(drifts(changed)).toEqual(['a g.yaml:1 Group/devs peers[p1] api', 'a p.yaml:9 Policy/p enabled api']);
+    expect(driftOf(changed, now)[1]).toMatchObject({ stated: false, effective: true });
+    expect([statusOf(changed), drifts(changed, 'b'), drifts(changed, 'a').length]).toEqual(['Drifted', [], 2]);
+  });
+
+  it('E115 is told once for each source that states the unit', () => {
+    const both = applyOn(state, 'b', [policy({ enabled: false })]);
+    expect(drifts(put(both, { enabled: true }))).toEqual([
+      'a p.yaml:9 Policy/p enabled api',
+      'b p.yaml:9 Policy/p enabled api',
+    ]);
+  });
+
+  it('E54 says what is overridden, until when and by whom', () => {
+    const held = put(state, { enabled: true }, { breakGlass: breakGlass('14:00') });
+    expect(drifts(held)).toEqual(['a p.yaml:9 Policy/p enabled override']);
+    expect(driftOf(held, now)[0]?.because).toMatchObject({
+      override: { by: { name: 'Ana' }, until: '2026-03-01T14:00:00.000Z' },
+    });
+    expect(statusOf(held)).toBe('Overridden');
+    expect(drifts(held, 'a', '2026-03-01T14:00:00.000Z')).toEqual(['a p.yaml:9 Policy/p enabled api']);
+  });
+
+  it('E59 says what stays because it restricts', () => {
+    const user = document('User', 'ci', { role: 'user', is_service_user: true, is_blocked: false });
+    const blocked = put(applyOn(correcting, 'a', [user]), { is_blocked: true }, {}, 'User', 'ci');
+    expect([drifts(blocked), statusOf(blocked, 'User', 'ci')]).toEqual([
+      ['a user.yaml:1 User/ci is_blocked failsafe'],
+      'Overridden',
+    ]);
+  });
+
+  it('says what names an object that is gone', () => {
+    const { id, spec } = objectOf(state, 'Group', 'devs');
+    const peers = { p1: (spec['peers'] as JsonObject)['p1'] ?? [] };
+    const without = state.with({
+      put: [{ ...objectOf(state, 'Group', 'devs'), spec: { ...spec, peers } }],
+      remove: ['p2'],
+    });
+    expect([drifts(without), objectOf(without, 'Group', 'devs').id]).toEqual([
+      ['a g.yaml:1 Group/devs peers[p2] pending'],
+      id,
+    ]);
+  });
+
+  it('E47 is every member that an exclusive group was not to have', () => {
+    const closed = applyOn(correcting, 'a', [devs(['p1'], 'exclusive')]);
+    const joined = put(closed, { peers: ['p1', 'p3'] }, {}, 'Group', 'devs');
+    expect(drifts(joined)).toEqual(['a g.yaml:1 Group/devs peers[p3] api']);
+    expect(driftOf(joined, now)[0]).not.toHaveProperty('stated');
+    const other = applyOn(joined, 'b', [devs(['p3'])]);
+    expect(drifts(other)).toEqual([]);
+  });
+});
+
+describe('the status of an object', () => {
+  it('puts first what wants a decision', () => {
+    const found = {
+      conflicted: new Set(['Policy/p']),
+      blocked: new Set(['Policy/p', 'Group/devs']),
+      pending: new Set<string>(),
+    };
+    expect([statusOf(state, 'Policy', 'p', found), statusOf(state, 'Group', 'devs', found)]).toEqual([
+      'Conflicted',
+      'Blocked',
+    ]);
+    const pending = {
+      ...found,
+      conflicted: new Set<string>(),
+      blocked: new Set<string>(),
+      pending: new Set(['Policy/p']),
+    };
+    expect(statusOf(state, 'Policy', 'p', pending)).toBe('Drifted');
+  });
+
+  it('is that of an object which no document ever named', () => {
+    const free = office.with({ put: [group('g1', ['p1'])], remove: [] });
+    expect(statusOf(free, 'Group', 'g1')).toBe('Unmanaged');
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { planDetach } from '../../src/plan/detach.ts';
+import type { Outcome } from '../../src/plan/plan.ts';
+import { group } from '../kinds/objects.ts';
+import {
+  applyOn,
+  document,
+  idsOn,
+  linesOf,
+  objectOf,
+  office,
+  planned,
+  planOn,
+  problemsOf,
+  refusals,
+  replaceOn,
+  warningsOf,
+  withModes,
+} from './steps.ts';
+
+const rules = [{ name: 'main', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }];
+const policy = (spec: JsonObject = {}, file = 'a.yaml') => document('Policy', 'p', { rules, ...spec }, { file });
+const devs = (spec: JsonObject = {}, word?: string) =>
+  document('Group', 'devs', spec, word === undefined ? {} : { annotations: { 'heddle.dev/membership': word } });
+const peersOf = (state: Snapshot, key = 'devs') => objectOf(state, 'Group', key).spec['peers'];
+const statedBy = (state: Snapshot, source: string) =>
+  objectOf(state, 'Policy', 'p').declared.find((item) => item.source === source)?.stated;
+const joins = (state: Snapshot, id: string, peers: readonly string[]) =>
+  planned(replaceOn(state, 'Group', id, { peers })).next;
+
+/** The group as enrolment leaves it, with a peer that it put there. */
+function enrolled(state: Snapshot, id: string, peer: string): Snapshot {
+  const before = state.get(id);
+  if (before === undefined) throw new Error(`there is no ${id}`);
+  const peers = before.spec['peers'] as JsonObject;
+  const origins = (peers[peer] ?? []) as readonly string[];
+  const spec = { ...before.spec, peers: { ...peers, [peer]: [...new Set([...origins, 'enrolment'])].sort() } };
+  return state.with({ put: [{ ...before, spec }], remove: [] }, state.revision + 1);
+}
+
+describe('a membership', () => {
+  it('E52 keeps an element of enrolment when the source that named it too lets go', () => {
+    const applied = applyOn(office, 'a', [devs({ peers: ['p1', 'p2'] })]);
+    const state = enrolled(applied, objectOf(applied, 'Group', 'devs').id, 'p1');
+    const outcome = planOn(state, 'a', [devs({ peers: [] })]);
+    expect(linesOf(outcome, state)).toEqual(['update Group/devs: peers[p1] peers[p2]']);
+    expect(peersOf(planned(outcome).next)).toEqual({ p1: ['enrolment'] });
+  });
+
+  it.each([
+    ['by its annotation', devs({ peers: ['p1'] }, 'exclusive'), {}],
+    ['by the setting of the source', devs({ peers: ['p1'] }), { membership: 'exclusive' }],
+  ] as const)('E47 that is exclusive %s loses what others put there, and the plan says so', (_, wanted, settings) => {
+    const first = withModes(applyOn(office, 'a', [devs({ peers: ['p1'] })]), { a: settings });
+    const { id } = objectOf(first, 'Group', 'devs');
+    const state = enrolled(joins(first, id, ['p1', 'p2']), id, 'p3');
+    const outcome = planOn(state, 'a', [wanted]);
+    expect(linesOf(outcome, state)).toEqual(['update Group/devs: peers[p2] peers[p3]']);
+    const { next } = planned(outcome);
+    expect(peersOf(next)).toEqual({ p1: ['source'] });
+    expect(linesOf(planOn(next, 'a', [wanted]), next)).toEqual([]);
+    expect(refusals(replaceOn(next, 'Group', id, { peers: ['p1', 'p2'] }))).toEqual([
+      'managed_field Group/devs /peers',
+    ]);
+    const later = enrolled(next, id, 'p2');
+    expect(linesOf(planOn(later, 'a', [wanted]), later)).toEqual(['update Group/devs: peers[p2]']);
+    expect(linesOf(replaceOn(later, 'Group', id, { peers: ['p1'] }), later)).toEqual(['update Group/devs: peers[p2]']);
+  });
+
+  it('E47 that is exclusive keeps what another source states', () => {
+    const both = applyOn(applyOn(office, 'a', [devs({ peers: ['p1'] })]), 'b', [devs({ peers: ['p2'] })]);
+    const state = applyOn(both, 'a', [devs({ peers: ['p1'] }, 'exclusive')]);
+    expect(peersOf(state)).toEqual({ p1: ['source'], p2: ['source'] });
+    expect(peersOf(applyOn(state, 'b', [devs()]))).toEqual({ p1: ['source'] });
+  });
+
+  it('E47 of a group whose document does not name its members is left alone, whatever the source is set to', () => {
+    const state = withModes(office.with({ put: [group('g1', ['p1'])], remove: [] }), {
+      a: { membership: 'exclusive' },
+    });
+    const next = applyOn(state, 'a', [document('Group', 'g1')]);
+    expect([peersOf(next, 'g1'), objectOf(next, 'Group', 'g1').declared[0]?.exclusive]).toEqual([
+      { p1: ['api'] },
+      undefined,
+    ]);
+  });
+
+  it('E47 stops being exclusive with the annotation, or where the annotation says `additive`', () => {
+    const state = withModes(applyOn(office, 'a', [devs({ peers: ['p1'] }, 'exclusive')]), {
+      a: { membership: 'exclusive' },
+    });
+    const next = applyOn(state, 'a', [devs({ peers: ['p1'] }, 'additive')]);
+    expect(peersOf(joins(next, objectOf(next, 'Group', 'devs').id, ['p1', 'p3']))).toEqual({
+      p1: ['source'],
+      p3: ['api'],
+    });
+  });
+
+  it.each([
+    ['an unknown word', devs({}, 'exclusiv'), 'write `additive` or `exclusive`'],
+    [
+      'a kind without members',
+      document('Policy', 'p', { rules }, { annotations: { 'heddle.dev/membership': 'exclusive' } }),
+      'has no members',
+    ],
+  ])('refuses its annotation for %s', (_, wrong, told) => {
+    const outcome = planOn(office, 'a', [wrong]);
+    expect(problemsOf(outcome)).toMatchObject([{ code: 'annotation_invalid', path: '/metadata/annotations' }]);
+    expect(problemsOf(outcome)[0]?.message).toContain(told);
+  });
+});
+
+describe('a source that forces its ownership', () => {
+  const contradicted = applyOn(office, 'a', [policy({ enabled: false, description: 'of a' })]);
+  const wants = policy({ enabled: true }, 'b.yaml');
+
+  it('E50 takes the unit from the other, which then conflicts and does not take it back', () => {
+    expect(refusals(planOn(contradicted, 'b', [wants]))).toEqual(['unit_conflict Policy/p /spec/enabled']);
+    const outcome = planOn(contradicted, 'b', [wants], { force: true });
+    expect(linesOf(outcome, contradicted)).toEqual(['update Policy/p: enabled']);
+    expect(planned(outcome).plan.warnings).toMatchObject([
+      { code: 'unit_taken', key: 'p', message: expect.stringContaining('takes enabled from the source a') },
+    ]);
+    const { next } = planned(outcome);
+    expect([statedBy(next, 'a'), statedBy(next, 'b')]).toMatchObject([{ description: 'of a' }, { enabled: true }]);
+    expect(Object.keys(statedBy(next, 'a') ?? {})).not.toContain('enabled');
+    const again = planOn(next, 'a', [policy({ enabled: false, description: 'of a' })]);
+    expect(refusals(again)).toEqual(['unit_conflict Policy/p /spec/enabled']);
+    expect(problemsOf(again)[0]?.message).toContain('source b at b.yaml:1');
+  });
+
+  it('E50 has another plan than one that does not force, and plans nothing the second time', () => {
+    const equal = applyOn(office, 'a', [policy({ enabled: true })]);
+    const plans = [false, true].map((force) => planned(planOn(equal, 'b', [wants], { force })).plan.digest);
+    expect(plans[0]).not.toBe(plans[1]);
+    const { next } = planned(planOn(contradicted, 'b', [wants], { force: true }));
+    expect(linesOf(planOn(next, 'b', [wants], { force: true }), next)).toEqual([]);
+  });
+
+  it('E50 takes the entry of a keyed list and leaves the others', () => {
+    const two = [...rules, { ...rules[0], name: 'other' }];
+    const state = applyOn(office, 'a', [document('Policy', 'p', { rules: two })]);
+    const changed = [{ ...rules[0], protocol: 'udp' }];
+    const { next } = planned(planOn(state, 'b', [document('Policy', 'p', { rules: changed })], { force: true }));
+    expect(statedBy(next, 'a')).toMatchObject({ rules: [{ name: 'other' }] });
+  });
+});
+
+describe('a source that is detached', () => {
+  const detach = (state: Snapshot, source: string): Outcome =>
+    planDetach({ snapshot: state, source, newId: idsOn(state) });
+
+  it('E61 leaves its objects with their values and keys, and nobody is refused any more', () => {
+    const state = applyOn(office, 'a', [policy({ enabled: false }), devs({ peers: ['p1'] })]);
+    const outcome = detach(state, 'a');
+    expect(linesOf(outcome, state)).toEqual(['release Group/devs', 'release Policy/p']);
+    const { next } = planned(outcome);
+    const { id, owner, declared, key, spec } = objectOf(next, 'Policy', 'p');
+    expect([owner, declared, key, spec['enabled'], next.declaredBy('a')]).toEqual([undefined, [], 'p', false, []]);
+    expect(peersOf(next)).toEqual({ p1: ['api'] });
+    expect(linesOf(replaceOn(next, 'Policy', id, { enabled: true }), next)).toEqual(['update Policy/p: enabled']);
+    expect(linesOf(detach(next, 'a'), next)).toEqual([]);
+  });
+
+  it('comes back to the same objects with the same documents', () => {
+    const documents = [policy({ enabled: false }), devs({ name: 'Developers', peers: ['p1'] })];
+    const state = applyOn(office, 'a', documents);
+    const { next } = planned(detach(state, 'a'));
+    expect(linesOf(planOn(next, 'a', documents), next)).toEqual(['claim Group/devs', 'claim Policy/p']);
+  });
+
+  it('leaves to the others what they state', () => {
+    const both = applyOn(applyOn(office, 'a', [devs({ peers: ['p1', 'p2'] })]), 'b', [devs({ peers: ['p2'] })]);
+    const { next } = planned(detach(both, 'a'));
+    expect([peersOf(next), objectOf(next, 'Group', 'devs').declared.map(({ source }) => source)]).toEqual([
+      { p1: ['api'], p2: ['source'] },
+      ['b'],
+    ]);
+    expect(linesOf(planOn(next, 'b', []), next)).toEqual(['release Group/devs']);
+  });
+});
+
+describe('what two sources want', () => {
+  const wantedOf = (outcome: Outcome, source: string) =>
+    outcome.ok || outcome.wanted === undefined ? [] : [{ source, ...outcome.wanted }];
+  const on = policy({ enabled: true }, 'b.yaml');
+  const off = policy({ enabled: false });
+  const state = applyOn(office, 'a', [off]);
+  const refused = planOn(state, 'b', [on]);
+
+  it('E45 is noted, and then neither plan applies: each names the place of the other', () => {
+    const wanted = wantedOf(refused, 'b');
+    expect(wanted).toMatchObject([
+      {
+        source: 'b',
+        keys: ['Policy/p'],
+        units: [{ kind: 'Policy', key: 'p', path: 'enabled', file: 'b.yaml', line: 1 }],
+      },
+    ]);
+    const other = planOn(state, 'a', [off], { wanted });
+    expect(refusals(other)).toEqual(['unit_conflict Policy/p /spec/enabled']);
+    expect(problemsOf(other)[0]?.message).toContain('source b at b.yaml:1');
+    expect(refusals(planOn(state, 'a', [off], { wanted, since: [off] }))).toEqual([
+      'unit_conflict Policy/p /spec/enabled',
+    ]);
+  });
+
+  it('E45 holds for a third source too, and not for the one that wants it', () => {
+    const wanted = wantedOf(refused, 'b');
+    expect(refusals(planOn(state, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }))).toEqual([
+      'unit_conflict Policy/p /spec/enabled',
+    ]);
+    expect(refusals(planOn(office, 'b', [on], { wanted }))).toEqual([]);
+  });
+
+  it('E45 heals when the first agrees', () => {
+    const wanted = wantedOf(refused, 'b');
+    const agreed = planOn(state, 'a', [policy({ enabled: true })], { wanted });
+    expect(linesOf(agreed, state)).toEqual(['update Policy/p: enabled']);
+    const { next } = planned(agreed);
+    expect(linesOf(planOn(next, 'b', [on]), next)).toEqual(['claim Policy/p']);
+  });
+
+  it('E45 heals when the first withdraws, without a moment of the default in between', () => {
+    const wanted = wantedOf(refused, 'b');
+    const withdrawn = planOn(state, 'a', [policy({})], { wanted });
+    expect(linesOf(withdrawn, state)).toEqual(['restate Policy/p']);
+    const { next } = planned(withdrawn);
+    expect(objectOf(next, 'Policy', 'p').spec['enabled']).toBe(false);
+    expect(linesOf(planOn(next, 'b', [on]), next)).toEqual(['update Policy/p: enabled']);
+  });
+
+  it('E45 heals when the second agrees or withdraws', () => {
+    for (const spec of [{ enabled: false }, {}]) {
+      const outcome = planOn(state, 'b', [policy(spec, 'b.yaml')], { wanted: wantedOf(refused, 'b') });
+      expect(refusals(outcome)).toEqual([]);
+    }
+  });
+
+  it('E45 is not looked at while the source that wants it is suspended, or by a source that forces', () => {
+    const wanted = wantedOf(refused, 'b');
+    expect(refusals(planOn(withModes(state, { b: { suspended: true } }), 'a', [off], { wanted }))).toEqual([]);
+    expect(refusals(planOn(state, 'a', [off], { wanted, force: true }))).toEqual([]);
+  });
+
+  it('E45 compares what is not made yet by its key', () => {
+    const rule = (key: string) => [{ ...rules[0], sources: [key] }];
+    const mine = planOn(state, 'b', [document('Group', 'new'), document('Policy', 'p', { rules: rule('new') })]);
+    const wanted = wantedOf(mine, 'b');
+    const agreed = [document('Group', 'new'), document('Policy', 'p', { rules: rule('new'), enabled: false })];
+    expect(refusals(planOn(state, 'a', agreed, { wanted, ids: 'other' }))).toEqual([]);
+  });
+});
+
+describe('what a source takes over', () => {
+  it('E49 is named when nobody stated it and its value changes', () => {
+    const first = applyOn(office, 'a', [policy({})]);
+    const { id } = objectOf(first, 'Policy', 'p');
+    const state = planned(replaceOn(first, 'Policy', id, { description: 'by hand' })).next;
+    const outcome = planOn(state, 'a', [policy({ description: 'by file', enabled: true })]);
+    expect(planned(outcome).plan.changes.map(({ claimed }) => claimed)).toEqual([['description']]);
+    expect(warningsOf(outcome)).toEqual([]);
+  });
+});
