@@ -18,6 +18,15 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
+  /** Another program than that of the checkout, and who runs it. */
+  readonly program?: Program;
+}
+
+/** A copy of the program with the Node and the user that run it. */
+export interface Program {
+  readonly node: string;
+  readonly launcher: string;
+  readonly user: { readonly uid?: number; readonly gid?: number };
 }
 
 /** Runs the program to its end, without a terminal. */
@@ -58,10 +67,10 @@ export async function serveHeddle(args: readonly string[], options: ChildOptions
     await ended;
     return child.exitCode ?? child.signalCode ?? 'SIGKILL';
   };
-  const ready = await lines.find(/ serves (http\S+)/, 0);
+  const ready = await lines.find(/ serves (http[^\s"]+)/, 0);
   if (ready === undefined) throw new Error(`the server ended: ${lines.all.join('\n')}`);
   return {
-    url: / serves (http\S+)/.exec(ready)?.[1] ?? '',
+    url: / serves (http[^\s"]+)/.exec(ready)?.[1] ?? '',
     pid: child.pid ?? 0,
     lines: lines.all,
     async line(pattern, from = 0) {
@@ -76,9 +85,12 @@ export async function serveHeddle(args: readonly string[], options: ChildOptions
   };
 }
 
-function start(args: readonly string[], { env = {}, cwd = root }: ChildOptions): ChildProcess {
+const checkout: Program = { node: process.execPath, launcher, user: {} };
+
+function start(args: readonly string[], { env = {}, cwd = root, program = checkout }: ChildOptions): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HEDDLE_'));
-  return spawn(process.execPath, [launcher, ...args], { cwd, env: { ...Object.fromEntries(inherited), ...env } });
+  const options = { cwd, env: { ...Object.fromEntries(inherited), ...env }, ...program.user };
+  return spawn(program.node, [program.launcher, ...args], options);
 }
 
 /** What the child writes on both outputs, line by line; a search ends without a find when the child does. */
