@@ -5,6 +5,8 @@ import { createReader, type Reader } from './documents/reader.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
+import { createPastStates } from './engine/past-states.ts';
+import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
@@ -49,6 +51,9 @@ export interface ServeOptions {
   readonly values: Readonly<Record<string, string>>;
   readonly valuesDir: string | undefined;
   readonly literalSecrets: boolean;
+  /** How much of the history is kept: so many revisions, and those of so many days. */
+  readonly historyRevisions: number;
+  readonly historyDays: number;
 }
 
 /** A server that listens. */
@@ -102,6 +107,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(() => api.close());
     const url = await api.listen(options.listen);
     for (const { name, path } of sources) closing.unshift(startSource({ engine, reader, account, name, path, log }));
+    closing.unshift(startRetention(engine, options, log));
     return { url, engine, account, stop: () => closeAll(closing) };
   } catch (error) {
     await closeAll(closing);
@@ -149,6 +155,7 @@ export function createEngine(
     validator: createValidator(registry),
     database,
     snapshots,
+    past: createPastStates(database, registry, snapshots),
     committer,
     now,
     newId,
@@ -232,6 +239,19 @@ function startSource({ log, ...options }: SourceStart): () => Promise<void> {
     }
   };
   return runDirectoryLoop({ ...options, tell });
+}
+
+/** Folds what is older than the history that is kept. */
+function startRetention(
+  engine: Engine,
+  { historyRevisions, historyDays }: Pick<ServeOptions, 'historyRevisions' | 'historyDays'>,
+  log: Log,
+): () => Promise<void> {
+  return runRetention({
+    engine,
+    retention: { revisions: historyRevisions, days: historyDays },
+    failed: (error) => log({ level: 'warn', message: `old history could not be folded: ${describe(error)}` }),
+  });
 }
 
 async function closeAll(closing: readonly (() => Promise<unknown>)[]): Promise<void> {

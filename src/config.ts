@@ -35,6 +35,8 @@ export interface Config {
   readonly secretKeyFile: string | undefined;
   readonly valuesDir: string | undefined;
   readonly literalSecrets: boolean;
+  readonly historyRevisions: number;
+  readonly historyDays: number;
 }
 
 /** The environment as it was at the start. */
@@ -221,6 +223,20 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'Whether documents may hold secrets as they are (default false).',
     default: false,
     parse: ([text = '']) => parseSwitch(text),
+  },
+  historyRevisions: {
+    variable: 'HEDDLE_HISTORY_REVISIONS',
+    placeholder: 'N',
+    doc: 'How many revisions of the history are kept at the least (default 200).',
+    default: 200,
+    parse: ([text = '']) => parseCount(text, 1, 999_999_999),
+  },
+  historyDays: {
+    variable: 'HEDDLE_HISTORY_DAYS',
+    placeholder: 'DAYS',
+    doc: 'How many days of the history are kept at the least (default 90).',
+    default: 90,
+    parse: ([text = '']) => parseCount(text, 0, 36_500),
   },
 };
 

@@ -28,6 +28,8 @@ describe('the configuration', () => {
         secretKeyFile: undefined,
         valuesDir: undefined,
         literalSecrets: false,
+        historyRevisions: 200,
+        historyDays: 90,
       },
     });
   });
@@ -64,6 +66,8 @@ describe('the configuration', () => {
     ['rateLimit', 'HEDDLE_RATE_LIMIT', '120/1200', { perMinute: 120, burst: 1200 }],
     ['rateLimit', 'HEDDLE_RATE_LIMIT', 'off', 'off'],
     ['literalSecrets', 'HEDDLE_ALLOW_LITERAL_SECRETS', 'yes', true],
+    ['historyRevisions', 'HEDDLE_HISTORY_REVISIONS', '1000', 1000],
+    ['historyDays', 'HEDDLE_HISTORY_DAYS', '0', 0],
     ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
     ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
   ])('reads %s from %s=%s', (name, variable, text, expected) => {

@@ -27,6 +27,7 @@ const conflictStatus: Readonly<Record<ConflictReason, number>> = {
   managed_field: 409,
   stale: 412,
   precondition: 412,
+  gone: 410,
 };
 
 /** The HTTP status of an exception: the only such mapping. */

@@ -72,6 +72,7 @@ function refusalOf({ status, body, text }: Answer): HeddleError {
     case 403:
       return new NotAllowed(message);
     case 404:
+    case 410:
       return new NotFound(message);
     case 409:
       return new Conflict('taken', message, { problems });

@@ -11,6 +11,7 @@ import { programVersion } from './version.ts';
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
   Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'literalSecrets'> &
+  Pick<Config, 'historyRevisions' | 'historyDays'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
     readonly values: Readonly<Record<string, string>>;
@@ -41,6 +42,7 @@ const declaration = {
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
     ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
     ...(['edition', 'rateLimit', 'secretKey', 'secretKeyFile', 'valuesDir', 'literalSecrets'] as const),
+    ...(['historyRevisions', 'historyDays'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],

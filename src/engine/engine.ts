@@ -8,6 +8,7 @@ import type { Database } from '../store/database.ts';
 import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
 import type { NoticeBoard } from './notices.ts';
+import type { PastStates } from './past-states.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** What every use case needs. Time and ids come in here, so that tests can fix them. */
@@ -16,6 +17,8 @@ export interface Engine {
   readonly validator: Validator;
   readonly database: Database;
   readonly snapshots: Snapshots;
+  /** The states that accounts were in. */
+  readonly past: PastStates;
   readonly committer: Committer;
   /** ISO 8601, UTC. */
   now(): string;

@@ -8,5 +8,6 @@ export async function rotateSecrets(engine: Engine): Promise<{ readonly rows: nu
   const rows = await sealAgain(engine.database, engine.means.vault);
   // What is cached still holds the old seals; it is read anew.
   engine.snapshots.forget();
+  engine.past.forget();
   return { rows };
 }

@@ -18,9 +18,9 @@ export abstract class HeddleError extends Error {
 export class NotFound extends HeddleError {}
 
 /** What reasons a `Conflict` can have; the edge gives each its status. */
-export type ConflictReason = 'taken' | 'in_use' | 'linked' | 'managed_field' | 'stale' | 'precondition';
+export type ConflictReason = 'taken' | 'in_use' | 'linked' | 'managed_field' | 'stale' | 'precondition' | 'gone';
 
-/** The state of the account forbids it: a taken name, an object in use, a managed field, a stale plan. */
+/** The state of the account forbids it: a taken name, an object in use, a managed field, a stale plan, what was there once. */
 export class Conflict extends HeddleError {
   readonly reason: ConflictReason;
 

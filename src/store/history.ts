@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
+import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange } from '../model/units.ts';
 import type { Change, Claim, Plan } from '../plan/plan.ts';
@@ -103,16 +104,38 @@ export function replay(
   numbers: Readonly<Record<string, number>> = {},
 ): Snapshot {
   const objects = new Map<string, StoredObject | undefined>();
+  replayInto(objects, snapshot, rows);
+  return withObjects(snapshot, objects, revision, numbers);
+}
+
+/** Objects by id as they become; `undefined` for those that go. */
+export type Replayed = Map<string, StoredObject | undefined>;
+
+/** Goes on with the changes in order: what `objects` does not know yet is as `start` has it. */
+export function replayInto(
+  objects: Replayed,
+  start: Pick<Snapshot, 'registry' | 'get'>,
+  rows: readonly ChangeRow[],
+): void {
   for (const row of rows) {
-    const before = objects.has(row.object_id) ? objects.get(row.object_id) : snapshot.get(row.object_id);
-    objects.set(row.object_id, replayRow(snapshot, row, before));
+    const before = objects.has(row.object_id) ? objects.get(row.object_id) : start.get(row.object_id);
+    objects.set(row.object_id, replayRow(start.registry, row, before));
   }
+}
+
+/** The snapshot after what was replayed, at once: on the way there, two objects may hold one unique value. */
+export function withObjects(
+  snapshot: Snapshot,
+  objects: ReadonlyMap<string, StoredObject | undefined>,
+  revision: number,
+  numbers: Readonly<Record<string, number>> = {},
+): Snapshot {
   const put = [...objects.values()].filter((object) => object !== undefined);
   const remove = [...objects].filter(([, object]) => object === undefined).map(([id]) => id);
   return snapshot.with({ put, remove, numbers }, revision);
 }
 
-function replayRow(snapshot: Snapshot, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {
+function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {
   if (row.action === 'delete') return undefined;
   // Written by `imageOf` alone.
   const image = (row.image ?? {}) as unknown as Image;
@@ -130,7 +153,7 @@ function replayRow(snapshot: Snapshot, row: ChangeRow, before: StoredObject | un
   return {
     ...changed,
     ...image.set,
-    spec: units.length === 0 ? before.spec : applyUnits(snapshot.registry.get(before.kind).spec, before.spec, units),
+    spec: units.length === 0 ? before.spec : applyUnits(registry.get(before.kind).spec, before.spec, units),
     declared: [...before.declared.filter(({ source }) => !dropped.has(source)), ...(image.declared?.put ?? [])].sort(
       (a, b) => (a.source < b.source ? -1 : 1),
     ),

@@ -6,6 +6,7 @@ const places = [
   { table: 'objects', key: ['id'], columns: ['spec', 'derived'] },
   { table: 'declared', key: ['object_id', 'source_id'], columns: ['stated'] },
   { table: 'changes', key: ['revision', 'seq'], columns: ['units', 'image'] },
+  { table: 'base_objects', key: ['object_id'], columns: ['image'] },
   { table: 'plans', key: ['id'], columns: ['request', 'result'] },
 ] as const;
 
@@ -20,6 +21,8 @@ export async function sealAgain(database: Database, vault: Vault): Promise<numbe
   let written = 0;
   await database.asOwner(async (run) => {
     const accounts = await run('select account_id from accounts order by account_id for no key update');
+    // What is being folded meanwhile would come to lie behind us under its old seals.
+    await run('lock table history_base in exclusive mode');
     for (const { account_id: account } of accounts) {
       for (const place of places) written += await sealTable(run, vault, String(account), place);
     }

@@ -79,6 +79,7 @@ export interface SourcesTable {
   suspended: Generated<boolean>;
   generation: Generated<number>;
   wanted: DefaultedJson<JsonObject>;
+  rolled_back: number | null;
   requested_at: OptionalTimestamp;
   handled_at: OptionalTimestamp;
   hinted_at: OptionalTimestamp;
@@ -145,6 +146,18 @@ export interface ChangesTable {
   image: ColumnType<Json | null, string | null | undefined, string | null>;
 }
 
+export interface HistoryBaseTable {
+  account_id: string;
+  revision: number;
+  valid_from: Generated<number>;
+}
+
+export interface BaseObjectsTable {
+  account_id: string;
+  object_id: string;
+  image: JsonColumn;
+}
+
 export interface AuditEventsTable {
   account_id: string;
   id: number;
@@ -206,6 +219,8 @@ export interface Schema {
   plans: PlansTable;
   revisions: RevisionsTable;
   changes: ChangesTable;
+  history_base: HistoryBaseTable;
+  base_objects: BaseObjectsTable;
   audit_events: AuditEventsTable;
   tokens: TokensTable;
   sync_logs: SyncLogsTable;

@@ -4,15 +4,15 @@ import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
 import { readSettings, type SourceSettings } from '../model/source-settings.ts';
-import { build } from './builder.ts';
-import type { AccountAccess, Database } from './database.ts';
+import { build, statement } from './builder.ts';
+import type { AccountAccess } from './database.ts';
 import { type ChangeRow, replay } from './history.ts';
 import { membershipFields } from './rows.ts';
 import type { ObjectsTable } from './schema.ts';
 
 /** Reads all objects of an account as they are at one moment; `undefined` when there is no such account. */
 export async function loadSnapshot(
-  database: Database,
+  database: AccountAccess,
   registry: Registry,
   account: string,
 ): Promise<Snapshot | undefined> {
@@ -97,13 +97,15 @@ function storedObject(
   };
 }
 
-/** Brings a snapshot up to the account's revision by what `changes` says it has missed. */
+/**
+ * Brings a snapshot up to the account's revision by what `changes` says it has missed. One that is older than what is kept
+ * of the history is loaded anew.
+ */
 export async function catchUp(database: AccountAccess, snapshot: Snapshot): Promise<Snapshot> {
   const { account, revision } = snapshot;
-  const [heads, rows, sources] = await database.inAccount(
+  const [rows, heads, sources] = await database.inAccount(
     account,
     [
-      build.selectFrom('accounts').select(['revision', 'sequences']).where('account_id', '=', account).compile(),
       build
         .selectFrom('changes')
         .select(['revision', 'action', 'object_id', 'units', 'image'])
@@ -112,16 +114,28 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
         .orderBy('revision')
         .orderBy('seq')
         .compile(),
+      // After the changes: what was folded away before they were read is known by now, whatever the isolation.
+      statement<Head>(headText, [account]),
       settingsQuery(account),
     ],
     { snapshot: true },
   );
-  const head = heads[0]?.revision ?? revision;
-  const numbers = heads[0]?.sequences ?? {};
+  const [head] = heads;
+  if (head === undefined || head.revision === revision) return snapshot;
+  if (revision < head.oldest) return (await loadSnapshot(database, snapshot.registry, account)) ?? snapshot;
   const missed: readonly ChangeRow[] = rows;
-  if (head === revision) return snapshot;
-  return replay(snapshot, missed, head, numbers).withSettings(gatherSettings(sources));
+  return replay(snapshot, missed, head.revision, head.sequences).withSettings(gatherSettings(sources));
 }
+
+/** The account now, and the oldest snapshot that can be caught up. */
+interface Head {
+  readonly revision: number;
+  readonly sequences: Readonly<Record<string, number>>;
+  readonly oldest: number;
+}
+
+const headText = `select a.revision, a.sequences, coalesce(greatest(b.revision, b.valid_from), 0) as oldest
+from accounts a left join history_base b using (account_id) where a.account_id = $1`;
 
 /** Settings change with a revision, so they are read beside the head. */
 function settingsQuery(account: string) {

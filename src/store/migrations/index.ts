@@ -1,6 +1,7 @@
 import * as createSchema from './0001_create_schema.ts';
 import * as addSyncLogs from './0002_add_sync_logs.ts';
 import * as addOwnership from './0003_add_ownership.ts';
+import * as addHistoryBase from './0005_add_history_base.ts';
 import * as addLeases from './0006_add_leases.ts';
 import * as addEventIndex from './0007_add_event_index.ts';
 
@@ -13,4 +14,11 @@ export interface Migration {
 }
 
 /** Every migration in order; a program's schema number is how many it knows. */
-export const migrations: readonly Migration[] = [createSchema, addSyncLogs, addOwnership, addLeases, addEventIndex];
+export const migrations: readonly Migration[] = [
+  createSchema,
+  addSyncLogs,
+  addOwnership,
+  addHistoryBase,
+  addLeases,
+  addEventIndex,
+];

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import { createPastStates } from '../../src/engine/past-states.ts';
+import { compactHistory } from '../../src/engine/retention.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { planStep, type Step, steps } from '../plan/sequences.ts';
+import { eachEngine } from '../setup/database.ts';
+import { newOffice, type Office, putAll, revisionsOf, upTo } from './office.ts';
+
+/** Takes the steps one after the other and answers the state after each revision, the ones there were included. */
+async function live(office: Office, sequence: readonly Step[]): Promise<Map<number, Snapshot>> {
+  const { engine, call, account } = office;
+  const present = await engine.snapshots.fresh(account);
+  const states = new Map([[present.revision, present]]);
+  for (const step of sequence) {
+    const committed = await engine.committer.mutate({
+      ...call,
+      propose: (state) => planStep(state, step) ?? putAll(engine, state, []),
+    });
+    if (committed.ok) states.set(committed.after.revision, committed.after);
+  }
+  return states;
+}
+
+/** A group with a name of its own, so many times. */
+async function makeGroups({ engine, call }: Office, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const step: Step = { does: 'create', kind: 'Group', body: () => ({ name }) };
+    await engine.committer.mutate({ ...call, propose: (state) => planStep(state, step) ?? putAll(engine, state, []) });
+  }
+}
+
+const groupNames = (state: Snapshot) => state.ofKind('Group').map(({ name }) => name);
+const asCreated = ({ database, registry, snapshots }: Engine) => createPastStates(database, registry, snapshots);
+
+describe('the state at a revision', () => {
+  it('E158 is the one that was recorded then, whatever happened, before and after folding', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        steps,
+        fc.integer({ min: 1, max: 6 }),
+        fc.infiniteStream(fc.nat()),
+        async (sequence, keep, picks) => {
+          await using office = await newOffice('postgres');
+          const { engine, account } = office;
+          const states = await live(office, sequence);
+          const head = Math.max(...states.keys());
+          const check = async (past = engine.past) => {
+            for (const [revision, state] of [...states].sort(() => ((picks.next().value ?? 0) % 2) - 0.5))
+              expect(objectsOf(await past.at(account, revision))).toEqual(objectsOf(state));
+          };
+          await check();
+          await check(asCreated(engine));
+          await compactHistory(engine, { revisions: keep, days: 0 });
+          for (const revision of states.keys()) {
+            if (revision >= head - keep) continue;
+            await expect(engine.past.at(account, revision)).rejects.toMatchObject({ reason: 'gone' });
+            states.delete(revision);
+          }
+          await check();
+          await check(asCreated(engine));
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it('is not found before it happened, and says what the newest revision is', async () => {
+    await using office = await newOffice('postgres');
+    const refusal = office.engine.past.at(office.account, 99);
+    await expect(refusal).rejects.toThrow('revision 99 not found; the newest one is 2');
+  });
+});
+
+eachEngine('old history (%s)', (name) => {
+  it('is folded into a base: so many revisions stay, the account is as it was, and folding again does nothing', async () => {
+    await using office = await newOffice(name);
+    const { engine, account, database } = office;
+    await makeGroups(office, ['a', 'b', 'c', 'd', 'e', 'f']);
+    const before = objectsOf(await engine.snapshots.fresh(account));
+    expect(await compactHistory(engine, { revisions: 3, days: 0 })).toBeGreaterThan(0);
+    expect(await revisionsOf(database)).toEqual([6, 7, 8]);
+    expect(await compactHistory(engine, { revisions: 3, days: 0 })).toBe(0);
+    expect(objectsOf(await engine.snapshots.fresh(account))).toEqual(before);
+    expect(objectsOf(await asCreated(engine).at(account, 8))).toEqual(before);
+    expect(groupNames(await asCreated(engine).at(account, 5)).sort()).toEqual(['All', 'a', 'b', 'c']);
+    const refusal = asCreated(engine).at(account, 4);
+    await expect(refusal).rejects.toThrow('revision 4 is not kept any more; the history goes back to revision 5');
+  });
+
+  it('stays while it is young', async () => {
+    await using office = await newOffice(name);
+    await makeGroups(office, ['a', 'b', 'c']);
+    expect(await compactHistory(office.engine, { revisions: 1, days: 90 })).toBe(0);
+    expect(await revisionsOf(office.database)).toEqual(upTo(5));
+    await office.database.asOwner([
+      "update revisions set created_at = created_at - interval '91 days' where revision <= 3",
+    ]);
+    await compactHistory(office.engine, { revisions: 1, days: 90 });
+    expect(await revisionsOf(office.database)).toEqual([4, 5]);
+  });
+
+  it('is folded in steps, a revision of many changes as a whole', async () => {
+    await using office = await newOffice(name);
+    const { engine, account, call } = office;
+    const documents = upTo(700).map((at) => ({ name: `g${at}` }));
+    const kind = engine.registry.get('Group');
+    await engine.committer.mutate({
+      ...call,
+      propose: (state) => {
+        const [like] = state.ofKind(kind.name);
+        if (like === undefined) throw new Error('there is no group');
+        const after = documents.map(({ name: called }) => ({
+          after: { ...like, id: called, name: called, spec: { ...like.spec, name: called }, derived: {} },
+        }));
+        return putAll(engine, state, after);
+      },
+    });
+    await makeGroups(office, ['a', 'b']);
+    const before = objectsOf(await engine.snapshots.fresh(account));
+    expect(await compactHistory(engine, { revisions: 1, days: 0 })).toBeGreaterThan(700);
+    expect(await revisionsOf(office.database)).toEqual([5]);
+    expect(objectsOf(await asCreated(engine).at(account, 5))).toEqual(before);
+  });
+});
+
+describe('several servers', () => {
+  it('may fold the same history at once', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, account } = office;
+    const other = await office.another();
+    await makeGroups(office, upTo(40).map(String));
+    const before = objectsOf(await engine.snapshots.fresh(account));
+    await Promise.all([engine, other, engine].map((server) => compactHistory(server, { revisions: 5, days: 0 })));
+    await compactHistory(other, { revisions: 5, days: 0 });
+    expect(await revisionsOf(office.database)).toEqual([38, 39, 40, 41, 42]);
+    expect(objectsOf(await asCreated(other).at(account, 42))).toEqual(before);
+  });
+
+  it('load the account anew when what they have missed is folded away', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, account } = office;
+    const other = await office.another();
+    await other.snapshots.fresh(account);
+    await makeGroups(office, ['a', 'b', 'c', 'd']);
+    await compactHistory(engine, { revisions: 1, days: 0 });
+    expect(objectsOf(await other.snapshots.fresh(account))).toEqual(objectsOf(await engine.snapshots.fresh(account)));
+  });
+
+  it('write on while history is folded', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, account } = office;
+    await makeGroups(office, upTo(20).map(String));
+    const folding = (async () => {
+      for (const keep of [15, 10, 5, 2]) await compactHistory(engine, { revisions: keep, days: 0 });
+    })();
+    await makeGroups(
+      office,
+      upTo(20).map((at) => `later ${at}`),
+    );
+    await folding;
+    const state = await engine.snapshots.fresh(account);
+    const past = await asCreated(engine).at(account, state.revision - 1);
+    expect([state.revision, state.countOf('Group'), past.countOf('Group')]).toEqual([42, 41, 40]);
+    expect(await revisionsOf(office.database)).toHaveLength(22);
+  });
+});
