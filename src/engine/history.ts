@@ -1,53 +1,86 @@
 import type { Json, JsonObject } from '../lib/json.ts';
-import { isEmpty } from '../model/field.ts';
-import type { StoredObject } from '../model/object.ts';
-import { diffUnits, type UnitChange } from '../model/units.ts';
-import { labeler, viewUnits } from '../plan/view.ts';
-import type { Image } from '../store/history.ts';
-import { listRevisions, readRevision } from '../store/revisions.ts';
+import { NotFound } from '../model/errors.ts';
+import { aliasIndex } from '../model/facets.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { storedId } from '../model/wire-id.ts';
+import { type Label, labeler } from '../plan/view.ts';
+import { readKept } from '../store/past.ts';
+import { idsOfKey, listRevisions, readChangesOf, readNames, readRevision } from '../store/revisions.ts';
 import type { Call, Engine } from './engine.ts';
+import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
+import { requireKept } from './past-states.ts';
 
-/** The account's revisions, newest first. */
-export async function listHistory(
-  engine: Engine,
-  call: Call,
-  options: { readonly before?: number; readonly limit: number },
-): Promise<readonly JsonObject[]> {
-  const rows = await listRevisions(engine.database, call.account, options);
-  return rows.map((row) => headOf(row));
+/** Which revisions are asked for. */
+export interface HistoryFilter {
+  readonly before?: number;
+  readonly limit: number;
+  readonly source?: string;
+  /** The id, name or e-mail address of who made them. */
+  readonly actor?: string;
+  readonly kind?: string;
+  /** An id, or `Kind/key`, also one of the past. */
+  readonly object?: string;
+  readonly since?: Date;
+  readonly until?: Date;
 }
 
-/** One revision with before and after of every unit it changed, or `undefined`. */
-export async function showRevision(engine: Engine, call: Call, revision: number): Promise<JsonObject | undefined> {
-  const found = await readRevision(engine.database, call.account, revision);
-  if (found === undefined) return undefined;
+/** The account's revisions, newest first; those of one object with what they did to it. */
+export async function listHistory(engine: Engine, call: Call, filter: HistoryFilter): Promise<readonly JsonObject[]> {
+  const { object, ...rest } = filter;
   const state = await engine.snapshots.at(call.account, call.revision);
-  const label = labeler(state, state);
-  const changes = found.changes.map((row) => {
-    const units = unitsOf(engine, row);
-    return {
-      action: row.action,
-      kind: row.kind,
-      ...(row.key === null ? {} : { key: row.key }),
-      name: row.name,
-      id: row.object_id,
-      units: viewUnits(units, label) as unknown as Json,
-    };
+  const objects = object === undefined ? undefined : await idsOf(engine, state, object);
+  const heads = await listRevisions(engine.database, call.account, {
+    ...rest,
+    ...(objects === undefined ? {} : { objects }),
   });
-  return { ...headOf(found), changes };
+  if (objects === undefined) return heads.map(headOf);
+  const revisions = heads.map(({ revision }) => revision);
+  const rows = await readChangesOf(engine.database, call.account, { revisions, objects });
+  const label = await labelerOf(engine, state, rows);
+  return heads.map((head) => ({
+    ...headOf(head),
+    changes: rows
+      .filter(({ revision }) => revision === head.revision)
+      .map((row) => viewHistoryRow(engine.registry, row, label)),
+  }));
 }
 
-/** Of a created or deleted object all units that say something, else those that changed. */
-function unitsOf(
-  engine: Engine,
-  row: { readonly action: string; readonly kind: string; readonly units: Json; readonly image: Json | null },
-): readonly UnitChange[] {
-  // Both columns are written by the store from values of these types.
-  const object: StoredObject | undefined = ((row.image ?? {}) as unknown as Image).object;
-  const fields = engine.registry.find(row.kind)?.spec;
-  if (object === undefined || fields === undefined) return row.units as unknown as readonly UnitChange[];
-  const units = row.action === 'delete' ? diffUnits(fields, object.spec, {}) : diffUnits(fields, {}, object.spec);
-  return units.filter((unit) => !isEmpty(unit.before) || !isEmpty(unit.after));
+/** One revision with before and after of every unit it changed. Throws `NotFound`, or `Conflict` (`gone`) when it is not kept any more. */
+export async function showRevision(engine: Engine, call: Call, revision: number): Promise<JsonObject> {
+  const found = await readRevision(engine.database, call.account, revision);
+  if (found === undefined) {
+    const kept = requireKept(call.account, revision, await readKept(engine.database, call.account));
+    // The state after the base can be had, but what made it is folded away.
+    requireKept(call.account, revision, { ...kept, base: kept.base + 1 });
+    throw new NotFound(`revision ${revision} not found`);
+  }
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const label = await labelerOf(engine, state, found.changes);
+  return { ...headOf(found), changes: found.changes.map((row) => viewHistoryRow(engine.registry, row, label)) };
+}
+
+/** The ids that a text may mean: an id, or a kind with a key that objects of it have or had. */
+async function idsOf(engine: Engine, state: Snapshot, text: string): Promise<readonly string[]> {
+  const at = text.indexOf('/');
+  const kind = at < 0 ? undefined : engine.registry.find(text.slice(0, at));
+  if (kind === undefined) return [text];
+  const name = text.slice(at + 1);
+  const present = [
+    state.findByKey(kind.name, name),
+    ...state.lookUp(kind.name, aliasIndex, name),
+    ...state.lookUp(kind.name, 'name', name),
+  ].flatMap((object) => (object === undefined ? [] : [object.id]));
+  const past = await idsOfKey(engine.database, state.account, kind.name, name);
+  const id = storedId(kind, name.replace(/^id:/, ''));
+  return [...new Set([...present, ...past, ...(id === undefined ? [] : [id])])];
+}
+
+/** Names of ids as they are now, and of what is gone as they were. */
+async function labelerOf(engine: Engine, state: Snapshot, rows: readonly HistoryRow[]): Promise<Label> {
+  const present = labeler(state, state);
+  const unknown = textsOf(rows).filter((text) => state.get(text) === undefined);
+  const past = await readNames(engine.database, state.account, unknown);
+  return (id) => present(id) ?? past.get(id);
 }
 
 type Head = Awaited<ReturnType<typeof listRevisions>>[number];
@@ -61,6 +94,7 @@ function headOf(row: Head): JsonObject {
     ...(row.commit_ref === null ? {} : { commit: row.commit_ref }),
     ...(row.plan_id === null ? {} : { plan: row.plan_id }),
     ...(row.plan_digest === null ? {} : { digest: row.plan_digest }),
-    counts: row.summary,
+    request: row.request_id,
+    counts: row.summary as Json,
   };
 }

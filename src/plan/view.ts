@@ -123,7 +123,8 @@ export function labelPath(path: string, label: Label): string {
   return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;
 }
 
-function labelValue(value: Json, label: Label): Json {
+/** A value with names for ids, and without secrets. */
+export function labelValue(value: Json, label: Label): Json {
   if (isSealed(value)) return hiddenSecret;
   if (typeof value === 'string') return label(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;

@@ -162,8 +162,8 @@ describe('several servers', () => {
     );
     await folding;
     const state = await engine.snapshots.fresh(account);
-    const past = await asCreated(engine).at(account, state.revision - 1);
-    expect([state.revision, state.countOf('Group'), past.countOf('Group')]).toEqual([42, 41, 40]);
-    expect(await revisionsOf(office.database)).toHaveLength(22);
+    expect([state.revision, state.countOf('Group')]).toEqual([42, 41]);
+    for (const revision of await revisionsOf(office.database))
+      expect((await asCreated(engine).at(account, revision)).countOf('Group')).toBe(revision - 1);
   });
 });

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
+import type { Registry } from '../../model/registry.ts';
 
 /** The members of a query, empty ones left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -32,4 +33,21 @@ export function wholeNumber(name: string, text: string): number {
   if (Number.isSafeInteger(value) && value >= 1 && value <= 1_000_000_000)
     return Math.min(value, name === 'limit' ? 1000 : value);
   throw new InvalidInput(`\`${name}\` must be a whole number from 1`);
+}
+
+/** A moment of the query: a date, which begins at midnight UTC, or a date and a time with its zone. */
+export function timeOf(name: string, text: string): Date {
+  // A plus sign that was not escaped arrives as a space.
+  const spelled = text.replace(/ (?=\d\d:?\d\d$)/, '+');
+  const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/.test(spelled)
+    ? new Date(spelled)
+    : undefined;
+  if (time !== undefined && !Number.isNaN(time.getTime())) return time;
+  throw new InvalidInput(`\`${name}\` must be a date such as 2026-03-01, or a time such as 2026-03-01T10:00:00Z`);
+}
+
+/** Refuses the name of a kind that there is not. */
+export function knownKind(registry: Registry, name: string | undefined): void {
+  if (name !== undefined && registry.find(name) === undefined)
+    throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
 }

@@ -15,13 +15,14 @@ export const accountItems: Items = {
       parameters: [
         query('kind', 'Only objects of this kind.'),
         query('source', 'Only what this source states.'),
+        query('revision', 'The account as it was after this revision.', { type: 'integer', minimum: 1 }),
         query('format', 'The form of the answer.', { type: 'string', enum: ['yaml', 'json'] }),
       ],
       answer: {
         ...textual('application/yaml', configExamples.yaml),
         ...json({ type: 'array', items: { type: 'object' } }, configExamples.exported),
       },
-      errors: [...common, 422],
+      errors: [...common, 404, 410, 422],
     },
   },
   '/api/config/secrets/rotate': {

@@ -40,6 +40,7 @@ const meanings: Readonly<Record<number, string>> = {
   403: 'The caller may not do this.',
   404: 'There is no such object.',
   409: 'The state of the account forbids it: a taken name, an object in use, a field that a source manages, a stale plan.',
+  410: 'It was there once and is not kept any more.',
   412: 'The object is not at the version of `If-Match`, or what it is needed for has to go first; a saved plan is stale.',
   413: 'The body is too large.',
   415: 'The content type is not supported.',

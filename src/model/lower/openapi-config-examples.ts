@@ -30,6 +30,7 @@ const revision = {
   source: 'cli',
   plan: planId,
   digest,
+  request: '4c1f2a6e-9d0b-4e57-8a3c-0b6f5d2e7a91',
   counts: created,
 };
 

@@ -11,7 +11,14 @@ export const revisionItems: Items = {
       id: 'listRevisions',
       tag,
       summary: 'List revisions, newest first',
+      description: 'Those that all given parameters fit. With `object` each says what it did to the object.',
       parameters: [
+        query('source', 'Only those that applied this source.'),
+        query('actor', 'Only those of the actor with this id, name or e-mail address.'),
+        query('kind', 'Only those that changed an object of this kind.'),
+        query('object', 'Only those that changed this object: an id, or `Kind/key`, also a former one.'),
+        query('since', 'Only those made at this time or later.', { type: 'string', format: 'date-time' }),
+        query('until', 'Only those made before this time.', { type: 'string', format: 'date-time' }),
         query('before', 'Only revisions before this one.', { type: 'integer', minimum: 1 }),
         query('limit', 'How many at most; 100 unless said otherwise.', { type: 'integer', minimum: 1, maximum: 1000 }),
       ],
@@ -25,7 +32,7 @@ export const revisionItems: Items = {
       tag,
       summary: 'Read a revision with its changes',
       answer: json(named('RevisionWithChanges'), configExamples.revision),
-      errors: [...common, 404],
+      errors: [...common, 404, 410],
     },
   },
 };

@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { listOf } from './openapi-operation.ts';
+import { subject } from './openapi-plan-schemas.ts';
+import { count, object, text, time, words } from './openapi-words.ts';
+
+const members = {
+  revision: count('Its number.'),
+  created_at: time('When it was made.'),
+  actor: object(
+    'On whose behalf.',
+    {
+      type: words(['user', 'source', 'system'], 'What the actor is.'),
+      id: text('Its id.'),
+      name: text('Its name.'),
+      email: text('Its e-mail address.'),
+    },
+    ['email'],
+  ),
+  source: text('The source that was applied, if any.'),
+  commit: text('The commit that the source was at, if it has commits.'),
+  plan: text('The id of the stored plan that was applied, if any.'),
+  digest: text('The digest of what was applied.'),
+  request: text('Names the attempt that made it.'),
+  counts: { type: 'object', description: 'How many objects were made, changed and deleted.' },
+};
+const optional = ['source', 'commit', 'plan', 'digest'];
+
+const declaration = object(
+  'What a source states about an object.',
+  {
+    source: text('The source.'),
+    file: text('The file.'),
+    line: count('The line in the file.'),
+    exclusive: { type: 'boolean', description: 'Nobody else adds members.' },
+    spec: { type: 'object', description: 'What it states.' },
+  },
+  ['exclusive'],
+);
+
+/** Schemas of the history. */
+export const revisionSchemas: JsonObject = {
+  Revision: object(
+    'One step of the account.',
+    { ...members, changes: { ...listOf('RevisionChange'), description: 'What it did to the object asked for.' } },
+    [...optional, 'changes'],
+  ),
+  RevisionWithChanges: object(
+    'One step of the account, object by object.',
+    { ...members, changes: listOf('RevisionChange') },
+    optional,
+  ),
+  RevisionChange: object(
+    'What a revision did to one object, with values before and after.',
+    {
+      action: text('What was done.'),
+      kind: subject.kind,
+      key: subject.key,
+      name: subject.name,
+      id: text('Its id.'),
+      units: listOf('Unit'),
+      declared: object('Who states the object.', {
+        stated: { type: 'array', description: 'What sources state from then on.', items: declaration },
+        released: { type: 'array', description: 'Sources that no longer state it.', items: { type: 'string' } },
+      }),
+      metadata: {
+        type: 'object',
+        description:
+          'What changed beside the spec: `key`, `owner`, `parent`, `protected`, `aliases`, `overrides`. `null`: not there any more.',
+      },
+    },
+    ['key', 'declared', 'metadata'],
+  ),
+};
