@@ -1,6 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Call } from '../engine/engine.ts';
+import type { Snapshots } from '../engine/snapshots.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
+import { NotAllowed } from '../model/errors.ts';
+import type { Operation } from '../model/roles.ts';
+import { isAllowed, refusal } from '../plan/authorize.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,14 +14,21 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route wants no credentials. */
     open?: boolean;
+    /** What a caller must be allowed to do. `anyone`: nothing, the route is about the callers themselves. */
+    access?: Access;
   }
 }
 
-/** Authenticates every request but those of open routes; unknown paths were refused before. */
-export function createAuthHook(authenticator: Authenticator) {
+/** A right that a route asks for. `own`: without it callers still see what is theirs. */
+export type Access = 'anyone' | { readonly module: string; readonly operation: Operation; readonly own?: true };
+
+/** Authenticates every request but those of open routes, and asks whether the caller may do it; unknown paths were refused before. */
+export function createAuthHook(authenticator: Authenticator, snapshots: Snapshots) {
   return async (request: FastifyRequest): Promise<void> => {
     if (request.routeOptions.config.open === true) return;
-    request.call = await authenticator.authenticate(request.headers.authorization);
+    const call = await authenticator.authenticate(request.headers.authorization);
+    await requireAccess(request, call, snapshots);
+    request.call = call;
   };
 }
 
@@ -25,4 +36,18 @@ export function createAuthHook(authenticator: Authenticator) {
 export function callOf(request: FastifyRequest): Call {
   if (request.call === undefined) throw new Error(`the route ${request.routeOptions.url} runs without authentication`);
   return request.call;
+}
+
+async function requireAccess(request: FastifyRequest, call: Call, snapshots: Snapshots): Promise<void> {
+  const { access = defaultAccess(request.method) } = request.routeOptions.config;
+  if (access === 'anyone') return;
+  const state = await snapshots.at(call.account, call.revision);
+  if (isAllowed(state, call.actor, access.module, access.operation)) return;
+  if (access.own === true) return;
+  throw new NotAllowed(refusal(state, call.actor, access.module, access.operation));
+}
+
+/** Routes that say nothing are about configuration as a whole. */
+function defaultAccess(method: string): Access {
+  return { module: 'config', operation: ['GET', 'HEAD'].includes(method) ? 'read' : 'update' };
 }

@@ -10,14 +10,16 @@ import {
   type Written,
 } from '../engine/objects.ts';
 
-import { InvalidInput, NotFound } from '../model/errors.ts';
+import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { Operation } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
+import { isAllowed, refusal } from '../plan/authorize.ts';
 import { type Answer, answerFrom, type Content, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
-import { callOf } from './authenticate.ts';
+import { type Access, callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -38,7 +40,9 @@ export function addKindRoutes(app: FastifyInstance, engine: Engine): void {
     if (kind.path === undefined) continue;
     for (const path of [kind.path, ...(kind.alsoAt ?? [])]) addVerbs(app, engine, kind, path);
     if (kind.listPath !== undefined) {
-      app.get(kind.listPath, (request, reply) => list(engine, available(engine, kind), request, reply));
+      app.get(kind.listPath, { config: { access: accessOf(kind, 'list') } }, (request, reply) =>
+        list(engine, available(engine, kind), request, reply),
+      );
     }
   }
 }
@@ -48,8 +52,27 @@ function addVerbs(app: FastifyInstance, engine: Engine, kind: Kind, path: string
   for (const verb of kind.verbs) {
     const { method, one, handle } = handlers[verb];
     const url = one && kind.single !== true ? `${collection}/:id` : collection;
-    app.route({ method, url, handler: (request, reply) => handle(engine, available(engine, kind), request, reply) });
+    app.route({
+      method,
+      url,
+      config: { access: accessOf(kind, verb) },
+      handler: (request, reply) => handle(engine, available(engine, kind), request, reply),
+    });
   }
+}
+
+const operationOf: Readonly<Record<Verb, Operation>> = {
+  list: 'read',
+  create: 'create',
+  read: 'read',
+  replace: 'update',
+  delete: 'delete',
+};
+
+function accessOf(kind: Kind, verb: Verb): Access {
+  const operation = operationOf[verb];
+  const own = operation === 'read' && kind.isOwn !== undefined ? { own: true as const } : {};
+  return { module: kind.module, operation, ...own };
 }
 
 /** What the hosted edition alone has is not found elsewhere, and the answer says why. */
@@ -97,9 +120,10 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { parent } = paramsOf(request);
   const { objects, state } = await listObjects(engine, callOf(request), kind, parent);
   const filters = filtersOf(kind, request);
-  const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)}`;
+  const viewer = restrictedTo(kind, request, state);
+  const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)} ${viewer ?? ''}`;
   const answer = answerOf(engine, kind, request, state, name, (seen) => {
-    const all = objects();
+    const all = objects().filter((object) => viewer === undefined || kind.isOwn?.(object, viewer, state) === true);
     const wanted = all.filter((object) =>
       filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, state)),
     );
@@ -147,7 +171,16 @@ async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { parent } = paramsOf(request);
   const id = await idOf(engine, kind, request);
   const { object, state } = await readObject(engine, callOf(request), kind, id, parent);
+  const viewer = restrictedTo(kind, request, state);
+  if (viewer !== undefined && kind.isOwn?.(object, viewer, state) !== true)
+    throw new NotAllowed(refusal(state, callOf(request).actor, kind.module, 'read'));
   return sendObject(engine, object, state, request, reply);
+}
+
+/** The caller, when they may see only what is theirs. */
+function restrictedTo(kind: Kind, request: FastifyRequest, state: Snapshot): string | undefined {
+  const { actor } = callOf(request);
+  return isAllowed(state, actor, kind.module, 'read') ? undefined : actor.id;
 }
 
 async function create(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -51,7 +51,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     createErrorHandler((error, request) => options.report(error, `${request.method} ${request.url}`)),
   );
   refuseUnknownPaths(app);
-  app.addHook('onRequest', createAuthHook(options.authenticator));
+  app.addHook('onRequest', createAuthHook(options.authenticator, engine.snapshots));
   if (options.rateLimit !== undefined && options.rateLimit !== 'off')
     app.addHook('onRequest', createRateLimit(options.rateLimit));
   addEtags(app);

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { NotFound } from '../model/errors.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
-import { rightsOf } from '../model/modules.ts';
 import type { StoredObject } from '../model/object.ts';
+import { rightsOf } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { subjectOf } from '../plan/authorize.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** A user as the interface shows it, with the revision it is from. */
@@ -18,7 +19,7 @@ export async function readCaller(engine: Engine, call: Call): Promise<ShownUser>
   const user = state.get(call.actor.id);
   if (user === undefined) throw new NotFound(`user ${call.actor.id} not found`);
   const seen = state.seen({ now: engine.now(), viewer: user.id });
-  const permissions = { is_restricted: isRestricted(user, state), modules: rightsOf(String(user.spec['role'])) };
+  const permissions = { is_restricted: isRestricted(user, state), modules: rightsOf(subjectOf(user)) };
   return { version: user.updatedRevision, body: { ...lowerToResponse(engine.registry, user, seen), permissions } };
 }
 

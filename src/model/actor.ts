@@ -4,4 +4,6 @@ export interface Actor {
   readonly id: string;
   readonly name: string;
   readonly email?: string;
+  /** The role that somebody of another account has here, because that account manages this one. */
+  readonly granted?: string;
 }

@@ -217,6 +217,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly pending?: boolean;
   /** Bends the generic response where the wire wants something else; runs last. */
   respond?(body: JsonObject, object: StoredObject, state: State): JsonObject;
+  /** Whether those who may not read the kind see the object all the same, because it is theirs. */
+  isOwn?(object: StoredObject, viewer: string, state: State): boolean;
   /** The object is the server's own: never exported, adopted or pruned. */
   isSystem?(object: StoredObject): boolean;
   /** A believable `spec` as a document states it; references may name keys of other kinds' examples. */

@@ -7,6 +7,7 @@ import type { Edition } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { rightFaults } from './authorize.ts';
 import { type Change, subjectOf } from './plan.ts';
 
 /** Turns a fault of an object into a problem with the place where its input stands. */
@@ -29,6 +30,7 @@ export function checkRules(step: StepInput, locate: Locate): readonly Problem[] 
     const kind = before.registry.get(subjectOf(change).kind);
     const faults = [
       ...refusals(kind, change),
+      ...(change.internal === true ? [] : rightFaults(before, step.actor, kind, change.action)),
       ...editionFaults(kind, change, edition),
       ...deedFaults(kind, change, step),
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, next)),

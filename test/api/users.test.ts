@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashToken } from '../../src/identity/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { modules } from '../../src/model/modules.ts';
+import { modules } from '../../src/model/roles.ts';
 import { build } from '../../src/store/builder.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { putObjects } from '../setup/objects.ts';

@@ -46,7 +46,7 @@ let random = 0;
 function contextOn(snapshot: Snapshot): RequestContext {
   random += 1;
   const means = { ...bareMeans, random: () => new Uint8Array([random]) };
-  const actor = { type: 'user', id: 'ana', name: 'Ana' } as const;
+  const actor = { type: 'user', id: 'ana', name: 'Ana', granted: 'owner' } as const;
   return { snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z', newId, means, actor };
 }
 

@@ -27,12 +27,13 @@ export const integrations: AreaRoutes = {
   add(app, engine) {
     addLogs(app, engine, directory, 'DirectoryIntegration');
     addLogs(app, engine, scim, 'ScimIntegration');
-    app.post(routeOf(`${directory}/sync`), async (request, reply) => {
+    const config = { access: { module: 'idp', operation: 'update' } } as const;
+    app.post(routeOf(`${directory}/sync`), { config }, async (request, reply) => {
       const { kind, id, call } = subjectOf(engine, 'DirectoryIntegration', request);
       const { result } = await recordSyncRun(engine, call, kind, id);
       return reply.send({ result });
     });
-    app.post(routeOf(`${scim}/token`), async (request, reply) => {
+    app.post(routeOf(`${scim}/token`), { config }, async (request, reply) => {
       const { kind, id, call } = subjectOf(engine, 'ScimIntegration', request);
       const ifMatch = versionsOf(request.headers['if-match']);
       const options = { strict: false, ...(ifMatch === undefined ? {} : { ifMatch }) };
@@ -89,7 +90,8 @@ function subjectOf(engine: Engine, name: string, request: FastifyRequest): Subje
 }
 
 function addLogs(app: FastifyInstance, engine: Engine, path: string, name: string): void {
-  app.get(routeOf(`${path}/logs`), async (request, reply): Promise<FastifyReply> => {
+  const config = { access: { module: 'idp', operation: 'read' } } as const;
+  app.get(routeOf(`${path}/logs`), { config }, async (request, reply): Promise<FastifyReply> => {
     const { kind, id, call } = subjectOf(engine, name, request);
     const entries = await readSyncLogs(engine, call, kind, id);
     const body: Json = entries.map((entry) => ({ ...entry, timestamp: entry.timestamp.toISOString() }));

@@ -11,7 +11,9 @@ const catalogue = makeAnswer({ version: 0, body: activities });
 /** What is known about notifications, whatever the account. */
 export const notifications: AreaRoutes = {
   add(app) {
-    app.get(path, (request, reply) => sendAnswer(request, reply, catalogue));
+    app.get(path, { config: { access: { module: 'notifications', operation: 'read' } } }, (request, reply) =>
+      sendAnswer(request, reply, catalogue),
+    );
   },
   paths: {
     [path]: {

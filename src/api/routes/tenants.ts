@@ -31,28 +31,31 @@ const example = {
 /** How tenants come and what becomes of them; the kind itself lists and replaces them. */
 export const tenants: AreaRoutes = {
   add(app, engine) {
-    app.post(path, async (request, reply) => {
+    const update = { config: { access: { module: 'msp', operation: 'update' } } } as const;
+    const create = { config: { access: { module: 'msp', operation: 'create' } } } as const;
+    const subscribe = { config: { access: { module: 'billing', operation: 'update' } } } as const;
+    app.post(path, create, async (request, reply) => {
       const written = await createTenant(engine, callOf(request), objectBody(request.body), writeOptions(request));
       return sendWritten(engine, written, request, reply);
     });
-    app.post(`${path}/:id/dns`, async (request, reply) => {
+    app.post(`${path}/:id/dns`, update, async (request, reply) => {
       await verifyTenant(engine, callOf(request), idOf(request));
       return reply.send();
     });
-    app.post(`${path}/:id/unlink`, async (request, reply) => {
+    app.post(`${path}/:id/unlink`, update, async (request, reply) => {
       const owner = textMember(objectBody(request.body), 'owner');
       await unlinkTenant(engine, callOf(request), idOf(request), owner);
       return reply.send();
     });
-    app.post(`${path}/:id/subscription`, async (request, reply) => {
+    app.post(`${path}/:id/subscription`, subscribe, async (request, reply) => {
       const price = textMember(objectBody(request.body), 'priceID');
       await subscribeTenant(engine, callOf(request), idOf(request), price);
       return reply.send();
     });
-    app.post(`${path}/:id/invite`, async (request, reply) =>
+    app.post(`${path}/:id/invite`, update, async (request, reply) =>
       sendWritten(engine, await inviteTenant(engine, callOf(request), idOf(request)), request, reply),
     );
-    app.put(`${path}/:id/invite`, async (request, reply) => {
+    app.put(`${path}/:id/invite`, { config: { access: 'anyone' } }, async (request, reply) => {
       const value = textMember(objectBody(request.body), 'value', ['accept', 'decline']);
       await answerInvite(engine, callOf(request), idOf(request), value === 'accept');
       return reply.send();

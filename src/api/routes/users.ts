@@ -19,7 +19,7 @@ const example = {
 /** What users ask about themselves. */
 export const users: AreaRoutes = {
   add(app, engine) {
-    app.get(path, async (request, reply) => {
+    app.get(path, { config: { access: 'anyone' } }, async (request, reply) => {
       const { version, body } = await readCaller(engine, callOf(request));
       return sendAnswer(request, reply, makeAnswer({ version, body }));
     });

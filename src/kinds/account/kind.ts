@@ -25,7 +25,8 @@ export const account = defineKind({
   path: '/api/accounts',
   idParameter: 'accountId',
   verbs: ['list', 'replace'],
-  module: 'accounts',
+  // Who may delete an account is another question, with a module of its own: `accounts`.
+  module: 'settings',
   document: { allowed: true },
   singleton: 'account',
   spec: {

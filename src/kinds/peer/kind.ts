@@ -7,7 +7,7 @@ import { textOf, textsOf } from '../shared/stored.ts';
 import { followPeer } from './consequences.ts';
 import { peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
-import { checkDeed } from './rules.ts';
+import { checkDeed, isOwn } from './rules.ts';
 
 export const peer = defineKind({
   name: 'Peer',
@@ -115,6 +115,7 @@ export const peer = defineKind({
   },
   indexes: { label: (object) => [textOf(object, 'dns_label')] },
   checkDeed,
+  isOwn,
   consequences: followPeer,
   inUse: 'precondition',
   activity: { delete: 'user.peer.delete' },

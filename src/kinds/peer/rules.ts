@@ -58,3 +58,10 @@ function isEdge(range: Cidr, address: bigint): boolean {
 function listOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
+
+/** Whether the peer belongs to a user whom the account shows it to. */
+export function isOwn(peer: StoredObject, viewer: string, state: State): boolean {
+  const [account] = state.ofKind('Account');
+  const isHidden = account !== undefined && sectionOf(account, 'settings')['regular_users_view_blocked'] === true;
+  return !isHidden && textOf(peer, 'user_id') === viewer;
+}

@@ -123,6 +123,7 @@ export const user = defineKind({
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,
   isSystem: isFirstOwner,
+  isOwn: (object, viewer) => object.id === viewer,
   example: {
     name: 'Ana Lima',
     email: 'ana@example.com',

@@ -1,0 +1,94 @@
+/** What a user may be in an account. */
+export const roles = ['owner', 'admin', 'network_admin', 'auditor', 'billing_admin', 'user'] as const;
+
+export type Role = (typeof roles)[number];
+
+/** What can be done in a module. */
+export const operations = ['read', 'create', 'update', 'delete'] as const;
+
+export type Operation = (typeof operations)[number];
+
+/** Rights of a user, by module and operation. */
+export type Rights = Readonly<Record<string, Readonly<Record<Operation, boolean>>>>;
+
+/** Whose rights are asked for. Service users may read everything, whatever their role. */
+export interface Subject {
+  readonly role: string;
+  readonly isServiceUser: boolean;
+}
+
+/** One cell of the matrix: the letters of the operations that are allowed. */
+type Cell = 'CRUD' | 'R' | '-';
+
+/**
+ * Rights by module: `admin`, `network_admin`, `auditor`, `billing_admin`. An owner may do everything, a `user` nothing but
+ * what is their own: their profile, their tokens, and their peers as far as the account shows them.
+ */
+export const matrix = {
+  accounts: ['R', 'R', 'R', 'R'],
+  settings: ['CRUD', 'R', 'R', 'R'],
+  users: ['CRUD', 'R', 'R', '-'],
+  pats: ['CRUD', 'CRUD', 'R', '-'],
+  peers: ['CRUD', 'R', 'R', '-'],
+  remote_jobs: ['CRUD', '-', 'R', '-'],
+  setup_keys: ['CRUD', 'R', 'R', '-'],
+  groups: ['CRUD', 'CRUD', 'R', '-'],
+  policies: ['CRUD', 'CRUD', 'R', '-'],
+  routes: ['CRUD', 'CRUD', 'R', '-'],
+  networks: ['CRUD', 'CRUD', 'R', '-'],
+  dns: ['CRUD', 'CRUD', 'R', '-'],
+  nameservers: ['CRUD', 'CRUD', 'R', '-'],
+  identity_providers: ['CRUD', 'R', 'R', '-'],
+  events: ['CRUD', 'R', 'R', '-'],
+  services: ['CRUD', '-', 'R', '-'],
+  config: ['CRUD', 'R', 'R', '-'],
+  edr: ['CRUD', '-', 'R', '-'],
+  idp: ['CRUD', '-', 'R', '-'],
+  event_streaming: ['CRUD', '-', 'R', '-'],
+  notifications: ['CRUD', '-', 'R', '-'],
+  msp: ['CRUD', '-', 'R', '-'],
+  ingress: ['CRUD', 'CRUD', 'R', '-'],
+  tenants: ['CRUD', '-', 'R', '-'],
+  billing: ['CRUD', '-', 'R', 'CRUD'],
+  proxy: ['CRUD', '-', 'R', '-'],
+  proxy_configuration: ['CRUD', '-', 'R', '-'],
+} as const satisfies Readonly<Record<string, readonly [Cell, Cell, Cell, Cell]>>;
+
+/** A part of the interface that rights are given for. */
+export type Module = keyof typeof matrix;
+
+/** The modules, in the order of the matrix. */
+export const modules = Object.keys(matrix) as readonly Module[];
+
+const columns: readonly string[] = ['admin', 'network_admin', 'auditor', 'billing_admin'];
+
+/** The operations that a role may do in a module, as letters: `CRUD`, `R` or `-`. */
+export function cellOf(role: string, module: string): Cell {
+  if (role === 'owner') return 'CRUD';
+  // What the matrix does not know is for admins, and for auditors to read.
+  const row = (matrix as Readonly<Record<string, readonly Cell[]>>)[module] ?? ['CRUD', '-', 'R', '-'];
+  return row[columns.indexOf(role)] ?? '-';
+}
+
+/** Whether a subject may do something in a module. */
+export function may({ role, isServiceUser }: Subject, module: string, operation: Operation): boolean {
+  if (isServiceUser && operation === 'read') return true;
+  const cell = cellOf(role, module);
+  return cell === 'CRUD' || (cell === 'R' && operation === 'read');
+}
+
+/** Everything that a subject may do, by module. */
+export function rightsOf(subject: Subject): Rights {
+  const right = (module: string, operation: Operation) => may(subject, module, operation);
+  return Object.fromEntries(
+    modules.map((module) => [
+      module,
+      {
+        read: right(module, 'read'),
+        create: right(module, 'create'),
+        update: right(module, 'update'),
+        delete: right(module, 'delete'),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,41 @@
+import type { Actor } from '../model/actor.ts';
+import type { Fault, Kind, State } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import { may, type Operation, type Subject } from '../model/roles.ts';
+import type { Action } from './plan.ts';
+
+/** Whose rights count: of a user those that the account gives at this moment, none when there is no such user any more. */
+export function subjectIn(state: State, actor: Actor): Subject | undefined {
+  if (actor.granted !== undefined) return { role: actor.granted, isServiceUser: false };
+  const user = state.get(actor.id);
+  return user === undefined ? undefined : subjectOf(user);
+}
+
+/** The rights of a user as they are stored. */
+export function subjectOf({ spec }: StoredObject): Subject {
+  return { role: String(spec['role']), isServiceUser: spec['is_service_user'] === true };
+}
+
+/** Whether an actor may do something in a module. What servers and sources do was allowed when they were set up. */
+export function isAllowed(state: State, actor: Actor | undefined, module: string, operation: Operation): boolean {
+  if (actor === undefined || actor.type !== 'user') return true;
+  const subject = subjectIn(state, actor);
+  return subject !== undefined && may(subject, module, operation);
+}
+
+const operationOf: Readonly<Record<Action, Operation>> = { create: 'create', update: 'update', delete: 'delete' };
+
+/** The fault of a change that its actor may not make. */
+export function rightFaults(state: State, actor: Actor | undefined, kind: Kind, action: Action): readonly Fault[] {
+  const operation = operationOf[action];
+  if (isAllowed(state, actor, kind.module, operation)) return [];
+  return [{ code: 'not_allowed', path: '', message: refusal(state, actor, kind.module, operation) }];
+}
+
+/** The sentence of a refusal: who may not do what. */
+export function refusal(state: State, actor: Actor | undefined, module: string, operation: Operation): string {
+  const role = actor === undefined ? undefined : subjectIn(state, actor)?.role;
+  return role === undefined
+    ? 'the user does not exist any more'
+    : `the role \`${role}\` may not ${operation} in \`${module}\`; ask an admin of the account`;
+}
