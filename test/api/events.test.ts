@@ -62,7 +62,7 @@ function parse(part: string): Told {
 
 const place = ({ id }: Told) => id.split(':').map(Number);
 
-const owner = { type: 'user', id: 'owner', name: 'Owner' } as const;
+const owner = { type: 'user', id: 'owner', name: 'Owner', granted: 'owner' } as const;
 
 describe('the stream of events', () => {
   test('tells the changes of a revision in their order and then the revision (E119)', async () => {

@@ -13,7 +13,7 @@ import type { Outcome } from '../../src/plan/plan.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { type Engine as EngineName, type TestDatabase, testDatabase } from '../setup/database.ts';
 
-export const actor = { type: 'user', id: 'u1', name: 'Ana' } as const;
+export const actor = { type: 'user', id: 'u1', name: 'Ana', granted: 'owner' } as const;
 
 /** A server without its edges: an engine on a database with an account that has three peers. */
 export interface Office extends AsyncDisposable {
