@@ -5,7 +5,7 @@ import { may, type Operation, type Subject } from '../model/roles.ts';
 import type { Action } from './plan.ts';
 
 /** Whose rights count: of a user those that the account gives at this moment, none when there is no such user any more. */
-export function subjectIn(state: State, actor: Actor): Subject | undefined {
+function subjectIn(state: State, actor: Actor): Subject | undefined {
   if (actor.granted !== undefined) return { role: actor.granted, isServiceUser: false };
   const user = state.get(actor.id);
   return user === undefined ? undefined : subjectOf(user);
