@@ -5,6 +5,7 @@ import { createReader, type Reader } from './documents/reader.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
+import { runOverrideLoop } from './engine/overrides.ts';
 import { createPastStates } from './engine/past-states.ts';
 import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
@@ -106,6 +107,8 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     });
     closing.unshift(() => api.close());
     const url = await api.listen(options.listen);
+    const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
+    closing.unshift(runOverrideLoop({ engine, tell }));
     for (const { name, path } of sources) closing.unshift(startSource({ engine, reader, account, name, path, log }));
     closing.unshift(startRetention(engine, options, log));
     return { url, engine, account, stop: () => closeAll(closing) };

@@ -21,6 +21,7 @@ import { isAllowed, refusal } from '../plan/authorize.ts';
 import { type Answer, answerFrom, type Content, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
 import { type Access, callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
+import { breakGlassOf } from './break-glass.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
@@ -277,5 +278,10 @@ function sendObject(
 export function writeOptions(request: FastifyRequest): WriteOptions {
   const ifMatch = versionsOf(request.headers['if-match']);
   const preferences = String(request.headers['prefer'] ?? '');
-  return { strict: /\bhandling=strict\b/.test(preferences), ...(ifMatch === undefined ? {} : { ifMatch }) };
+  const breakGlass = breakGlassOf(request);
+  return {
+    strict: /\bhandling=strict\b/.test(preferences),
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(breakGlass === undefined ? {} : { breakGlass }),
+  };
 }

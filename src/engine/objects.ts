@@ -9,6 +9,8 @@ import { planRenewal } from '../plan/renew.ts';
 import { planCreate, planDelete, planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
 import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
+import { withCommits } from './managed.ts';
+import { type OverrideRequest, openGlass } from './overrides.ts';
 
 /** An object with the state it was read from. */
 export interface Found {
@@ -29,6 +31,8 @@ export interface WriteOptions {
   readonly ifMatch?: readonly string[];
   /** Unknown members are refused instead of ignored. */
   readonly strict: boolean;
+  /** What sources state is set aside for a while. */
+  readonly breakGlass?: OverrideRequest;
 }
 
 /** A state of the account with the objects that were asked for; they are gathered when they are wanted. */
@@ -126,7 +130,7 @@ async function write(
     return outcome;
   };
   const committed = await engine.committer.mutate({ ...call, propose });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw refusalOf(await withCommits(engine, call.account, committed.problems));
   const id = outcome?.id ?? '';
   const object = committed.after.get(id) ?? committed.before.get(id) ?? impliedObject(engine, committed.after, kind);
   if (object === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
@@ -140,11 +144,14 @@ async function write(
 
 /** The circumstances in which a request is planned. */
 export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
+  const now = engine.now();
+  const { breakGlass } = options;
   return {
+    ...(breakGlass === undefined ? {} : { breakGlass: openGlass(actor, now, breakGlass) }),
     snapshot,
     validator: engine.validator,
     strict: options.strict,
-    now: engine.now(),
+    now,
     newId: engine.newId,
     means: engine.means,
     actor,

@@ -1,10 +1,41 @@
 import type { AuditEvent, Kind } from '../model/kind.ts';
+import type { Override } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { type Change, type Plan, subjectOf } from './plan.ts';
+import { type Change, type Claim, type Plan, subjectOf } from './plan.ts';
+import { labeler, labelPath } from './view.ts';
 
 /** The audit events of a plan, in the order of its changes. */
 export function auditEvents(plan: Plan, before: Snapshot, after: Snapshot): readonly AuditEvent[] {
-  return plan.changes.flatMap((change) => eventsOf(change, before, after));
+  return [
+    ...plan.changes.flatMap((change) => [...eventsOf(change, before, after), ...overrideEvents(change, after)]),
+    ...plan.claims.flatMap((claim) => overrideEvents(claim, after)),
+  ];
+}
+
+/** What is held from now on, and what is no longer. */
+function overrideEvents({ before, after }: Change | Claim, state: Snapshot): readonly AuditEvent[] {
+  if (before === undefined || after === undefined || before.overrides === after.overrides) return [];
+  const [old, now] = [before.overrides ?? [], after.overrides ?? []];
+  const isIn = (list: readonly Override[], { path, until, by }: Override) =>
+    list.some((one) => one.path === path && one.until === until && one.by.id === by.id);
+  const gone = old.filter(({ path }) => !now.some((one) => one.path === path));
+  const made = now.filter((override) => !isIn(old, override));
+  const event = (code: string, { path, reason, until, by }: Override): AuditEvent => ({
+    code,
+    target: after.id,
+    meta: {
+      name: after.name,
+      kind: after.kind,
+      path: labelPath(path, labeler(state, state)),
+      reason,
+      until,
+      by: by.name,
+    },
+  });
+  return [
+    ...gone.map((override) => event('config.override.expired', override)),
+    ...made.map((override) => event('config.override.created', override)),
+  ];
 }
 
 function eventsOf(change: Change, before: Snapshot, after: Snapshot): readonly AuditEvent[] {

@@ -4,11 +4,11 @@ import type { Lease } from './leases.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
-  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory'}`
+  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides'}`
   | 'changed_objects'
   | `new_${Inserted}`;
 
-type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'revisions' | 'changes' | 'events';
+type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'overrides' | 'revisions' | 'changes' | 'events';
 
 /** A lease without which nothing is written. */
 type Needed = Pick<Lease, 'name' | 'fence'>;
@@ -96,6 +96,10 @@ const parts: Readonly<Record<PartName, Part>> = {
   gone_directory: () => `
   delete from directory d using gone_tokens t
   where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id`,
+  gone_overrides: (rows, add) => `
+  delete from directory d using head, unnest(${lists(rows, add, 'value')}) as x(value)
+  where d.account_id = $1 and d.kind = 'override' and d.value = x.value
+  returning 1`,
   new_objects: (rows, add, present) => `${putObjects(rows, add)}
   where ${behind('gone_objects', present)}`,
   changed_objects: (rows, add) => `${putObjects(rows, add)}
@@ -121,6 +125,12 @@ const parts: Readonly<Record<PartName, Part>> = {
   where ${behind('gone_declared', present)}
   on conflict (account_id, object_id, source_id) do update set stated = excluded.stated, file = excluded.file, line = excluded.line,
     exclusive = excluded.exclusive`,
+  new_overrides: (rows, add, present) => `
+  insert into directory (account_id, kind, value, subject_id)
+  select $1, 'override', x.value, x.subject_id
+  from head, json_to_recordset(${json(rows, add)}) as x(value text, subject_id text)
+  where ${behind('gone_overrides', present)}
+  on conflict (kind, value) do nothing`,
   new_revisions: (rows, add) => `
   insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary)
   select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary

@@ -17,6 +17,9 @@ export interface RowChanges {
   readonly deleteReferences: readonly JsonObject[];
   readonly putDeclared: readonly JsonObject[];
   readonly dropDeclared: readonly JsonObject[];
+  /** Entries of the directory: objects of which somebody holds units for a while. */
+  readonly putOverrides: readonly JsonObject[];
+  readonly dropOverrides: readonly JsonObject[];
 }
 
 /** Works the rows out from the objects themselves: whatever several plans did in between, each row is written once. */
@@ -31,6 +34,8 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     deleteReferences: [] as JsonObject[],
     putDeclared: [] as JsonObject[],
     dropDeclared: [] as JsonObject[],
+    putOverrides: [] as JsonObject[],
+    dropOverrides: [] as JsonObject[],
   };
   for (const id of touched) {
     const before = base.get(id);
@@ -44,6 +49,9 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
     difference(referenceRows(base, before), referenceRows(next, after), rows.deleteReferences, rows.insertReferences);
     declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
+    const isHeld = after?.overrides !== undefined;
+    if (isHeld !== (before?.overrides !== undefined))
+      (isHeld ? rows.putOverrides : rows.dropOverrides).push({ value: `${next.account}/${id}`, subject_id: id });
   }
   return rows;
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { addDriftRoutes } from './drift-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { addPlanRoutes } from './plan-routes.ts';
@@ -18,4 +19,5 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addSourceRoutes(app, options);
   addRevisionRoutes(app, options);
   addStatusRoutes(app, options);
+  addDriftRoutes(app, options);
 }

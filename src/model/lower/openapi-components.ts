@@ -82,6 +82,21 @@ export const sharedParameters: JsonObject = {
     description: '`handling=strict` turns members of the body that nothing knows into a 422.',
     schema: text,
   },
+  BreakGlass: {
+    name: 'X-Break-Glass',
+    in: 'header',
+    required: false,
+    description:
+      'Why. Values that sources state are then set aside for a while instead of being refused; they come back by themselves.',
+    schema: text,
+  },
+  BreakGlassTTL: {
+    name: 'X-Break-Glass-TTL',
+    in: 'header',
+    required: false,
+    description: 'How long, such as `30m`; 4 hours unless said otherwise, 24 at most.',
+    schema: text,
+  },
 };
 
 /** Headers of answers that several operations share. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { driftSchemas } from './openapi-drift.ts';
 import { listOf } from './openapi-operation.ts';
 import { planSchemas } from './openapi-plan-schemas.ts';
 import { revisionSchemas } from './openapi-revision-schemas.ts';
@@ -33,5 +34,6 @@ export const configSchemas: JsonObject = {
     sourceMembers,
   ),
   ...revisionSchemas,
+  ...driftSchemas,
   Status: object('How the account stands.', statusMembers),
 };

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { accountItems } from './openapi-account.ts';
+import { driftItems } from './openapi-drift.ts';
 import { header, type Operation, operation, pathParameters } from './openapi-operation.ts';
 import { planItems } from './openapi-plans.ts';
 import { revisionItems } from './openapi-revisions.ts';
@@ -14,17 +15,22 @@ function parameterOf(name: string): JsonObject {
 
 /** The path items that belong to no kind: documents, plans, history, and the server itself. */
 export const configPaths: JsonObject = Object.fromEntries(
-  Object.entries({ ...planItems, ...accountItems, ...sourceItems, ...revisionItems, ...serverItems }).map(
-    ([path, item]) => [
-      path,
-      {
-        ...pathParameters(path, parameterOf),
-        ...Object.fromEntries(
-          Object.entries(item).map(([method, spec]) => [method, operation(method === 'get' ? cached(spec) : spec)]),
-        ),
-      },
-    ],
-  ),
+  Object.entries({
+    ...planItems,
+    ...accountItems,
+    ...driftItems,
+    ...sourceItems,
+    ...revisionItems,
+    ...serverItems,
+  }).map(([path, item]) => [
+    path,
+    {
+      ...pathParameters(path, parameterOf),
+      ...Object.fromEntries(
+        Object.entries(item).map(([method, spec]) => [method, operation(method === 'get' ? cached(spec) : spec)]),
+      ),
+    },
+  ]),
 );
 
 /** What is read carries an ETag. */

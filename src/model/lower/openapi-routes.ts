@@ -138,7 +138,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), ...(canBeRefused(kind) ? [422] : [])),
   }),
   create: (kind, examples) => ({
-    parameters: [header('Prefer')],
+    parameters: [header('Prefer'), header('BreakGlass'), header('BreakGlassTTL')],
     body: json(named(`${kind.name}Request`), examples.request(kind)),
     answer: json(named(kind.name), examples.created(kind)),
     headers: ['ETag', 'Heddle-Ignored'],
@@ -161,7 +161,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
       kind.merge === true
         ? 'What is left out stays as it is.'
         : 'An optional field that is left out returns to its default.',
-    parameters: [header('IfMatch'), header('Prefer')],
+    parameters: [header('IfMatch'), header('Prefer'), header('BreakGlass'), header('BreakGlassTTL')],
     body: json(named(`${kind.name}${hasOwnReplacement(kind) ? 'Replacement' : 'Request'}`), examples.replacement(kind)),
     answer: json(named(kind.name), examples.response(kind)),
     headers: ['ETag', 'Heddle-Ignored'],
@@ -170,12 +170,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   delete: (kind) => ({
     parameters: [header('IfMatch')],
     ...(kind.deleteReply === 'object' ? { answer: json({ type: 'object' }, {}) } : {}),
-    errors: sorted(
-      ...always,
-      ...[404, 409, 412],
-      ...(canBeLinked(kind) ? [400] : []),
-      ...(kind.checkDeed === undefined ? [] : [422]),
-    ),
+    errors: sorted(...always, ...[404, 409, 412, 422], ...(canBeLinked(kind) ? [400] : [])),
   }),
 };
 

@@ -1,0 +1,67 @@
+import type { Json } from '../lib/json.ts';
+import { type Drift, type DriftReason, driftOf } from '../plan/drift.ts';
+import { type Label, labeler, viewUnits } from '../plan/view.ts';
+import type { Call, Engine } from './engine.ts';
+
+/** A unit that is not as a source states it, with names for ids. */
+export interface DriftUnit {
+  readonly kind: string;
+  readonly key?: string;
+  readonly name: string;
+  readonly id: string;
+  readonly path: string;
+  /** Absent: a member that nobody states is there. */
+  readonly stated?: Json;
+  /** Absent: it is not there. */
+  readonly effective?: Json;
+  readonly source: string;
+  readonly file: string;
+  readonly line: number;
+  readonly why: DriftReason['why'];
+  /** Of an override: its end, who asked for it and why. */
+  readonly until?: string;
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** What differs from what is stated at a revision. */
+export interface DriftReport {
+  readonly revision: number;
+  readonly units: readonly DriftUnit[];
+}
+
+/** Every unit that is not as a source states it: of one source, or of all. */
+export async function reportDrift(engine: Engine, call: Call, source?: string): Promise<DriftReport> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const label = labeler(state, state);
+  return {
+    revision: state.revision,
+    units: driftOf(state, engine.now(), source).map((drift) => viewDrift(drift, label)),
+  };
+}
+
+function viewDrift({ object, path, by, stated, effective, because }: Drift, label: Label): DriftUnit {
+  const { kind, key, name, id } = object;
+  const [unit] = viewUnits(
+    [
+      {
+        path,
+        ...(stated === undefined ? {} : { before: stated }),
+        ...(effective === undefined ? {} : { after: effective }),
+      },
+    ],
+    label,
+  );
+  const { source, file, line } = by;
+  return {
+    ...{ kind, name, id, source, file, line },
+    ...(key === undefined ? {} : { key }),
+    path: unit?.path ?? path,
+    ...(unit?.before === undefined ? {} : { stated: unit.before }),
+    ...(unit?.after === undefined ? {} : { effective: unit.after }),
+    why: because.why,
+    ...('override' in because
+      ? { until: because.override.until, by: because.override.by.name, reason: because.override.reason }
+      : {}),
+  };
+}

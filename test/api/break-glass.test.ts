@@ -1,0 +1,113 @@
+import { expect, it } from 'vitest';
+import { recordSource, recordStatus } from '../../src/engine/status.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { doc } from './documents.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+const network = doc(
+  'Route',
+  'office',
+  'network_id: office\nnetwork: 10.1.0.0/16\npeer_groups: [All]\ngroups: [All]\nmetric: 100',
+);
+
+/** A route that the source `team` states, as it answers. */
+async function route(api: TestApi): Promise<{ readonly url: string; readonly body: JsonObject }> {
+  await api.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 'r.yaml', text: network }] });
+  const [body] = (await api.call('GET', '/api/routes')).body;
+  return { url: `/api/routes/${body.id}`, body };
+}
+
+const why = { 'x-break-glass': 'incident 4711' };
+
+it('E54 a write of a managed value is refused without the header and passes with it, for four hours', async () => {
+  await using api = await testApi();
+  const { url, body } = await route(api);
+  const refused = await api.call('PUT', url, { ...body, metric: 5 });
+  expect([refused.status, refused.body.problems]).toEqual([
+    409,
+    [
+      {
+        ...{ code: 'managed_field', kind: 'Route', key: 'office', path: '/metric' },
+        ...{ source: 'team', file: 'r.yaml', line: 1 },
+        message: 'metric is managed by the source team (r.yaml:1); change it there',
+      },
+    ],
+  ]);
+  const passed = await api.call('PUT', url, { ...body, metric: 5 }, why);
+  expect([passed.status, passed.body.metric]).toEqual([200, 5]);
+  const drift = await api.call('GET', '/api/config/drift');
+  expect(drift.body.units).toMatchObject([
+    {
+      ...{
+        kind: 'Route',
+        key: 'office',
+        path: 'metric',
+        stated: 100,
+        effective: 5,
+        source: 'team',
+        file: 'r.yaml',
+        line: 1,
+      },
+      ...{ why: 'override', reason: 'incident 4711', by: 'machine owner' },
+    },
+  ]);
+  const left = Date.parse(drift.body.units[0].until) - Date.now();
+  expect(left / 60_000).toBeGreaterThan(235);
+  expect(left / 60_000).toBeLessThanOrEqual(240);
+  const again = await api.call('POST', '/api/config/apply', {
+    source: 'team',
+    files: [{ path: 'r.yaml', text: network }],
+  });
+  expect([again.body.revision, again.body.plan.warnings.map(({ code }: { code: string }) => code)]).toEqual([
+    null,
+    ['unit_overridden'],
+  ]);
+});
+
+it.each([
+  [{ 'x-break-glass': '' }, 'X-Break-Glass must say why'],
+  [{ 'x-break-glass': '   ' }, 'X-Break-Glass must say why'],
+  [{ 'x-break-glass': 'x'.repeat(501) }, 'more than 500 characters'],
+  [{ ...why, 'x-break-glass-ttl': '25h' }, 'at most 24h'],
+  [{ ...why, 'x-break-glass-ttl': '24h0m1s' }, 'at most 24h'],
+  [{ ...why, 'x-break-glass-ttl': '0s' }, 'must be a duration'],
+  [{ ...why, 'x-break-glass-ttl': 'long' }, 'must be a duration'],
+  [{ 'x-break-glass-ttl': '1h' }, 'send X-Break-Glass'],
+] as const)('E55 the headers %j are refused', async (headers, told) => {
+  await using api = await testApi();
+  const { url, body } = await route(api);
+  const answer = await api.call('PUT', url, { ...body, metric: 5 }, headers);
+  expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(told)]);
+  expect((await api.call('GET', url)).body.metric).toBe(100);
+});
+
+it('E55 the longest time passes, and a reason may be in any language', async () => {
+  await using api = await testApi();
+  const { url, body } = await route(api);
+  const reason = Buffer.from('Störung im Büro', 'utf8').toString('latin1');
+  const headers = { 'x-break-glass': reason, 'x-break-glass-ttl': '24h' };
+  expect((await api.call('PUT', url, { ...body, metric: 5 }, headers)).status).toBe(200);
+  const [unit] = (await api.call('GET', '/api/config/drift?source=team')).body.units;
+  expect([unit.reason, Date.parse(unit.until) > Date.now() + 23 * 3_600_000]).toEqual(['Störung im Büro', true]);
+  expect((await api.call('GET', '/api/config/drift?source=other')).body.units).toEqual([]);
+});
+
+it('E58 a delete is refused with the header too, and says that it is no help', async () => {
+  await using api = await testApi();
+  const { url } = await route(api);
+  const answer = await api.call('DELETE', url, undefined, why);
+  expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('it deletes nothing')]);
+});
+
+it('E54 a refusal names the commit, where the source has commits', async () => {
+  await using api = await testApi();
+  const { url, body } = await route(api);
+  const actor = { type: 'source', id: 'team', name: 'team' } as const;
+  await recordSource(api.engine, { account: api.account, actor }, { id: 'team', type: 'git', spec: {} });
+  await recordStatus(api.engine, api.account, 'team', {
+    lastAppliedCommit: '0123456789abcdef0123456789abcdef01234567',
+  });
+  expect((await api.call('PUT', url, { ...body, metric: 5 })).body.message).toBe(
+    'metric is managed by the source team (r.yaml:1 at commit 0123456789ab); change it there',
+  );
+});

@@ -1,0 +1,139 @@
+import { expect, it, vi } from 'vitest';
+import { applyDesire } from '../../src/engine/documents.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { replaceObject } from '../../src/engine/objects.ts';
+import { endOverrides, runOverrideLoop } from '../../src/engine/overrides.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { NotAllowed } from '../../src/model/errors.ts';
+import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { document, objectOf } from '../plan/steps.ts';
+import { eachEngine } from '../setup/database.ts';
+import { desire, newOffice, type Office, policyBody, rowsOf } from './office.ts';
+
+const rule = {
+  name: 'r',
+  action: 'accept',
+  protocol: 'all',
+  bidirectional: true,
+  sources: ['All'],
+  destinations: ['All'],
+};
+const documents = [document('Policy', 'p', { enabled: false, rules: [rule] }, { file: 'p.yaml', line: 3 })];
+const hour = 60 * 60 * 1000;
+const glass = { strict: false, breakGlass: { reason: 'incident', seconds: 3600 } };
+
+/** The same server at another time of day. */
+function later(engine: Engine, ms: number): Engine {
+  return { ...engine, now: () => new Date(Date.now() + ms).toISOString() };
+}
+
+async function stored({ database, engine, account }: Office) {
+  const state = await loadSnapshot(database, engine.registry, account);
+  if (state === undefined) throw new Error('the account is gone');
+  return state;
+}
+
+/** Enables the policy that a document has switched off, for an hour. */
+async function override(office: Office, more: JsonObject = {}): Promise<void> {
+  const { engine, call } = office;
+  await applyDesire(engine, call, desire('a', documents));
+  const state = await engine.snapshots.current(office.account);
+  const all = state.lookUp('Group', 'name', 'All')[0]?.id ?? '';
+  const { id } = objectOf(state, 'Policy', 'p');
+  await replaceObject(
+    engine,
+    call,
+    engine.registry.get('Policy'),
+    id,
+    policyBody('p', all, { enabled: true, ...more }),
+    glass,
+  );
+}
+
+const entries = (office: Office) =>
+  rowsOf(office.database, `select value, subject_id from directory where kind = 'override'`);
+const events = (office: Office) =>
+  rowsOf(
+    office.database,
+    `select activity_code as code, target_id as target, meta from audit_events where activity_code like 'config.%' order by id`,
+  );
+
+eachEngine('an override on %s', (name) => {
+  it('E57 is stored with its object, found by the directory, and ends as one revision', async () => {
+    await using office = await newOffice(name);
+    await override(office);
+    const held = objectOf(await stored(office), 'Policy', 'p');
+    expect(held).toMatchObject({
+      spec: { enabled: true },
+      overrides: [{ path: 'enabled', by: { id: 'u1', name: 'Ana' }, reason: 'incident' }],
+    });
+    expect(await entries(office)).toEqual([{ value: `${office.account}/${held.id}`, subject_id: held.id }]);
+    expect(await endOverrides(office.engine, office.account)).toBeUndefined();
+    const { revision } = await office.engine.snapshots.current(office.account);
+    await endOverrides(later(office.engine, hour), office.account);
+    const state = await stored(office);
+    expect(objectsOf(state)).toEqual(objectsOf(await office.engine.snapshots.current(office.account)));
+    expect([state.revision, objectOf(state, 'Policy', 'p').spec['enabled'], await entries(office)]).toEqual([
+      revision + 1,
+      false,
+      [],
+    ]);
+    const meta = { name: 'p', kind: 'Policy', path: 'enabled', reason: 'incident', by: 'Ana' };
+    expect(await events(office)).toEqual([
+      { code: 'config.override.created', target: held.id, meta: { ...meta, until: held.overrides?.[0]?.until } },
+      { code: 'config.override.expired', target: held.id, meta: { ...meta, until: held.overrides?.[0]?.until } },
+    ]);
+  });
+});
+
+it('leaves nothing in the directory when its object goes', async () => {
+  await using office = await newOffice('postgres');
+  await override(office);
+  await applyDesire(office.engine, office.call, desire('a', [], { allowEmpty: true }));
+  expect(await entries(office)).toEqual([]);
+});
+
+it('E56 is seen by another server, whose apply leaves it and whose loop ends it', async () => {
+  await using office = await newOffice('postgres');
+  await override(office);
+  const other = await office.another();
+  const applied = await applyDesire(other, office.call, desire('a', documents));
+  expect(applied).toMatchObject({
+    state: 'applied',
+    plan: { changes: [], warnings: [{ code: 'unit_overridden', key: 'p' }] },
+  });
+  const told: string[] = [];
+  const stop = runOverrideLoop({ engine: later(other, hour), everyMs: 5, tell: (_, message) => told.push(message) });
+  await vi.waitFor(
+    async () => expect(objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(false),
+    20_000,
+  );
+  await stop();
+  expect([told, await entries(office)]).toEqual([[], []]);
+});
+
+it('E57 is ended by whoever comes first, when an apply and the loop meet', async () => {
+  await using office = await newOffice('postgres');
+  await override(office);
+  const at = later(office.engine, hour);
+  const [plan, applied] = await Promise.all([
+    endOverrides(at, office.account),
+    applyDesire(at, office.call, desire('a', documents)),
+  ]);
+  expect(applied.state).toBe('applied');
+  expect([plan?.counts.update, applied.state === 'applied' ? applied.plan.counts.update : 0].sort()).toEqual([0, 1]);
+  expect(await events(office)).toHaveLength(2);
+});
+
+it('E55 is for those who may override', async () => {
+  await using office = await newOffice('postgres');
+  const { engine, call, account } = office;
+  await applyDesire(engine, call, desire('a', documents));
+  const { id } = objectOf(await engine.snapshots.current(account), 'Policy', 'p');
+  const actor = { type: 'source', id: 'b', name: 'b' } as const;
+  const body = policyBody('p', 'none', { enabled: true });
+  await expect(
+    replaceObject(engine, { ...call, actor }, engine.registry.get('Policy'), id, body, glass),
+  ).rejects.toThrow(NotAllowed);
+});
