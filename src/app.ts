@@ -51,6 +51,8 @@ export interface ServeOptions {
   /** Variables and files that documents may take secrets from. */
   readonly values: Readonly<Record<string, string>>;
   readonly valuesDir: string | undefined;
+  /** Whether pushed documents may name these too. */
+  readonly shareValues: boolean;
   readonly literalSecrets: boolean;
   /** How much of the history is kept: so many revisions, and those of so many days. */
   readonly historyRevisions: number;
@@ -187,7 +189,7 @@ export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['fir
 
 /** The means that the options describe. */
 async function readMeans(options: ServeOptions): Promise<Means> {
-  const { secretKey, secretKeyFile, edition, literalSecrets } = options;
+  const { secretKey, secretKeyFile, edition, shareValues, literalSecrets } = options;
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
@@ -195,6 +197,7 @@ async function readMeans(options: ServeOptions): Promise<Means> {
     edition,
     random: (bytes) => randomBytes(bytes),
     valueFrom: createValues(options),
+    shareValues,
     literalSecrets,
   };
 }
@@ -206,6 +209,7 @@ function ephemeralMeans(): Means {
     edition: 'self-hosted',
     random: (bytes) => randomBytes(bytes),
     valueFrom: () => undefined,
+    shareValues: false,
     literalSecrets: false,
   };
 }

@@ -34,6 +34,7 @@ export interface Config {
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   readonly valuesDir: string | undefined;
+  readonly shareValues: boolean;
   readonly literalSecrets: boolean;
   readonly historyRevisions: number;
   readonly historyDays: number;
@@ -217,6 +218,13 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: 'DIR',
     doc: 'Directory of the files that documents may name with valueFrom.fileRef.',
   }),
+  shareValues: {
+    variable: 'HEDDLE_SHARE_VALUES',
+    placeholder: 'true|false',
+    doc: "Whether pushed documents may also take secrets from the server's own variables and files (default false).",
+    default: false,
+    parse: ([text = '']) => parseSwitch(text),
+  },
   literalSecrets: {
     variable: 'HEDDLE_ALLOW_LITERAL_SECRETS',
     placeholder: 'true|false',

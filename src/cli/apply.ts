@@ -11,6 +11,7 @@ import { withProgress } from './progress.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { applyCommand } from './shell.ts';
 import type { Terminal } from './terminal.ts';
+import { collectValues, valueSettings } from './values.ts';
 
 export const apply = defineCommand({
   name: 'apply',
@@ -23,7 +24,7 @@ export const apply = defineCommand({
     'expect-digest': { placeholder: 'DIGEST', doc: 'Refuse unless the plan has this digest.' },
     ...planFlags,
   },
-  settings: clientSettings,
+  settings: [...clientSettings, ...valueSettings],
   examples: [
     ['heddle apply examples/quickstart', 'Show the plan of a directory, ask, apply'],
     ['heddle apply config --source-name team --auto-approve', 'Apply from a pipeline'],
@@ -34,7 +35,8 @@ export const apply = defineCommand({
       return refuseToGuess(invocation);
     const files = await collectFiles(positionals, terminal);
     const client = await connect(config);
-    const plan = await requestPlan(client, files, flags, terminal);
+    const values = await collectValues(files, config);
+    const plan = await requestPlan(client, { files, values }, flags, terminal);
     const result = await decide(invocation, client, plan);
     if (flags['json'] === true) writeJson(terminal, result.document);
     return result.code;

@@ -8,11 +8,13 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import { createRegistry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { createValidator, type Validator } from '../model/validate.ts';
+import { isValueVariable, meansOfPush } from '../model/values.ts';
 import { expandDocuments } from '../plan/desired.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { adoptAnnotation } from '../plan/identity.ts';
 import { newSnapshot } from './offline-account.ts';
 import { findOutside, standIns } from './offline-references.ts';
+import { findValues, type ValueConfig } from './values.ts';
 
 /** What can be said about documents without a server. */
 export interface OfflineResult {
@@ -22,15 +24,22 @@ export interface OfflineResult {
   readonly warnings: readonly Problem[];
   /** How many references are to what documents never make, such as peers. */
   readonly unchecked: number;
+  /** Values that documents name and that are not set here: `env:NAME`, `file:NAME`. */
+  readonly unset: readonly string[];
 }
 
 /** Checks documents as a server with a new account would, but takes what they do not state to exist there. */
-export async function checkOffline(files: readonly SourceFile[]): Promise<OfflineResult> {
+export async function checkOffline(files: readonly SourceFile[], config: ValueConfig): Promise<OfflineResult> {
   const reader = createReader();
   try {
     const input = await readInput(reader, files);
     const registry = createRegistry(Object.values(kinds));
-    const checker = { validator: createValidator(registry), base: newSnapshot(registry) };
+    const values = findValues(input.documents, config);
+    const checker = {
+      validator: createValidator(registry),
+      base: newSnapshot(registry),
+      means: meansOfPush(offlineMeans, values.found),
+    };
     const first = await check(checker, input.documents.map(withoutAdoption));
     // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
     const second =
@@ -43,6 +52,7 @@ export async function checkOffline(files: readonly SourceFile[]): Promise<Offlin
       problems: sortProblems([...input.problems, ...input.place(later)]),
       warnings: input.place(warnings),
       unchecked: first.unchecked,
+      unset: values.missing,
     };
   } finally {
     await reader.close();
@@ -52,11 +62,12 @@ export async function checkOffline(files: readonly SourceFile[]): Promise<Offlin
 interface Checker {
   readonly validator: Validator;
   readonly base: Snapshot;
+  readonly means: Means;
 }
 
-type Checked = Omit<OfflineResult, 'documents'>;
+type Checked = Omit<OfflineResult, 'documents' | 'unset'>;
 
-async function check({ validator, base }: Checker, documents: readonly Document[]): Promise<Checked> {
+async function check({ validator, base, means }: Checker, documents: readonly Document[]): Promise<Checked> {
   const expanded = await runInSlices(expandDocuments(base.registry, validator, documents));
   const outside = findOutside(base, expanded);
   const outcome = await runInSlices(
@@ -69,7 +80,7 @@ async function check({ validator, base }: Checker, documents: readonly Document[
       allowEmpty: true,
       now: '1970-01-01T00:00:00.000Z',
       newId: counter(),
-      means: offlineMeans,
+      means,
     }),
   );
   const planned = outcome.ok ? [] : outcome.problems.filter(({ code }) => !knownByServer.has(code));
@@ -78,15 +89,16 @@ async function check({ validator, base }: Checker, documents: readonly Document[
 }
 
 /**
- * Values that documents name are on the server: here any that could be there are taken to be, and the server to have
- * everything that an edition has. Nothing made here is kept.
+ * Values that are not set here may be where documents are applied: any that could be are taken to be, and the server to
+ * have everything that an edition has. Nothing made here is kept.
  */
 const offlineMeans: Means = {
   ...bareMeans,
+  shareValues: true,
   edition: 'hosted',
   random: (bytes) => new Uint8Array(bytes),
   valueFrom: (origin, name) =>
-    origin === 'fileRef' || (origin === 'envRef' && name.startsWith('HEDDLE_VALUE_')) ? 'dmFsdWU=' : undefined,
+    origin === 'fileRef' || (origin === 'envRef' && isValueVariable(name)) ? 'dmFsdWU=' : undefined,
 };
 
 /** Problems that only the server can tell: what is free depends on objects that no document here states. */

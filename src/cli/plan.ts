@@ -7,13 +7,14 @@ import { planFlags } from './flags.ts';
 import { exitCodeOfPlan, requestPlan } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { applyCommand } from './shell.ts';
+import { collectValues, valueSettings } from './values.ts';
 
 export const plan = defineCommand({
   name: 'plan',
   summary: 'Show what documents would change in the account; nothing is written.',
   argument: pathArgument,
   flags: planFlags,
-  settings: clientSettings,
+  settings: [...clientSettings, ...valueSettings],
   examples: [
     ['heddle plan examples/quickstart', 'See what a directory would change'],
     ['heddle plan config --source-name team --detailed-exitcode', 'Fail a pipeline with 2 when the account differs'],
@@ -21,7 +22,8 @@ export const plan = defineCommand({
   ],
   async run({ flags, positionals, config, terminal }) {
     const files = await collectFiles(positionals, terminal);
-    const view = await requestPlan(await connect(config), files, flags, terminal);
+    const values = await collectValues(files, config);
+    const view = await requestPlan(await connect(config), { files, values }, flags, terminal);
     const code = exitCodeOfPlan(view, flags['detailed-exitcode'] === true);
     if (flags['json'] === true) {
       writeJson(terminal, view);

@@ -1,6 +1,7 @@
 import { isObject } from '../lib/json.ts';
 import type { SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
+import type { PushedValues } from '../model/values.ts';
 import type { PlanView } from '../plan/view.ts';
 import { type Answer, accept, type Client } from './client.ts';
 import type { Invocation } from './command.ts';
@@ -17,16 +18,23 @@ function sourceNameOf(flags: Invocation['flags']): string {
   return typeof name === 'string' ? name : 'cli';
 }
 
+/** Files of documents, with the values that they name. */
+export interface Push {
+  readonly files: readonly SourceFile[];
+  readonly values: PushedValues;
+}
+
 /** Has the server plan the files. */
 export async function requestPlan(
   client: Client,
-  files: readonly SourceFile[],
+  { files, values }: Push,
   flags: Invocation['flags'],
   terminal: Terminal,
 ): Promise<StoredPlan> {
   const body = {
     source: sourceNameOf(flags),
     files,
+    values,
     prune: flags['no-prune'] !== true,
     allowEmpty: flags['allow-empty'] === true,
   };

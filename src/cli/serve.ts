@@ -1,16 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { type Config, type Environment, environment } from '../config.ts';
+import type { Config } from '../config.ts';
 import { isWellFormedToken } from '../lib/token.ts';
 import { createLog, type Log } from '../log.ts';
 import { Unauthenticated, Unavailable } from '../model/errors.ts';
 import { type Command, defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
 import { tokenPrefix } from './token.ts';
+import { valueVariables } from './values.ts';
 import { programVersion } from './version.ts';
 
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
-  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'literalSecrets'> &
+  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'literalSecrets' | 'shareValues'> &
   Pick<Config, 'historyRevisions' | 'historyDays'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
@@ -41,7 +42,7 @@ const declaration = {
   settings: [
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
     ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
-    ...(['edition', 'rateLimit', 'secretKey', 'secretKeyFile', 'valuesDir', 'literalSecrets'] as const),
+    ...(['edition', 'rateLimit', 'secretKey', 'secretKeyFile', 'valuesDir', 'shareValues', 'literalSecrets'] as const),
     ...(['historyRevisions', 'historyDays'] as const),
   ],
   examples: [
@@ -62,24 +63,15 @@ async function run(startServer: StartServer, { config, terminal }: ServeInvocati
   const stop = waitForSignal(log);
   const database = databaseUrl === undefined ? {} : { databaseUrl };
   const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
-  const server = await startServer(
-    { ...options, ...database, ...bootstrap, values: namedValues(environment) },
-    log,
-  ).catch((error: unknown) => {
-    throw explain(error, config);
-  });
+  const server = await startServer({ ...options, ...database, ...bootstrap, values: valueVariables() }, log).catch(
+    (error: unknown) => {
+      throw explain(error, config);
+    },
+  );
   log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
   await stop;
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
   return exit.ok;
-}
-
-/** The variables that documents may name. */
-function namedValues(env: Environment): Readonly<Record<string, string>> {
-  const entries = Object.entries(env).flatMap(([name, value]) =>
-    name.startsWith('HEDDLE_VALUE_') && value !== undefined ? [[name, value] as const] : [],
-  );
-  return Object.fromEntries(entries);
 }
 
 /** What the system says about an address it does not give, as a sentence. */

@@ -1,6 +1,7 @@
 import type { Document } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { meansOfPush, type PushedValues } from '../model/values.ts';
 import { planDocuments } from '../plan/documents.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
@@ -28,6 +29,8 @@ export interface Desire {
   readonly expectDigest?: string;
   readonly commitRef?: string;
   readonly planId?: string;
+  /** The values that came along when somebody pushed the documents; absent for a source that the server reads. */
+  readonly values?: PushedValues;
   /** Nothing is written without this lease; throws `LeaseLost`. */
   readonly lease?: Lease;
 }
@@ -126,7 +129,7 @@ function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsI
     allowEmpty,
     now: engine.now(),
     newId: engine.newId,
-    means: engine.means,
+    means: desire.values === undefined ? engine.means : meansOfPush(engine.means, desire.values),
   };
 }
 

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '../lib/json.ts';
-import type { Document } from '../model/document.ts';
-import { Conflict, InvalidInput, NotFound, UnsafePlan } from '../model/errors.ts';
+import type { Json } from '../lib/json.ts';
+import { Conflict, NotFound, UnsafePlan } from '../model/errors.ts';
 import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
 import { type Plan, subjectOf } from '../plan/plan.ts';
 import { type PlanView, viewPlan } from '../plan/view.ts';
@@ -8,6 +7,7 @@ import { claimPlan, readPlan, type SavedPlan, savePlan, settlePlan } from '../st
 import { applyDesire, type Desire, planDesire, type Reconciled } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
+import { desireOf, keepDesire } from './plan-requests.ts';
 
 /** A plan that was applied. `revision` is null when there was nothing to write. */
 export interface Applied {
@@ -39,14 +39,13 @@ export async function createPlan(engine: Engine, call: Call, desire: Desire): Pr
   const state = outcome.plan.guards.length > 0 ? 'needs_approval' : 'ready';
   const expiresAt = new Date(Date.parse(now) + lifetime).toISOString();
   const view: PlanView = { ...viewPlan(outcome.plan, before, outcome.next), id, state, expiresAt };
-  const { documents, prune, allowEmpty } = desire;
   await savePlan(engine.database, call.account, {
     id,
     source: desire.source,
     digest: outcome.plan.digest,
     state,
-    // Documents and views are plain data.
-    request: { documents: documents as unknown as Json, prune, allowEmpty },
+    request: keepDesire(engine, desire),
+    // A view is plain data.
     view: view as unknown as Json,
     baseRevision: outcome.plan.base,
     actor: { ...call.actor },
@@ -65,7 +64,7 @@ export async function showPlan(engine: Engine, call: Call, id: string): Promise<
 /** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
 export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
   const saved = await requirePlan(engine, call, id);
-  const { outcome } = await planDesire(engine, call, desireOf(saved, undefined));
+  const { outcome } = await planDesire(engine, call, desireOf(engine, saved, undefined));
   if (!outcome.ok || outcome.plan.digest !== saved.digest) throw new Conflict('stale', moved);
   return patchesOf(engine.registry, outcome.plan);
 }
@@ -80,7 +79,7 @@ export async function applyPlan(engine: Engine, call: Call, id: string, approve?
   if (saved.state === 'needs_approval' && approve !== saved.digest) throw unsafe(saved.view as unknown as PlanView);
   if (!(await claimPlan(engine.database, call.account, id)))
     throw new Conflict('stale', `plan ${id} is being applied already`);
-  const applied = await applyNow(engine, call, desireOf(saved, approve)).catch(async (error) => {
+  const applied = await applyNow(engine, call, desireOf(engine, saved, approve)).catch(async (error) => {
     await settlePlan(engine.database, call.account, id, { state: saved.state });
     throw error;
   });
@@ -144,21 +143,4 @@ async function requirePlan(engine: Engine, call: Call, id: string): Promise<Save
   if (saved === undefined || saved.expiresAt < engine.now())
     throw new NotFound(`plan ${id} not found; plans are kept for a day`);
   return saved;
-}
-
-function desireOf(saved: SavedPlan, approve: string | undefined): Desire {
-  const { documents, prune, allowEmpty } = saved.request as JsonObject & { readonly documents?: Json };
-  if (!Array.isArray(documents))
-    throw new InvalidInput(`plan ${saved.id} was saved by another version; make a new one`);
-  return {
-    source: saved.source,
-    documents: documents as unknown as readonly Document[],
-    problems: [],
-    place: (problems) => problems,
-    prune: prune === true,
-    allowEmpty: allowEmpty === true,
-    expectDigest: saved.digest,
-    planId: saved.id,
-    ...(approve === undefined ? {} : { approve }),
-  };
 }

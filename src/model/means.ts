@@ -25,6 +25,10 @@ export interface Means {
   random(bytes: number): Uint8Array;
   /** The value that a document's `valueFrom` names; `undefined` when it is not there or not allowed. */
   valueFrom(origin: string, name: string): string | undefined;
+  /** How a value that is not there comes to be there; where not given, as for sources that the server reads. */
+  unsetHint?(origin: string, name: string): string;
+  /** Documents that somebody pushes may name the server's own values too. */
+  readonly shareValues: boolean;
   /** Documents may carry secrets as they are. */
   readonly literalSecrets: boolean;
 }
@@ -57,5 +61,6 @@ export const bareMeans: Means = {
     throw new Error('there is no source of randomness');
   },
   valueFrom: () => undefined,
+  shareValues: false,
   literalSecrets: false,
 };

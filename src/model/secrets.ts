@@ -179,16 +179,17 @@ function textOf(value: Json, run: Run, pointer: string): string | undefined {
     return undefined;
   }
   const [origin, name] = Object.entries(asObject(asObject(value)?.['valueFrom']) ?? {})[0] ?? [];
-  const found = origin === undefined ? undefined : run.means.valueFrom(origin, String(name));
+  const { means } = run;
+  const found = origin === undefined ? undefined : means.valueFrom(origin, String(name));
   if (found === undefined) {
-    run.faults.push({
-      code: 'secret_unset',
-      path: `${pointer}/valueFrom`,
-      message: `${origin} \`${name}\` is not set, or not allowed: variables must begin with HEDDLE_VALUE_, files must lie in the directory of values`,
-    });
+    const hint = means.unsetHint?.(origin ?? '', String(name)) ?? serverHint;
+    const message = `${origin} \`${name}\` is not set, or not allowed: ${hint}`;
+    run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message });
   }
   return found;
 }
+
+const serverHint = 'variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values';
 
 function asObject(value: Json | undefined): JsonObject | undefined {
   return isObject(value) ? (value as JsonObject) : undefined;

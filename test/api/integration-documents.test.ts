@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { problemsOf } from './problems.ts';
-import { type TestApi, testApi } from './setup.ts';
+import { testApi } from './setup.ts';
 
 const from = { valueFrom: { envRef: 'HEDDLE_VALUE_X' } };
 const edr = { groups: ['staff'], last_synced_interval: 24 };
@@ -37,27 +37,20 @@ const specs: Readonly<Record<string, JsonObject>> = {
 };
 const group: JsonObject = { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'staff' }, spec: {} };
 
-function source(specs: Readonly<Record<string, JsonObject>>): Json {
+function source(specs: Readonly<Record<string, JsonObject>>, value = 'c2VjcmV0'): Json {
   const documents = Object.entries(specs).map(([kind, spec]) => ({
     ...{ apiVersion: 'heddle.dev/v1', kind, spec },
     metadata: { name: `the-${kind.toLowerCase()}` },
   }));
   const text = JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'List', items: [group, ...documents] });
-  return { source: 'git', files: [{ path: 'all.json', text }] };
+  return { source: 'git', files: [{ path: 'all.json', text }], values: { 'env:HEDDLE_VALUE_X': value } };
 }
 
 const text = (files: string) => ({ source: 'other', files: [{ path: 'all.yaml', text: files }] });
 const none = { create: 0, update: 0, delete: 0 };
 
-/** A server on which a value is set. */
-async function apiWithValue(value = 'c2VjcmV0'): Promise<TestApi> {
-  const api = await testApi();
-  Object.assign(api.engine.means, { valueFrom: () => value });
-  return api;
-}
-
 it('documents of all integrations are applied, plan to nothing afterwards, and follow changed values', async () => {
-  await using api = await apiWithValue();
+  await using api = await testApi();
   const applied = await api.call('POST', '/api/config/apply', source(specs));
   expect([applied.status, problemsOf(applied)]).toEqual([200, []]);
   expect(applied.body.outputs).toEqual([
@@ -69,14 +62,13 @@ it('documents of all integrations are applied, plan to nothing afterwards, and f
   const [stream] = (await api.call('GET', '/api/event-streaming')).body;
   expect(stream.config).toMatchObject({ access_key_id: '****', bucket_name: 'b' });
   expect((await api.call('POST', '/api/config/plans', source(specs))).body.counts).toEqual({ ...none, claims: 0 });
-  Object.assign(api.engine.means, { valueFrom: () => 'b3RoZXI=' });
-  const rotated = await api.call('POST', '/api/config/plans', source(specs));
+  const rotated = await api.call('POST', '/api/config/plans', source(specs, 'b3RoZXI='));
   expect(rotated.body.counts).toEqual({ ...none, update: 7, claims: 0 });
   expect(JSON.stringify(rotated.body)).not.toMatch(/b3RoZXI|c2VjcmV0|sealed:/);
 });
 
 it('an export of what the API made plans to nothing but ownership, and shows no secret', async () => {
-  await using api = await apiWithValue();
+  await using api = await testApi();
   const group = await api.group('staff');
   const sent = (spec: JsonObject): JsonObject =>
     JSON.parse(JSON.stringify(spec).replaceAll(JSON.stringify(from), '"c2VjcmV0"'));
@@ -94,7 +86,7 @@ it('an export of what the API made plans to nothing but ownership, and shows no 
 });
 
 it('a document takes over the one integration of its kind when it says the same, and names it when not', async () => {
-  await using api = await apiWithValue();
+  await using api = await testApi();
   const body = { client_id: 'c', tenant_id: 't', secret: 'c2VjcmV0', groups: [], last_synced_interval: 24 };
   await api.call('POST', '/api/integrations/edr/vendor-b', body);
   const stated = { client_id: 'c', tenant_id: 't', secret: from, groups: [], last_synced_interval: 24 };
@@ -128,24 +120,24 @@ it.each<[string, JsonObject, string]>([
     'type_wrong /spec/config/bucket_name',
   ],
 ])('a document of %s with %j is refused: %s', async (kind, more, problem) => {
-  await using api = await apiWithValue();
+  await using api = await testApi();
   const answer = await api.call('POST', '/api/config/plans', source({ [kind]: { ...specs[kind], ...more } }));
   expect([answer.status, problemsOf(answer)]).toEqual([422, expect.arrayContaining([problem])]);
 });
 
 it('a secret that is not Base64 is refused where a document names it, without being shown', async () => {
-  await using api = await apiWithValue('no base64');
+  await using api = await testApi();
   const answer = await api.call(
     'POST',
     '/api/config/plans',
-    source({ DirectoryIntegration: specs['DirectoryIntegration'] ?? {} }),
+    source({ DirectoryIntegration: specs['DirectoryIntegration'] ?? {} }, 'no base64'),
   );
   expect([answer.status, problemsOf(answer)]).toEqual([422, ['base64_invalid /spec/client_secret']]);
   expect(JSON.stringify(answer.body)).not.toContain('no base64');
 });
 
 it('the platform of a stream stays as its document first said', async () => {
-  await using api = await apiWithValue();
+  await using api = await testApi();
   const s3 = specs['EventStreaming'] ?? {};
   await api.call('POST', '/api/config/apply', source({ EventStreaming: s3 }));
   const moved = await api.call('POST', '/api/config/plans', source({ EventStreaming: { ...s3, platform: 'datadog' } }));

@@ -152,7 +152,9 @@ function optionsFor(traces: Traces): TestApiOptions {
     log: (line) => {
       for (const log of logs) log(line);
     },
+    shareValues: true,
     valueFrom: (_, name) => {
+      if (name.includes('PUSHED')) return undefined;
       const value = values.get(name) ?? plant(name);
       values.set(name, value);
       return value;
@@ -247,6 +249,14 @@ async function useDocuments(
   for (const broken of [`secret: "${plant('broken')}`, `secret: ${plant('broken')}: [`, `{${plant('broken')}: }}`])
     expect((await hear('POST', '/api/config/plans', { files: [{ path: 'a.yaml', text: broken }] })).status).toBe(422);
   const named = (round: string) => (name: string) => ({ valueFrom: { envRef: `HEDDLE_VALUE_${round}_${name}` } });
+  const values: Record<string, string> = {};
+  const pushed = (name: string) => {
+    values[`env:HEDDLE_VALUE_PUSHED_${name}`] ??= plant(name);
+    return named('PUSHED')(name);
+  };
+  const push = source(pushed);
+  for (const wrong of [plant('values'), [plant('values')], { [plant('values')]: plant('values') }])
+    expect((await hear('POST', '/api/config/plans', { ...push, values: wrong })).status).toBe(422);
   const literal = await hear('POST', '/api/config/plans', source(plant));
   expect(literal.status).toBe(422);
   const nested = await hear(
@@ -256,8 +266,9 @@ async function useDocuments(
   );
   expect(nested.status).toBe(422);
   expect((await hear('POST', '/api/config/plans', source(named('FIRST'), { nonsense: 1 }))).status).toBe(422);
-  for (const round of ['FIRST', 'SECOND']) {
-    const plan = await hear('POST', '/api/config/plans', source(named(round)));
+  // Values of a push, and then those of the server.
+  for (const body of [{ ...push, values }, source(named('SECOND'))]) {
+    const plan = await hear('POST', '/api/config/plans', body);
     expect([plan.status, plan.body.problems]).toEqual([201, undefined]);
     await hear('GET', `/api/config/plans/${plan.body.id}`);
     await hear('GET', `/api/config/plans/${plan.body.id}/patch`);
@@ -327,7 +338,8 @@ describe('after a run over every kind with secrets', () => {
     for (const [place, texts] of Object.entries(places))
       expect([place, texts.join('\n').includes('app.proxy.example.com')]).toEqual([place, place !== 'log']);
     expect(left.lines.join('\n')).toContain('EdrVendorA');
-    const opened = sealedIn(api, rows);
+    // A saved plan keeps its documents and their values as one sealed text.
+    const opened = sealedIn(api, rows).filter((text) => !text.startsWith('{"documents":'));
     expect(opened.every((text) => left.planted.includes(text))).toBe(true);
     expect(opened.length).toBeGreaterThan(30);
   });

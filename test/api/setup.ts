@@ -56,6 +56,8 @@ export interface TestApiOptions {
   readonly edition?: Edition;
   readonly rateLimit?: RateLimit;
   readonly valueFrom?: Means['valueFrom'];
+  readonly shareValues?: boolean;
+  readonly literalSecrets?: boolean;
   /** The keys of another server of the same database. */
   readonly vault?: Means['vault'];
   readonly resolveTxt?: Engine['resolveTxt'];

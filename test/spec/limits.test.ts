@@ -10,7 +10,7 @@ import { addCluster, createWorld } from './world.ts';
 
 const secret = Buffer.from('a secret').toString('base64');
 /** Requests fill one account; documents are checked against another. */
-const accounts = { 'a request': sharedApi(), 'a document': sharedApi({ valueFrom: () => secret }) };
+const accounts = { 'a request': sharedApi(), 'a document': sharedApi({ valueFrom: () => secret, shareValues: true }) };
 type Way = keyof typeof accounts;
 const ways: readonly Way[] = ['a request', 'a document'];
 

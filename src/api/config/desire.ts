@@ -5,10 +5,11 @@ import type { Desire } from '../../engine/documents.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput } from '../../model/errors.ts';
+import type { PushedValues } from '../../model/values.ts';
 import { objectBody } from '../bodies.ts';
 import { type Query, queryOf, textOf } from './request.ts';
 
-/** What a plan request says: `{source, files, prune?, allowEmpty?, approve?, expectDigest?}`, or one YAML body with these in the query. */
+/** What a plan request says: `{source, files, values?, prune?, allowEmpty?, approve?, expectDigest?}`, or one YAML body with these in the query. */
 export async function readDesire(
   reader: Reader,
   request: FastifyRequest,
@@ -25,6 +26,7 @@ export async function readDesire(
     place: input.place,
     prune: flag(body, query, 'prune', true),
     allowEmpty: flag(body, query, 'allowEmpty', false),
+    values: valuesOf(body),
     ...(approve === undefined ? {} : { approve }),
     ...(expectDigest === undefined ? {} : { expectDigest }),
   };
@@ -42,6 +44,18 @@ function filesOf(body: JsonObject): readonly SourceFile[] {
       throw new InvalidInput(`files[${at}] must be an object with the texts \`path\` and \`text\``);
     return { path: file['path'], text: file['text'] };
   });
+}
+
+/** What documents name with `valueFrom`, which whoever pushes them brings along. No fault repeats a value. */
+function valuesOf(body: JsonObject): PushedValues {
+  const values = body['values'] ?? {};
+  if (!isObject(values))
+    throw new InvalidInput('`values` must be an object such as {"env:HEDDLE_VALUE_TOKEN": "…", "file:dir/name": "…"}');
+  const texts = Object.entries(values).map(([name, value]) => {
+    if (typeof value === 'string' && /^(env|file):./.test(name)) return [name, value] as const;
+    throw new InvalidInput('every member of `values` must be a text named `env:HEDDLE_VALUE_…` or `file:…`');
+  });
+  return Object.fromEntries(texts);
 }
 
 function sourceName(name: string): string {

@@ -98,6 +98,12 @@ export const planSchemas: JsonObject = {
           text: text('YAML or JSON.'),
         }),
       },
+      values: {
+        type: 'object',
+        description:
+          'The secrets that documents name with `valueFrom`: `env:HEDDLE_VALUE_X` for an `envRef`, `file:dir/name` for a `fileRef`. They are sealed at once.',
+        additionalProperties: { type: 'string' },
+      },
       prune: {
         type: 'boolean',
         description:
@@ -107,7 +113,7 @@ export const planSchemas: JsonObject = {
       approve: text('The digest of a plan that was refused by a guard, to let exactly that plan through.'),
       expectDigest: text('The digest of the plan that is expected; any other is refused.'),
     },
-    ['source', 'prune', 'allowEmpty', 'approve', 'expectDigest'],
+    ['source', 'values', 'prune', 'allowEmpty', 'approve', 'expectDigest'],
   ),
   Approval: object('What a plan that a guard stopped needs.', { approve: text('The digest of the plan.') }, [
     'approve',

@@ -1,0 +1,54 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { valueOrigins } from './lower/shape.ts';
+import type { Means } from './means.ts';
+
+/** Values that came along with pushed documents, by what documents name them: `env:HEDDLE_VALUE_X`, `file:dir/name`. */
+export type PushedValues = Readonly<Record<string, string>>;
+
+const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:' };
+
+/** The name of a value as it travels with a push; `undefined` for an origin that nobody knows. */
+function nameOf(origin: string, name: string): string | undefined {
+  const prefix = prefixes[origin];
+  return prefix === undefined ? undefined : `${prefix}${name}`;
+}
+
+/** Whether documents may name a variable: only such that were named for them. */
+export function isValueVariable(name: string): boolean {
+  return name.startsWith('HEDDLE_VALUE_');
+}
+
+/** Every value that a spec names with `valueFrom`, as it travels with a push, with the origin and the name. */
+export function namedValues(spec: Json): readonly (readonly [pushed: string, origin: string, name: string])[] {
+  if (Array.isArray(spec)) return spec.flatMap(namedValues);
+  if (!isObject(spec)) return [];
+  const { valueFrom, ...others } = spec as JsonObject;
+  if (!isObject(valueFrom) || Object.keys(others).length > 0)
+    return Object.values(spec as JsonObject).flatMap(namedValues);
+  return valueOrigins.flatMap((origin) => {
+    const name = (valueFrom as JsonObject)[origin];
+    const pushed = typeof name === 'string' ? nameOf(origin, name) : undefined;
+    return pushed === undefined ? [] : [[pushed, origin, String(name)] as const];
+  });
+}
+
+/**
+ * Means by which pushed documents are planned: values come with the push. The server's own, which whoever may push could
+ * otherwise read into the account, only where it is set up so.
+ */
+export function meansOfPush(means: Means, values: PushedValues): Means {
+  return {
+    ...means,
+    valueFrom(origin, name) {
+      if (origin === 'envRef' && !isValueVariable(name)) return undefined;
+      const pushed = nameOf(origin, name);
+      const value = pushed !== undefined && Object.hasOwn(values, pushed) ? values[pushed] : undefined;
+      if (value !== undefined && value !== '') return value;
+      return means.shareValues ? means.valueFrom(origin, name) : undefined;
+    },
+    unsetHint: (origin, name) =>
+      origin === 'fileRef'
+        ? `put a file ${name} into the directory that \`--values-dir\` names where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}`
+        : `set it where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}. Names must begin with HEDDLE_VALUE_`,
+  };
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { build } from '../../src/store/builder.ts';
+import { doc } from './documents.ts';
+import { problemsOf } from './problems.ts';
+import { type TestApi, type TestApiOptions, testApi } from './setup.ts';
+
+const secret = 'a secret that nobody else writes';
+const vendor = (value: string) =>
+  doc('EdrVendorB', 'vendor-b', `client_id: c\ntenant_id: t\ngroups: []\nlast_synced_interval: 24\nsecret: ${value}`);
+const fromVariable = vendor('{ valueFrom: { envRef: HEDDLE_VALUE_B } }');
+const fromFile = vendor('{ valueFrom: { fileRef: edr/b } }');
+const push = (text: string, values?: Json): JsonObject => ({
+  source: 'team',
+  files: [{ path: 'edr.yaml', text }],
+  ...(values === undefined ? {} : { values }),
+});
+const apply = (api: TestApi, text: string, values?: Json) => api.call('POST', '/api/config/apply', push(text, values));
+
+/** The secret as it is kept. */
+async function keptSecret({ engine, account }: TestApi): Promise<string> {
+  const [object] = (await engine.snapshots.current(account)).ofKind('EdrVendorB');
+  return engine.means.vault.open(String(object?.spec['secret']));
+}
+
+async function plansOf({ engine, account }: TestApi): Promise<string> {
+  const [rows] = await engine.database.inAccount(account, [
+    build.selectFrom('plans').selectAll().where('account_id', '=', account).compile(),
+  ]);
+  return JSON.stringify(rows);
+}
+
+describe('a push', () => {
+  it.each([
+    ['a variable', fromVariable, { 'env:HEDDLE_VALUE_B': secret }],
+    ['a file', fromFile, { 'file:edr/b': secret }],
+  ])('brings the value of %s along, which is sealed and not shown', async (_, text, values) => {
+    await using api = await testApi();
+    const applied = await apply(api, text, values);
+    expect([applied.status, problemsOf(applied)]).toEqual([200, []]);
+    expect(JSON.stringify(applied.body)).not.toContain(secret);
+    expect(await keptSecret(api)).toBe(secret);
+    expect((await apply(api, text, values)).body.revision).toBeNull();
+    const changed = await apply(api, text, Object.fromEntries(Object.keys(values).map((name) => [name, 'another'])));
+    expect(changed.body.plan.counts).toMatchObject({ create: 0, update: 1 });
+    expect(await keptSecret(api)).toBe('another');
+  });
+
+  it.each<[string, JsonObject | undefined, TestApiOptions]>([
+    ['without values', undefined, {}],
+    ['with other values', { 'env:HEDDLE_VALUE_C': secret }, {}],
+    ['with an empty value', { 'env:HEDDLE_VALUE_B': '' }, {}],
+    ['where only the server has it', undefined, { valueFrom: () => secret }],
+  ])('E121 %s is refused with the place and the way out, and nothing is written', async (_, values, options) => {
+    await using api = await testApi('postgres', options);
+    const before = await api.revision();
+    const refused = await apply(api, fromVariable, values);
+    expect([refused.status, await api.revision()]).toEqual([422, before]);
+    expect(refused.body.problems).toEqual([
+      expect.objectContaining({ code: 'secret_unset', file: 'edr.yaml', line: 10, path: '/spec/secret/valueFrom' }),
+    ]);
+    expect(refused.body.message).toContain('envRef `HEDDLE_VALUE_B` is not set');
+    expect(refused.body.message).toContain('send it as `values`: {"env:HEDDLE_VALUE_B": "…"}');
+  });
+
+  it('takes what it lacks from the server where that is set up', async () => {
+    await using api = await testApi('postgres', { valueFrom: () => 'of the server', shareValues: true });
+    expect((await apply(api, fromVariable)).status).toBe(200);
+    expect(await keptSecret(api)).toBe('of the server');
+    expect((await apply(api, fromVariable, { 'env:HEDDLE_VALUE_B': secret })).status).toBe(200);
+    expect(await keptSecret(api)).toBe(secret);
+  });
+
+  it('names no other variables than those meant for documents, whoever has them', async () => {
+    await using api = await testApi('postgres', { valueFrom: () => secret, shareValues: true });
+    const refused = await apply(api, vendor('{ valueFrom: { envRef: HOME } }'), { 'env:HOME': secret });
+    expect([refused.status, problemsOf(refused)]).toEqual([422, ['secret_unset /spec/secret/valueFrom']]);
+  });
+
+  it.each<[string, Json]>([
+    ['a list', [secret]],
+    ['a text', secret],
+    ['names without an origin', { HEDDLE_VALUE_B: secret }],
+    ['values that are no texts', { 'env:HEDDLE_VALUE_B': { value: secret } }],
+  ])('with %s for values is refused, and the values are not repeated', async (_, values) => {
+    await using api = await testApi();
+    const refused = await apply(api, fromVariable, values);
+    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('`values`')]);
+    expect(JSON.stringify(refused.body)).not.toContain(secret);
+  });
+});
+
+describe('a saved plan', () => {
+  it('keeps the values of a push sealed, and needs them no more', async () => {
+    await using api = await testApi();
+    const plan = await api.call('POST', '/api/config/plans', push(fromVariable, { 'env:HEDDLE_VALUE_B': secret }));
+    expect(plan.status).toBe(201);
+    expect(await plansOf(api)).not.toContain(secret);
+    const url = `/api/config/plans/${plan.body.id}`;
+    for (const path of [url, `${url}/patch`])
+      expect(JSON.stringify((await api.call('GET', path)).body)).not.toContain(secret);
+    expect((await api.call('POST', `${url}/apply`)).status).toBe(200);
+    expect(await keptSecret(api)).toBe(secret);
+    expect(await plansOf(api)).not.toContain(secret);
+  });
+
+  it('keeps secrets sealed that stand in its documents where that is allowed', async () => {
+    await using api = await testApi('postgres', { literalSecrets: true });
+    const plan = await api.call('POST', '/api/config/plans', push(vendor(JSON.stringify(secret))));
+    expect([plan.status, await plansOf(api)]).toEqual([201, expect.not.stringContaining(secret)]);
+    expect((await api.call('POST', `/api/config/plans/${plan.body.id}/apply`)).status).toBe(200);
+    expect(await keptSecret(api)).toBe(secret);
+  });
+});
