@@ -26,6 +26,7 @@ describe('the configuration', () => {
         rateLimit: undefined,
         secretKey: undefined,
         secretKeyFile: undefined,
+        shareValues: false,
         valuesDir: undefined,
         literalSecrets: false,
         historyRevisions: 200,
