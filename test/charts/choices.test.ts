@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { nameSources } from '../../src/sources/names.ts';
+import { callFault } from '../setup/command-lines.ts';
 import { at, only, render } from './render.ts';
 import { containerOf, environmentOf, podOf } from './shape.ts';
 
@@ -161,5 +162,28 @@ describe('the metrics', () => {
     const open = only(manifests, 'ServiceMonitor');
     expect(at(open, 'spec.endpoints.0')).not.toHaveProperty('authorization');
     expect(only(manifests, 'Service').metadata.labels).toMatchObject(Object(at(open, 'spec.selector.matchLabels')));
+  });
+});
+
+describe('the server of the chart', () => {
+  test.each(['postgres', 'embedded'])(
+    'is started and tested by commands that exist, with the values of %s',
+    async (values) => {
+      const manifests = await render({ values: [values] });
+      for (const container of [containerOf(manifests), at(only(manifests, 'Pod'), 'spec.containers.0')])
+        expect(callFault(at(container, 'args') as readonly string[])).toBeUndefined();
+    },
+  );
+
+  test('is told where its configuration is, where there is one', async () => {
+    const manifests = await render({ values: ['everything'] });
+    expect(at(containerOf(manifests), 'args')).toEqual(['serve', '--config', '/etc/heddle/server/heddle.yaml']);
+    expect(at(containerOf(manifests), 'volumeMounts')).toContainEqual({
+      name: 'server',
+      mountPath: '/etc/heddle/server',
+      readOnly: true,
+    });
+    const text = at(only(manifests, 'ConfigMap', '-server'), 'data') as Readonly<Record<string, string>>;
+    expect(parse(text['heddle.yaml'] ?? '')).toEqual(everything.serverConfig);
   });
 });
