@@ -5,6 +5,7 @@ import { createReader, type Reader } from './documents/reader.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
+import { createObserver } from './engine/observe.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
 import { createPastStates } from './engine/past-states.ts';
 import { runRetention } from './engine/retention.ts';
@@ -143,11 +144,13 @@ export function createEngine(
     ({ account, revision }) => notices.tell({ what: 'revision', account, revision }),
   ]);
   const now = () => new Date().toISOString();
+  const observer = createObserver();
   const committer = createCommitter({
     database,
     snapshots,
     now,
     newRequestId: randomUUID,
+    waited: (seconds) => observer.tell({ what: 'lock_wait', seconds }),
     committed: (revision) => {
       for (const listener of listeners) listener(revision);
     },
@@ -168,6 +171,7 @@ export function createEngine(
     resolveTxt,
     listeners,
     notices,
+    observer,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine } from '../engine/engine.ts';
+import type { Observation } from '../engine/observe.ts';
 
 /** One metric as `/metrics` describes it. */
 export interface Metric {
@@ -68,6 +69,8 @@ export function addMetrics(app: FastifyInstance, engine: Engine, open: boolean):
     for (const { action, before, after } of plan.changes)
       meters.count('config_ops_total', { kind: after?.kind ?? before?.kind ?? '', action });
   });
+  const inPlace = new Map<string, number>();
+  engine.observer.on((observation) => record(meters, inPlace, observation));
   app.addHook('onResponse', async (request, reply) => {
     const labels = {
       method: request.method,
@@ -78,10 +81,43 @@ export function addMetrics(app: FastifyInstance, engine: Engine, open: boolean):
   });
   app.get('/metrics', { config: { open } }, async (_request, reply) => {
     meters.set('process_resident_memory_bytes', process.memoryUsage.rss());
+    for (const [source, at] of inPlace)
+      meters.set('config_source_age_seconds', (performance.now() - at) / 1000, { source });
     return reply.header('content-type', meters.contentType).send(await meters.text());
   });
 }
 
+/** Takes an observation down; `inPlace` says of each source when what it states was last in place. */
+function record(meters: Meters, inPlace: Map<string, number>, observation: Observation): void {
+  switch (observation.what) {
+    case 'reconcile': {
+      const { source, result, seconds } = observation;
+      meters.observe('config_reconcile_seconds', seconds, { source, result });
+      return;
+    }
+    case 'in_place':
+      inPlace.set(observation.source, performance.now());
+      meters.set('config_drift_units', observation.drift, { source: observation.source });
+      return;
+    case 'guard':
+      meters.count('config_plan_guard_trips_total', { guard: observation.guard });
+      return;
+    case 'lock_wait':
+      meters.observe('config_lock_wait_seconds', observation.seconds);
+      return;
+    case 'breaker':
+      meters.set('config_breaker_open', observation.open ? 1 : 0, { source: observation.source });
+      return;
+    default:
+      unreachable(observation);
+  }
+}
+
+function unreachable(observation: never): never {
+  throw new Error(`no such observation: ${JSON.stringify(observation)}`);
+}
+
+type Meters = ReturnType<typeof createMeters>;
 type Labels = Readonly<Record<string, string | number>>;
 type NameOf<T extends Metric['type']> = {
   [K in keyof typeof metrics]: (typeof metrics)[K]['type'] extends T ? K : never;

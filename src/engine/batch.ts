@@ -1,6 +1,7 @@
 import { Conflict } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
+import { driftEvents } from '../plan/drift-events.ts';
 import { isEmptyPlan } from '../plan/plan.ts';
 import type { RevisionInput } from '../store/history.ts';
 import type { Lease } from '../store/leases.ts';
@@ -9,6 +10,8 @@ import type { Committed, CommitterOptions, Mutation } from './commit.ts';
 /** A mutation and who waits for its end. */
 export interface Waiting {
   readonly mutation: Mutation;
+  /** When it came, by the clock of the process. */
+  readonly since: number;
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
@@ -45,7 +48,10 @@ export async function planBatch(
     const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, waiting.mutation);
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
-    const events = auditEvents(result.plan, result.before, result.after);
+    const events = [
+      ...auditEvents(result.plan, result.before, result.after),
+      ...driftEvents(result.plan, result.before, result.after, at),
+    ];
     revisions.push({
       revision: result.revision,
       plan: result.plan,

@@ -53,6 +53,8 @@ export interface CommitterOptions {
   readonly snapshots: Snapshots;
   now(): string;
   newRequestId(): string;
+  /** Told how long a mutation waited for others of its account, in seconds. */
+  waited(seconds: number): void;
   /** Told about every revision, after it happened. */
   committed(revision: CommittedRevision): void;
   /** Told what should not happen, and goes on: SQL refused a batch, or a listener failed. */
@@ -71,6 +73,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   const drain = async (account: string, queue: Waiting[]): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.splice(0, batchSize);
+      for (const { since } of batch) options.waited((performance.now() - since) / 1000);
       await commitBatch(options, account, batch);
     }
     queues.delete(account);
@@ -81,7 +84,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     mutate(mutation) {
       return new Promise((resolve, reject) => {
         const queue = queues.get(mutation.account);
-        const waiting = { mutation, resolve, reject };
+        const waiting = { mutation, since: performance.now(), resolve, reject };
         if (queue !== undefined) {
           queue.push(waiting);
           return;

@@ -84,6 +84,8 @@ export async function applyDesire(engine: Engine, call: Call, desire: Desire): P
     const outcome = await planOn(engine, call, before, desire);
     if (!outcome.ok) return outcome;
     halted = haltOf(outcome.plan, desire, before, outcome.next);
+    if (halted?.state === 'needs_approval')
+      for (const { guard } of outcome.plan.guards) engine.observer.tell({ what: 'guard', guard });
     // A plan that may not be applied proposes nothing.
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
   };

@@ -8,6 +8,7 @@ import type { Database } from '../store/database.ts';
 import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
 import type { NoticeBoard } from './notices.ts';
+import type { Observer } from './observe.ts';
 import type { PastStates } from './past-states.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -33,6 +34,8 @@ export interface Engine {
   readonly listeners: Set<(committed: CommittedRevision) => void>;
   /** Hints from all servers on this database. */
   readonly notices: NoticeBoard;
+  /** Hears what is worth measuring. */
+  readonly observer: Observer;
 }
 
 /** A revision that this server made. */

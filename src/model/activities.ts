@@ -152,6 +152,8 @@ export const activities: Readonly<Record<string, string>> = {
   'integrated-validator.peer.compliance-bypassed': 'A peer was exempted from endpoint security',
   'integrated-validator.peer.compliance-bypass-revoked': 'The exemption of a peer from endpoint security was revoked',
   'edr.sync.token.expire': 'The token for endpoint security expires',
+  'config.drift.detected': 'Something differs from what a source states',
+  'config.drift.resolved': 'What differed is as a source states it again',
   'config.override.created': 'What a source states was overridden for a while',
   'config.override.expired': 'An override of what a source states ended',
   'notification.channel.create': 'Notification channel created',

@@ -37,7 +37,7 @@ export function driftOf(snapshot: Snapshot, now: string, source?: string): reado
 }
 
 /** The units of one object that are not as they are stated. */
-function driftOfObject(snapshot: Snapshot, object: StoredObject, now: string): readonly Drift[] {
+export function driftOfObject(snapshot: Snapshot, object: StoredObject, now: string): readonly Drift[] {
   if (object.declared.length === 0) return [];
   const kind = snapshot.registry.get(object.kind);
   return object.declared.flatMap((by) => driftFrom(snapshot, kind, object, by, now));

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { doc } from './documents.ts';
+import { sharedApi } from './setup.ts';
+
+const api = sharedApi();
+
+/** The value of a metric, with its labels as they are written; 0 when it is not there. */
+async function metric(name: string): Promise<number> {
+  const { body } = await api().call('GET', '/metrics');
+  const line = String(body)
+    .split('\n')
+    .find((text) => text.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1) ?? 0);
+}
+
+it('counts changes by kind and action, and how long commits waited', async () => {
+  const before = await metric('config_lock_wait_seconds_count');
+  await Promise.all(['a', 'b', 'c'].map((name) => api().group(`counted-${name}`)));
+  expect(await metric('config_ops_total{kind="Group",action="create"}')).toBeGreaterThanOrEqual(3);
+  expect(await metric('config_lock_wait_seconds_count')).toBe(before + 3);
+});
+
+it('counts plans that a guard stopped, by guard', async () => {
+  const files = ['a', 'b', 'c', 'd'].map((name) => ({
+    path: `${name}.yaml`,
+    text: doc('Group', name, `name: X${name}`),
+  }));
+  await api().call('POST', '/api/config/apply', { source: 'guarded', files });
+  expect(await metric('config_plan_guard_trips_total{guard="kind"}')).toBe(0);
+  const stopped = await api().call('POST', '/api/config/apply', { source: 'guarded', files: files.slice(0, 1) });
+  expect(stopped.status).toBe(428);
+  expect(await metric('config_plan_guard_trips_total{guard="kind"}')).toBe(1);
+});
+
+it('tells how sources fare', async () => {
+  const { observer } = api().engine;
+  observer.tell({ what: 'reconcile', source: 'team', result: 'applied', seconds: 0.1 });
+  observer.tell({ what: 'in_place', source: 'team', drift: 2 });
+  observer.tell({ what: 'breaker', source: 'team', open: true });
+  expect(await metric('config_reconcile_seconds_count{source="team",result="applied"}')).toBe(1);
+  expect(await metric('config_drift_units{source="team"}')).toBe(2);
+  expect(await metric('config_breaker_open{source="team"}')).toBe(1);
+  expect(await metric('config_source_age_seconds{source="team"}')).toBeGreaterThan(0);
+  observer.tell({ what: 'breaker', source: 'team', open: false });
+  expect(await metric('config_breaker_open{source="team"}')).toBe(0);
+});
