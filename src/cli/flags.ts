@@ -11,6 +11,16 @@ export const planFlags: Flags = {
   'source-name': { placeholder: 'NAME', doc: 'Source in whose name the documents are stated (default cli).' },
   'no-prune': { doc: 'Delete nothing that the source stated before and no longer states.' },
   'allow-empty': { doc: 'Accept that no document is left, which deletes all that the source owns.' },
+  adopt: {
+    placeholder: 'MODE',
+    doc: 'Which objects made through the API are taken over by documents of the same name: identical (those that stay as they are), take (any) or never.',
+  },
+  'allow-replace': { doc: 'Make an object anew when a field changes that only its creation writes.' },
+  kind: { placeholder: 'KIND', multiple: true, doc: 'Apply only documents of this kind, and delete nothing.' },
+  select: {
+    placeholder: 'LABELS',
+    doc: 'Apply only documents whose labels fit, such as team=data, and delete nothing.',
+  },
   'detailed-exitcode': { doc: 'Exit with 2 when there are changes.' },
   ...jsonFlag,
 };

@@ -96,6 +96,8 @@ function namesOf(snapshot: Snapshot, { desired, broken }: Expanded): Names {
     desired: (kind, key) => (keys.get(kind)?.has(key) === true ? key : undefined),
     desiredKeys: (kind) => keys.get(kind) ?? [],
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
+    isLeftOut: () => false,
     isLeaving: () => false,
+    label: () => undefined,
   };
 }

@@ -37,11 +37,19 @@ export async function requestPlan(
     values,
     prune: flags['no-prune'] !== true,
     allowEmpty: flags['allow-empty'] === true,
+    allowReplace: flags['allow-replace'] === true,
+    ...pick(flags, { adopt: 'adopt', kinds: 'kind', select: 'select' }),
   };
   const answer = await withProgress(terminal, `planning ${count(files.length, 'file')}`, () =>
     client.post('/api/config/plans', body),
   );
   return planOf(accept(answer).body);
+}
+
+/** Members of a request for the flags that were given. */
+function pick(flags: Invocation['flags'], members: Readonly<Record<string, string>>): object {
+  const given = Object.entries(members).map(([member, flag]) => [member, flags[flag]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 /** What applying a stored plan came to. */

@@ -53,8 +53,10 @@ function renderChange(change: ChangeView, paint: Paint): readonly string[] {
   // A change without units moves the object: another key or another parent.
   const body =
     units.length === 0 && change.action === 'update' ? [paint('faint', 'only its key or its parent changes')] : units;
+  const users =
+    change.usedBy === undefined ? [] : [paint('faint', `used by ${change.usedBy.map(printable).join(', ')}`)];
   const risks = change.risks.map((risk) => `${paint('warning', 'risk:')} ${printable(risk)}`);
-  return [head, ...[...body, ...risks].map((line) => `    ${line}`)];
+  return [head, ...[...body, ...users, ...risks].map((line) => `    ${line}`)];
 }
 
 /** Claims and releases, which change no value: one sentence each. */

@@ -3,6 +3,7 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { meansOfPush, type PushedValues } from '../model/values.ts';
 import { planDocuments } from '../plan/documents.ts';
+import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
 import type { Lease } from '../store/leases.ts';
@@ -12,7 +13,7 @@ import type { Call, Engine } from './engine.ts';
 import { runInSlices } from './slices.ts';
 
 /** What a source wants. */
-export interface Desire {
+export interface Desire extends RequestedOptions {
   readonly source: string;
   readonly documents: readonly Document[];
   /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
@@ -21,8 +22,6 @@ export interface Desire {
   place(problems: readonly Problem[]): readonly Problem[];
   /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
   readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
-  readonly prune: boolean;
-  readonly allowEmpty: boolean;
   /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
   readonly approve?: string;
   /** Refuses any other plan than this one. */
@@ -61,12 +60,12 @@ export async function planDesire(
 async function planOn(engine: Engine, { actor }: Call, before: Snapshot, desire: Desire): Promise<Outcome> {
   const isRead = desire.problems.length === 0;
   // Where documents could not be read, nothing is known to be gone.
-  const prune = desire.prune && isRead;
-  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, { ...desire, prune }), actor }));
+  const sure = isRead ? desire : { ...desire, prune: false };
+  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), actor }));
   if (outcome.ok && isRead) return outcome;
   const found = outcome.ok ? [] : outcome.problems;
-  const sure = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
-  return { ok: false, problems: sortProblems([...desire.problems, ...desire.place(sure)]) };
+  const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
+  return { ok: false, problems: sortProblems([...desire.problems, ...desire.place(certain)]) };
 }
 
 /** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
@@ -116,19 +115,18 @@ function nothing(plan: Plan): Plan {
 }
 
 function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsInput {
-  const { source, documents, prune, allowEmpty } = desire;
+  const { source, documents } = desire;
   const since =
     desire.since?.revision === snapshot.revision && desire.problems.length === 0
       ? { since: desire.since.documents }
       : {};
   return {
     ...since,
+    ...requestedOptions(desire),
     snapshot,
     validator: engine.validator,
     source,
     documents,
-    prune,
-    allowEmpty,
     now: engine.now(),
     newId: engine.newId,
     means: desire.values === undefined ? engine.means : meansOfPush(engine.means, desire.values),

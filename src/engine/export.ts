@@ -7,7 +7,7 @@ import { defaultOf } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { adoptAnnotation } from '../plan/identity.ts';
+import { adoptAnnotation, protectAnnotation } from '../plan/annotations.ts';
 
 /** A document of an export. */
 export interface ExportedDocument {
@@ -22,6 +22,8 @@ export interface ExportFilter {
   readonly kind?: string;
   /** Only what this source states. */
   readonly source?: string;
+  /** Every document names its object by id, also where the key says it. */
+  readonly markAdopt?: boolean;
 }
 
 /** The account on its way into documents. */
@@ -31,6 +33,7 @@ interface Run {
   keys(id: string): string;
   /** Children that are documents of their own, because nothing else tells them apart. */
   readonly twins: ReadonlySet<string>;
+  readonly markAdopt: boolean;
 }
 
 /**
@@ -38,7 +41,8 @@ interface Run {
  * follows from their name and carry their id for adoption. The server's own objects are left out.
  */
 export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): readonly ExportedDocument[] {
-  const run: Run = { state, keys: createKeys(state), twins: findTwins(state) };
+  const { markAdopt = false } = filter;
+  const run: Run = { state, keys: createKeys(state), twins: findTwins(state), markAdopt };
   const documents: ExportedDocument[] = [];
   for (const kind of state.registry.kinds) {
     if (!kind.document.allowed) continue;
@@ -75,14 +79,14 @@ function keyField(kind: Kind): string | undefined {
 }
 
 function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocument {
-  const { state, keys, twins } = run;
+  const { state, keys, twins, markAdopt } = run;
   const children = state.registry.inlineOf(kind.name).flatMap(({ child, member }) => {
     const own = state.childrenOf(object.id, child.name).filter(({ id }) => !twins.has(id));
     return own.length === 0 ? [] : [[member, own.map((item) => exportSpec(run, child, item))] as const];
   });
   const annotations = {
-    ...(object.key === undefined ? { [adoptAnnotation]: `id:${object.id}` } : {}),
-    ...(object.protected ? { 'heddle.dev/prevent-delete': 'true' } : {}),
+    ...(object.key === undefined || markAdopt ? { [adoptAnnotation]: `id:${object.id}` } : {}),
+    ...(object.protected ? { [protectAnnotation]: 'true' } : {}),
   };
   const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);
   const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: keys(object.parent) };

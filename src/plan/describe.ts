@@ -10,7 +10,8 @@ export function describeChange(change: ChangeView): string {
 
 const verbs = { create: 'created', update: 'changed', delete: 'deleted' } as const;
 
-function describeUnits(units: readonly UnitView[]): string {
+/** The units that differ, on one line; of many the first few. */
+export function describeUnits(units: readonly UnitView[]): string {
   const parts = units.flatMap(innerUnits);
   const shown = parts.slice(0, 5).map(describeUnit);
   return [...shown, ...(parts.length > 5 ? [`${parts.length - 5} more`] : [])].join(', ');

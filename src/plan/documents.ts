@@ -8,14 +8,17 @@ import { createIdGiver } from '../model/wire-id.ts';
 import { contestOf, type WantedUnit, wantedDigest } from './contested.ts';
 import { expandDocuments } from './desired.ts';
 import { placeFault } from './fault-place.ts';
+import { filterProblems, isSelected } from './filter.ts';
 import { type Edit, finishPlan } from './finish.ts';
 import { trippedGuards } from './guard.ts';
 import { type Matched, matchObjects } from './identity.ts';
+import { optionsAsJson, optionsOf } from './options.ts';
 import type { Move, Outcome } from './plan.ts';
 import { pruneObjects } from './prune.ts';
 import type { Names } from './resolve.ts';
 import { changesSince } from './since.ts';
 import { type DocumentsInput, editTarget, type Planning, problemOf, type Target } from './stated-object.ts';
+import { labelOf } from './view.ts';
 
 /**
  * Plans what leads from the snapshot to the documents of one source. Either a plan or every problem of the input.
@@ -24,7 +27,7 @@ import { type DocumentsInput, editTarget, type Planning, problemOf, type Target 
 export function* planDocuments(given: DocumentsInput): Generator<undefined, Outcome> {
   const input = { ...given, contest: contestOf(given.snapshot, given.source, given.wanted) };
   // What others want may contradict documents that did not change.
-  const since = input.contest.isEmpty ? input.since : undefined;
+  const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);
   return (
     narrowed ?? (yield* planScope(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }))
@@ -50,8 +53,11 @@ function* planSince(input: Contested, since: readonly Document[]): Generator<und
 
 function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcome> {
   const { snapshot } = input;
-  const expanded = yield* expandDocuments(snapshot.registry, input.validator, scope.documents);
-  const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, scope.gone);
+  const options = optionsOf(input, snapshot.settingsOf(input.source));
+  const { filter = {} } = options;
+  const documents = scope.documents.filter((document) => isSelected(filter, document));
+  const expanded = yield* expandDocuments(snapshot.registry, input.validator, documents);
+  const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, scope.gone, options.adopt);
   yield undefined;
   const targets = withIds(
     matched,
@@ -59,12 +65,17 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
   );
   const kept = new Map(targets.map((target) => [target.id, undefined]));
   // Without prune, or with broken documents, nothing leaves.
-  const enabled = input.prune && expanded.problems.length === 0;
+  const enabled = options.prune && expanded.problems.length === 0;
   const gone = enabled ? scope.gone.filter(({ id }) => !kept.has(id)) : [];
   const prune = { snapshot, source: input.source, gone, now: input.now };
   const leaving = pruneObjects({ ...prune, stated: kept }).leaving;
-  const names = namesOf(snapshot, targets, expanded.broken, leaving);
-  const problems: Problem[] = [...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
+  const leftOut =
+    scope.documents.length === documents.length
+      ? []
+      : scope.documents.filter((document) => !isSelected(filter, document));
+  const names = namesOf(snapshot, targets, { broken: expanded.broken, leaving, leftOut });
+  const unknown = filterProblems(snapshot.registry, filter);
+  const problems: Problem[] = [...unknown, ...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
   const found = yield* editTargets({ ...input, digest: digestAmong(targets) }, targets, names);
   problems.push(...found.problems);
   const wanted = { keys: wantedKeys(input.source, targets), units: found.wants };
@@ -76,7 +87,7 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
     snapshot,
     edits: [...pruned.edits, ...found.edits],
     source: input.source,
-    options: { prune: input.prune, allowEmpty: input.allowEmpty, ...(input.force === true ? { force: true } : {}) },
+    options: { ...optionsAsJson(options), ...(input.force === true ? { force: true } : {}) },
     warnings: sortProblems([...pruned.warnings, ...found.warnings]),
     moves: found.moves,
     locate: locateIn(targets),
@@ -90,7 +101,8 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
         changes,
         owned: () => snapshot.declaredBy(input.source).filter((object) => object.owner === input.source),
         desired: input.documents.length,
-        allowEmpty: input.allowEmpty || !input.prune,
+        allowEmpty: options.allowEmpty || !options.prune,
+        limits: options.limits,
       }),
   });
   return outcome.ok ? outcome : { ...outcome, wanted };
@@ -177,12 +189,13 @@ function withIds(matched: readonly Matched[], newId: (kind: Kind) => string): re
   return sorted.map((item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
 }
 
-function namesOf(
-  snapshot: Snapshot,
-  targets: readonly Target[],
-  broken: ReadonlySet<string>,
-  leaving: ReadonlySet<string>,
-): Names {
+interface NotThere {
+  readonly broken: ReadonlySet<string>;
+  readonly leaving: ReadonlySet<string>;
+  readonly leftOut: readonly Document[];
+}
+
+function namesOf(snapshot: Snapshot, targets: readonly Target[], { broken, leaving, leftOut }: NotThere): Names {
   // What documents only state is not there because a document says so.
   const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
   const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
@@ -192,7 +205,9 @@ function namesOf(
     desiredKeys: (kind) =>
       targets.filter((target) => target.desired.kind.name === kind).map((target) => target.desired.key),
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
+    isLeftOut: (kind, key) => leftOut.some((document) => document.kind === kind && document.metadata.name === key),
     isLeaving: (id) => leaving.has(id),
+    label: (id) => labelOf(snapshot.get(id)) ?? targets.find((target) => target.id === id)?.desired.key,
   };
 }
 

@@ -32,7 +32,7 @@ export interface FinishInput {
   readonly snapshot: Snapshot;
   readonly edits: readonly Edit[];
   readonly source?: string;
-  readonly options?: { readonly [name: string]: string | boolean };
+  readonly options?: JsonObject;
   readonly warnings?: readonly Problem[];
   readonly moves?: readonly Move[];
   /** Finds the place of a fault in the input. */

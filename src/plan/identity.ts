@@ -1,12 +1,12 @@
 import { canonicalStated } from '../model/canonical.ts';
+import { type Kind, statesOnly } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { AdoptMode } from '../model/source-settings.ts';
+import { adoptAnnotation } from './annotations.ts';
 import { type Desired, problemAt } from './desired.ts';
-
-/** The annotation that links a document to an object which no source manages yet: `id:<id>`. */
-export const adoptAnnotation = 'heddle.dev/adopt';
 
 /** A desired object with the stored one it stands for, if there is one. */
 export interface Matched {
@@ -29,6 +29,7 @@ export function matchObjects(
   snapshot: Snapshot,
   desired: readonly Desired[],
   before: readonly StoredObject[],
+  adopt: AdoptMode,
 ): Matches {
   const taken = new Set<string>();
   const problems: Problem[] = [];
@@ -38,7 +39,7 @@ export function matchObjects(
     if (existing !== undefined) taken.add(existing.id);
     return existing;
   });
-  const search: Search = { snapshot, taken, problems, idOf: (kind, text) => idNamed(snapshot, ids, kind, text) };
+  const search: Search = { snapshot, adopt, taken, problems, idOf: (kind, text) => idNamed(snapshot, ids, kind, text) };
   const leftovers = leftoversBySlot(snapshot, before, taken);
   const matched: Matched[] = [];
   const match = (item: Desired, at: number): void => {
@@ -57,6 +58,7 @@ export function matchObjects(
 
 interface Search {
   readonly snapshot: Snapshot;
+  readonly adopt: AdoptMode;
   readonly taken: Set<string>;
   readonly problems: Problem[];
   /** The stored object that a text of the documents names, as far as it is there and known by now. */
@@ -136,10 +138,10 @@ function findUnmanaged(search: Search, item: Desired): Matched | undefined {
   const adopt = item.annotations[adoptAnnotation];
   if (adopt !== undefined) return adoptById(search, item, adopt);
   const free = (object: StoredObject) =>
-    isUnmanaged(object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
+    isUnmanaged(kind, object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
   if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
-  if (kind.single === true) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_name');
-  if (kind.parent !== undefined) return adoptAs(item, sameChild(search, item, free), 'by_name');
+  if (kind.single === true) return adoptByName(search, item, snapshot.ofKind(kind.name).find(free));
+  if (kind.parent !== undefined) return adoptByName(search, item, sameChild(search, item, free));
   const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
   if (named.length > 1) {
     const ids = named.map((object) => `id:${object.id}`).join(', ');
@@ -153,7 +155,17 @@ function findUnmanaged(search: Search, item: Desired): Matched | undefined {
       ),
     );
   }
-  return adoptAs(item, named[0], 'by_name');
+  return adoptByName(search, item, named[0]);
+}
+
+/** What merely has the same name is taken over unless the source is set to take nothing; then it stands in the way. */
+function adoptByName(search: Search, item: Desired, object: StoredObject | undefined): Matched | undefined {
+  if (search.adopt !== 'never' || object === undefined) return adoptAs(item, object, 'by_name');
+  const { kind, key } = item;
+  const message = `${kind.name} \`${object.name}\` exists already (id ${object.id}), no source manages it, and this source takes over nothing by itself; take it with the annotation ${adoptAnnotation}: "id:${object.id}", or choose another name`;
+  const fault = { code: 'object_exists', path: '', message };
+  search.problems.push(problemAt(item.place, item.pointer, { kind: kind.name, metadata: { name: key } }, fault));
+  return undefined;
 }
 
 function adoptAs(item: Desired, existing: StoredObject | undefined, adopted: Matched['adopted']): Matched | undefined {
@@ -176,7 +188,7 @@ function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: 
   const fault =
     object === undefined || object.kind !== item.kind.name
       ? `there is no ${item.kind.name} with the id ${id} in this account`
-      : !isUnmanaged(object)
+      : !isUnmanaged(item.kind, object)
         ? `${item.kind.name} ${object.key ?? object.name} is managed already, by ${managersOf(object).join(', ')}`
         : item.kind.isSystem?.(object) === true
           ? `${item.kind.name} ${object.name} belongs to the system`
@@ -196,8 +208,9 @@ function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: 
   return undefined;
 }
 
-function isUnmanaged(object: StoredObject): boolean {
-  return object.owner === undefined && object.declared.length === 0 && object.key === undefined;
+/** A key that a document gave is free again with the object; one that others gave is part of it. */
+function isUnmanaged(kind: Kind, { owner, declared, key }: StoredObject): boolean {
+  return owner === undefined && declared.length === 0 && (key === undefined || !statesOnly(kind));
 }
 
 function managersOf(object: StoredObject): readonly string[] {

@@ -15,8 +15,12 @@ export interface Names {
   desiredKeys(kind: string): Iterable<string>;
   /** Whether the text names a document that is broken: its own problems are reported, not this reference. */
   isBroken(kind: string, key: string): boolean;
+  /** Whether the text names a document that the filter of this run leaves out. */
+  isLeftOut(kind: string, key: string): boolean;
   /** Whether this very plan deletes the object. */
   isLeaving(id: string): boolean;
+  /** How people know an id, new ones included. */
+  label(id: string): string | undefined;
 }
 
 /** A spec with ids for names, the faults, and the references that wait for their object. */
@@ -58,7 +62,13 @@ export function resolveName(names: Names, kind: string, text: string): Found {
   if (names.isBroken(kind, text)) return { code: 'broken', message: '' };
   const stored = names.snapshot.findByKey(kind, text);
   if (stored !== undefined) return staying(names, kind, text, stored);
-  return exactlyOne(names, kind, text, names.snapshot.lookUp(kind, 'name', text));
+  const named = names.snapshot.lookUp(kind, 'name', text);
+  return named.length === 0 && names.isLeftOut(kind, text) ? leftOut(kind, text) : exactlyOne(names, kind, text, named);
+}
+
+function leftOut(kind: string, text: string): Found {
+  const message = `${kind} \`${text}\` is not there yet, and the filter leaves its document out; apply that first, or let the filter include it`;
+  return { code: 'reference_left_out', message };
 }
 
 function byId(names: Names, kind: string, id: string): Found {

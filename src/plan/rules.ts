@@ -133,9 +133,7 @@ function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): reado
   if (referrers.length === 0) return [];
   // What goes may be the parent by whose name a referrer is called.
   const named = next.with({ put: [object], remove: [] });
-  const names = referrers.map(({ from }) => describeReferrer(named, from));
-  const shown = [...new Set(names)];
-  const list = shown.length > 20 ? [...shown.slice(0, 20), `and ${shown.length - 20} more`] : shown;
+  const list = describeReferrers(named, referrers);
   return [
     {
       code: inUseCodes[inUseReason(kind, referrers)],
@@ -153,6 +151,15 @@ function inUseReason(kind: Kind, referrers: readonly { readonly from: StoredObje
   const reasons = new Set(referrers.map(({ from }) => inUse[from.kind] ?? 'in_use'));
   const [only = 'in_use', ...others] = reasons;
   return others.length === 0 ? only : 'in_use';
+}
+
+/** Each of those who use an object; of many the first twenty. */
+export function describeReferrers(
+  state: Snapshot,
+  referrers: readonly { readonly from: StoredObject }[],
+): readonly string[] {
+  const names = [...new Set(referrers.map(({ from }) => describeReferrer(state, from)))];
+  return names.length > 20 ? [...names.slice(0, 20), `and ${names.length - 20} more`] : names;
 }
 
 /** Kind, name and owner of an object that uses another one. */

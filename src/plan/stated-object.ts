@@ -9,21 +9,26 @@ import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import { sealSecrets } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { diffUnits, isHandover } from '../model/units.ts';
+import { diffUnits, isHandover, type UnitChange } from '../model/units.ts';
 import type { Validator } from '../model/validate.ts';
+import { adoptAnnotation, annotationFaults } from './annotations.ts';
 import type { Contest, Wanted, WantedUnit } from './contested.ts';
+import { describeUnits } from './describe.ts';
 import { type Desired, problemAt } from './desired.ts';
 import type { Edit } from './finish.ts';
-import { adoptAnnotation, type Matched } from './identity.ts';
+import type { Matched } from './identity.ts';
 import { apiOrigin, sourceOrigin, withSourceOrigins } from './membership.ts';
+import { optionsOf, type RequestedOptions } from './options.ts';
 import { overridesMember } from './overrides.ts';
+import { keepingOf, keepingOfNew } from './ownership.ts';
 import type { Move } from './plan.ts';
 import { type Names, type Resolved, resolveReferences } from './resolve.ts';
-import { declarationOf, membershipFault, type Stating, stateOnObject } from './unit-part.ts';
+import { declarationOf, type Stating, stateOnObject } from './unit-part.ts';
 import { sayConflict, sayEviction, sayLeft } from './unit-words.ts';
+import { viewUnits } from './view.ts';
 
 /** What a source states, and how it wants it applied. */
-export interface DocumentsInput {
+export interface DocumentsInput extends RequestedOptions {
   readonly snapshot: Snapshot;
   readonly validator: Validator;
   readonly source: string;
@@ -33,8 +38,6 @@ export interface DocumentsInput {
    * then looked at; the plan is the same as without.
    */
   readonly since?: readonly Document[];
-  readonly prune: boolean;
-  readonly allowEmpty: boolean;
   /** ISO 8601 time that new and changed objects carry. */
   readonly now: string;
   newId(): string;
@@ -52,9 +55,6 @@ export interface Planning extends DocumentsInput {
   /** The digest by which wanted values are compared. */
   digest(value: Json): string;
 }
-
-/** The annotation that protects an object from deletion by sources. */
-const protectAnnotation = 'heddle.dev/prevent-delete';
 
 /** A matched object with its id, handed out before references are resolved. */
 export interface Target extends Matched {
@@ -79,8 +79,8 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const parent = parentId(desired, names);
   const sealed = sealSecrets(desired.kind.spec, resolved.spec, existing?.spec, input.means ?? bareMeans, 'document');
   const canonical = canonicalStated(desired.kind, sealed.spec);
-  const membership = membershipFault(desired);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
+  const notes = annotationFaults(desired.kind, desired.annotations).map((fault) => annotationProblem(desired, fault));
   const warnings = [...resolved.pending, ...parent.pending].map((fault) =>
     problemOf(desired, {
       ...fault,
@@ -88,13 +88,8 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
       message: `${fault.message}; it is applied when that object is there`,
     }),
   );
-  if (faults.length > 0 || membership !== undefined) {
-    const problems = faults.map((fault) => problemOf(desired, fault));
-    return {
-      problems: membership === undefined ? problems : [...problems, annotationProblem(desired, membership)],
-      warnings,
-    };
-  }
+  if (faults.length + notes.length > 0)
+    return { problems: [...faults.map((fault) => problemOf(desired, fault)), ...notes], warnings };
   if (resolved.waits || parent.waits) return { problems: [], warnings };
   if (existing === undefined && statesOnly(desired.kind)) {
     return { problems: [], warnings: [...warnings, absent(desired)] };
@@ -107,12 +102,11 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
       problems: [],
       warnings,
     };
-  const updated = updateObject(input, target, existing, stated);
+  const updated = updateObject(input, target, names, existing, stated);
   return { ...updated, warnings: [...warnings, ...updated.warnings] };
 }
 
-function annotationProblem({ place, kind, key }: Desired, message: string): Problem {
-  const fault = { code: 'annotation_invalid', path: '', message };
+function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem {
   return problemAt(place, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
@@ -153,8 +147,7 @@ function createObject(input: Planning, target: Target, stated: JsonObject, paren
     name: String(spec[desired.kind.nameField] ?? desired.key),
     spec,
     derived: {},
-    owner: input.source,
-    protected: isProtected(desired),
+    ...keepingOfNew(input.source, desired),
     createdRevision: 0,
     updatedRevision: 0,
     createdAt: input.now,
@@ -163,9 +156,16 @@ function createObject(input: Planning, target: Target, stated: JsonObject, paren
   };
 }
 
-function updateObject(input: Planning, target: Target, existing: StoredObject, stated: JsonObject): Edited {
+function updateObject(
+  input: Planning,
+  target: Target,
+  names: Names,
+  existing: StoredObject,
+  stated: JsonObject,
+): Edited {
   const { desired } = target;
   const { snapshot, source } = input;
+  const { adopt } = optionsOf(input, snapshot.settingsOf(source));
   const part = stateOnObject(statingOf(input, desired), desired, existing, stated);
   const { declaration, wants } = part;
   const conflicts = part.conflicts.map((conflict) => problemOf(desired, sayConflict(snapshot, conflict)));
@@ -176,9 +176,7 @@ function updateObject(input: Planning, target: Target, existing: StoredObject, s
     ...part.evicted.map((eviction) => sayEviction(snapshot, eviction)),
   ].map((said) => problemOf(desired, said));
   const before = existing.declared.find((item) => item.source === source);
-  // A shared row of protection outlives its document for one revision: clearing it is a change of its own.
-  const protection =
-    existing.owner === source || existing.owner === undefined ? isProtected(desired) : existing.protected;
+  const keeping = keepingOf(source, target, existing);
   const same = part.spec === existing.spec || equalJson(part.spec, existing.spec);
   const unchanged =
     same &&
@@ -188,21 +186,23 @@ function updateObject(input: Planning, target: Target, existing: StoredObject, s
     part.evicted.length === 0 &&
     part.overrides.length === (existing.overrides ?? []).length &&
     existing.key === desired.key &&
-    protection === existing.protected;
+    keeping.owner === existing.owner &&
+    keeping.protected === existing.protected;
   if (unchanged) {
     const stays = before?.file === desired.place.file && before.line === desired.place.line;
     return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
   }
   const units = same ? [] : diffUnits(desired.kind.spec, existing.spec, part.spec);
   const equal = units.every((unit) => isHandover(desired.kind.spec, unit));
-  if (target.adopted === 'by_name' && !equal) return { problems: [differs(desired, existing)], warnings: [] };
-  const { overrides: _, ...rest } = existing;
+  if (target.adopted === 'by_name' && !equal && adopt !== 'take')
+    return { problems: [differs(desired, existing, units, names)], warnings: [] };
+  const { overrides: _, owner: __, ...rest } = existing;
   const after: StoredObject = {
     ...rest,
+    ...keeping,
     key: desired.key,
     name: String(part.spec[desired.kind.nameField] ?? desired.key),
     spec: part.spec,
-    protected: protection,
     updatedAt: equal ? existing.updatedAt : input.now,
     ...overridesMember(part.overrides),
     declared: [...part.others, declaration].sort((a, b) => compare(a.source, b.source)),
@@ -230,13 +230,11 @@ function fixedProblems(desired: Desired, existing: StoredObject, spec: JsonObjec
     );
 }
 
-function differs(desired: Desired, existing: StoredObject): Problem {
-  const message = `${desired.kind.name} \`${existing.name}\` exists already (id ${existing.id}) and differs; take it with the annotation ${adoptAnnotation}: "id:${existing.id}", make the document equal, or choose another name`;
+/** The way out is one of three: take it, take this one, leave it. */
+function differs(desired: Desired, existing: StoredObject, units: readonly UnitChange[], names: Names): Problem {
+  const change = describeUnits(viewUnits(units, (id) => names.label(id)));
+  const message = `${desired.kind.name} \`${existing.name}\` exists already (id ${existing.id}), no source manages it, and taking it over would change it (${change}); make the document equal, take it over with --adopt=take or with the annotation ${adoptAnnotation}: "id:${existing.id}", or choose another name`;
   return problemOf(desired, { code: 'object_exists', path: '', message });
-}
-
-function isProtected(desired: Desired): boolean {
-  return desired.annotations[protectAnnotation] === 'true';
 }
 
 /** The problem of a fault in the canonical spec, placed where the input says it. */

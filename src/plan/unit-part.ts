@@ -1,14 +1,12 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { SourceSettings } from '../model/source-settings.ts';
+import { membershipAnnotation } from './annotations.ts';
 import type { WantedUnit } from './contested.ts';
 import type { Desired } from './desired.ts';
 import { exclusiveFields, withoutSourceOrigins } from './membership.ts';
 import { statedOverrides } from './overrides.ts';
 import { type Manner, type Stated, stateUnits } from './state-units.ts';
-
-/** The annotation that says whose elements a membership holds: `exclusive` or `additive`. */
-const membershipAnnotation = 'heddle.dev/membership';
 
 /** How the source of a plan states units. */
 export interface Stating extends Pick<Manner, 'force' | 'now'> {
@@ -59,16 +57,6 @@ export function declarationOf(
     membership === 'exclusive' && exclusiveFields(kind.spec, { exclusive: true, stated: owned }).length > 0;
   const { file, line } = place;
   return { source, stated: owned, file, line, ...(isExclusive ? { exclusive: true } : {}) };
-}
-
-/** What is wrong with the annotation about membership, if anything. */
-export function membershipFault({ kind, annotations }: Desired): string | undefined {
-  const word = annotations[membershipAnnotation];
-  if (word === undefined) return undefined;
-  if (!Object.values(kind.spec).some(({ type }) => type === 'members'))
-    return `${kind.name} has no members; remove the annotation ${membershipAnnotation}`;
-  if (word === 'exclusive' || word === 'additive') return undefined;
-  return `the annotation ${membershipAnnotation} is \`${word}\`; write \`additive\` or \`exclusive\``;
 }
 
 /** Values stay, whoever put them there. */

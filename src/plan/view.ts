@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
+import { parentField } from '../model/facets.ts';
 import { isEmpty } from '../model/field.ts';
 import { hiddenSecret, isSealed } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -6,6 +7,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
 import { type Change, type Claim, type Counts, type Plan, subjectOf, type TrippedGuard } from './plan.ts';
+import { describeReferrers } from './rules.ts';
 
 /** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
 export interface PlanView {
@@ -37,6 +39,8 @@ export interface ObjectView {
 export interface ChangeView extends ObjectView {
   readonly action: Change['action'];
   readonly units: readonly UnitView[];
+  /** Of a deleted object: who used it until now, by kind, name and source; of many the first twenty. */
+  readonly usedBy?: readonly string[];
   readonly risks: readonly string[];
 }
 
@@ -61,22 +65,30 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
     digest: plan.digest,
     baseRevision: plan.base,
     counts: plan.counts,
-    changes: plan.changes.map((change) => viewChange(change, label)),
+    changes: plan.changes.map((change) => viewChange(change, label, before)),
     claims: plan.claims.map((claim) => ({ action: claim.action, ...viewObject(claim) })),
     guards: plan.guards,
     warnings: plan.warnings,
   };
 }
 
-function viewChange(change: Change, label: Label): ChangeView {
+function viewChange(change: Change, label: Label, before: Snapshot): ChangeView {
   const resets = new Set(change.resets);
   const units = change.units.filter((unit) => change.action !== 'create' || !isEmpty(unit.after));
   return {
     action: change.action,
     ...viewObject(change),
     units: viewUnits(units, label, resets),
+    ...usersOf(change, before),
     risks: change.risks,
   };
+}
+
+/** Children belong to the object more than they use it. */
+function usersOf(change: Change, before: Snapshot): Pick<ChangeView, 'usedBy'> {
+  if (change.action !== 'delete') return {};
+  const referrers = before.referrersOf(subjectOf(change).id).filter(({ field }) => field !== parentField);
+  return referrers.length === 0 ? {} : { usedBy: describeReferrers(before, referrers) };
 }
 
 /** Renders units with names for ids. */
@@ -112,8 +124,13 @@ export type Label = (id: string) => string | undefined;
 export function labeler(before: Snapshot, after: Snapshot): Label {
   return (id) => {
     const object: StoredObject | undefined = after.get(id) ?? before.get(id);
-    return object === undefined ? undefined : (object.key ?? (object.name === '' ? undefined : object.name));
+    return labelOf(object);
   };
+}
+
+/** How people know an object: its key, else its name. */
+export function labelOf(object: StoredObject | undefined): string | undefined {
+  return object === undefined ? undefined : (object.key ?? (object.name === '' ? undefined : object.name));
 }
 
 /** A unit path with the name of its element. */

@@ -17,14 +17,16 @@ import {
   planOn,
   problemsOf,
   refusals,
+  withModes,
 } from './steps.ts';
 
 const adopt = (id: string) => ({ annotations: { 'heddle.dev/adopt': id } });
+const twin = { name: 'devs', spec: { name: 'devs', peers: {} }, derived: { issued: 'jwt' } };
 const withGroup = office.with({ put: [group('g1', ['p1', 'p2'])], remove: [] });
 
 /** What an export of the account says, as documents. */
-function exported(state: Snapshot): readonly Document[] {
-  return exportDocuments(state).map(({ kind, metadata, spec }, line) => ({
+function exported(state: Snapshot, filter = {}): readonly Document[] {
+  return exportDocuments(state, filter).map(({ kind, metadata, spec }, line) => ({
     kind,
     metadata,
     spec,
@@ -57,6 +59,43 @@ describe('adoption', () => {
     const taken = planOn(withGroup, 'a', [document('Group', 'g1', stated, adopt('id:g1'))]);
     expect(linesOf(taken, withGroup)).toEqual(['update Group/g1: peers[p3]']);
     expect(planned(taken).next.get('g1')?.owner).toBeUndefined();
+  });
+
+  it('E77 shows what would change, without what is secret', () => {
+    const refused = planOn(withGroup, 'a', [
+      document('Group', 'g1', { peers: ['p3'] }),
+      document('Group', 'other', { name: 'g1', peers: ['p1'] }),
+    ]);
+    expect(problemsOf(refused)[0]?.message).toContain('would change it (+peers[p3])');
+    expect(problemsOf(refused)[0]?.message).toContain('--adopt=take');
+  });
+
+  it('E77 takes whatever has the name when it is told to', () => {
+    const stated = [document('Group', 'g1', { peers: ['p3'] })];
+    const taken = planOn(withGroup, 'a', stated, { adopt: 'take' });
+    expect(linesOf(taken, withGroup)).toEqual(['update Group/g1: peers[p3]']);
+    expect(linesOf(planOn(withModes(withGroup, { a: { adopt: 'take' } }), 'a', stated), withGroup)).toEqual(
+      linesOf(taken, withGroup),
+    );
+    expect(planned(taken).next.get('g1')?.owner).toBeUndefined();
+  });
+
+  it('takes nothing by its name when it is told so, and does not make a second one either', () => {
+    const named = planOn(withGroup, 'a', [document('Group', 'g1', { peers: ['p1', 'p2'] })], { adopt: 'never' });
+    expect(refusals(named)).toEqual(['object_exists Group/g1 /spec']);
+    const marked = [document('Group', 'g1', {}, adopt('id:g1')), document('Account', 'account', {})];
+    expect(linesOf(planOn(withGroup, 'a', marked, { adopt: 'never' }), withGroup)).toEqual([
+      'claim Account/account',
+      'claim Group/g1',
+    ]);
+  });
+
+  it('E78 refuses two groups of one name in every mode', () => {
+    const state = office.with({ put: [group('g8', [], twin), group('g9', [], twin)], remove: [] });
+    for (const mode of ['identical', 'take'] as const)
+      expect(refusals(planOn(state, 'a', [document('Group', 'devs')], { adopt: mode }))).toEqual([
+        'adopt_ambiguous Group/devs /metadata',
+      ]);
   });
 
   it('E78 refuses two groups of one name and says how to choose', () => {
@@ -145,6 +184,76 @@ describe('adoption', () => {
     expect(linesOf(outcome, state)).toEqual(['release Group/g1']);
     expect(Object.keys(planned(outcome).next.get('g1')?.spec['peers'] ?? {})).toEqual(['p1', 'p2']);
     expect(refusals(deleteOn(planned(outcome).next, 'g1'))).toEqual([]);
+  });
+
+  it('E81 deletes an adopted object with its document when its adoption said so', () => {
+    const prune = { annotations: { 'heddle.dev/on-release': 'prune' } };
+    const state = applyOn(withGroup, 'a', [
+      document('Group', 'devs', { name: 'g1' }, prune),
+      document('Group', 'mine'),
+    ]);
+    expect(state.get('g1')?.owner).toBe('a');
+    // Recorded with the object: the document need not go on saying it.
+    const plain = [document('Group', 'devs', { name: 'g1' }), document('Group', 'mine')];
+    expect(linesOf(planOn(state, 'a', plain), state)).toEqual([]);
+    expect(linesOf(planOn(state, 'a', plain.slice(1)), state)).toEqual(['delete Group/devs']);
+  });
+
+  it('E81 releases an object that its document made, when that says so', () => {
+    const release = { annotations: { 'heddle.dev/on-release': 'release' } };
+    const state = applyOn(office, 'a', [document('Group', 'devs', {}, release), document('Group', 'mine')]);
+    expect(linesOf(planOn(state, 'a', [document('Group', 'mine')]), state)).toEqual(['release Group/devs']);
+  });
+
+  it('E81 leaves the life of an object to the source that owns it', () => {
+    const release = { annotations: { 'heddle.dev/on-release': 'release' } };
+    const state = applyOn(office, 'a', [document('Group', 'devs')]);
+    expect(objectOf(applyOn(state, 'b', [document('Group', 'devs', {}, release)]), 'Group', 'devs').owner).toBe('a');
+  });
+
+  it('lets one source alone decide about the protection of what none of them owns', () => {
+    const guarded = { annotations: { 'heddle.dev/prevent-delete': 'true' } };
+    const first = applyOn(withGroup, 'b', [document('Group', 'devs', { name: 'g1' }, guarded)]);
+    const both = applyOn(first, 'a', [document('Group', 'devs', { name: 'g1' })]);
+    expect(both.get('g1')?.protected).toBe(false);
+    const again = planOn(both, 'b', [document('Group', 'devs', { name: 'g1' }, guarded)]);
+    expect(linesOf(again, both)).toEqual([]);
+  });
+
+  it.each([
+    ['heddle.dev/prevent-deletes', 'true', 'did you mean `heddle.dev/prevent-delete`?'],
+    ['heddle.dev/prevent-delete', 'yes', 'write "true" or "false"'],
+    ['heddle.dev/on-release', 'delete', 'write "prune" or "release"'],
+  ])('refuses the annotation %s: %s', (name, value, hint) => {
+    const outcome = planOn(office, 'a', [document('Group', 'devs', {}, { annotations: { [name]: value } })]);
+    expect(refusals(outcome)).toEqual(['annotation_invalid Group/devs /metadata/annotations']);
+    expect(problemsOf(outcome)[0]?.message).toContain(hint);
+  });
+
+  it('lets annotations of others say anything, and no document delete the account', () => {
+    const others = { annotations: { 'example.com/owner': 'data', 'argocd.argoproj.io/sync-wave': '1' } };
+    expect(linesOf(planOn(office, 'a', [document('Group', 'devs', {}, others)]), office)).toEqual([
+      'create Group/devs',
+    ]);
+    const prune = { annotations: { 'heddle.dev/on-release': 'prune' } };
+    expect(refusals(planOn(office, 'a', [document('Account', 'account', {}, prune)]))).toEqual([
+      'annotation_invalid Account/account /metadata/annotations',
+    ]);
+  });
+
+  it('E80 planning an export that marks everything for adoption changes nothing, for whom it is and for others', () => {
+    const first = applyOn(withGroup, 'b', [document('Group', 'theirs', { peers: ['p1'] })]);
+    const marked = exported(first, { markAdopt: true });
+    expect(marked.every(({ metadata }) => metadata.annotations?.['heddle.dev/adopt'] !== undefined)).toBe(true);
+    for (const source of ['b', 'c']) {
+      const outcome = planOn(first, source, marked);
+      expect(planned(outcome).plan.changes).toEqual([]);
+      const claimed = planned(outcome).next;
+      expect([...claimed.objects()].map(({ id }) => id).sort()).toEqual(
+        [...first.objects()].map(({ id }) => id).sort(),
+      );
+      expect(linesOf(planOn(claimed, source, marked), claimed)).toEqual([]);
+    }
   });
 
   it('never adopts or prunes the group of all peers', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Document } from '../../src/model/document.ts';
+import { plainSettings, type SourceSettings } from '../../src/model/source-settings.ts';
+import { viewPlan } from '../../src/plan/view.ts';
 import {
   allow,
   applyOn,
@@ -14,6 +16,7 @@ import {
   refusals,
   replaceOn,
   warningsOf,
+  withModes,
 } from './steps.ts';
 
 const groups = (count: number, more = {}): readonly Document[] =>
@@ -79,6 +82,51 @@ describe('guards', () => {
     expect(from(groups(8), [])).toEqual(['empty', 'deletes', 'kind']);
   });
 
+  it('have the thresholds that their source is set to', () => {
+    const limits = { deletes: 1, deleteShare: 0.1, kindShare: 1, updateShare: 0.1 };
+    const first = applyOn(office, 'a', [...groups(20), ...policies(20)]);
+    const state = withModes(first, { a: { limits } });
+    const without = (count: number) => [...groups(20).slice(count), ...policies(20)];
+    expect(guardsOf(planOn(state, 'a', without(4)))).toEqual([]);
+    expect(guardsOf(planOn(state, 'a', without(5)))).toEqual(['deletes']);
+    expect(guardsOf(planOn(withModes(first, { b: { limits } }), 'a', without(5)))).toEqual([]);
+    const changed = (count: number) => [
+      ...groups(20),
+      ...policies(20).slice(count),
+      ...keep(policies(20, { enabled: false }), count),
+    ];
+    expect(guardsOf(planOn(state, 'a', changed(4)))).toEqual([]);
+    expect(guardsOf(planOn(state, 'a', changed(5)))).toEqual(['updates']);
+  });
+
+  it('E64 count a share to the object, whatever its binary fraction', () => {
+    const limits = { deletes: 0, deleteShare: 0.29, kindShare: 1, updateShare: 1 };
+    const state = withModes(applyOn(office, 'a', groups(100)), { a: { limits } });
+    expect(guardsOf(planOn(state, 'a', keep(groups(100), 71)))).toEqual([]);
+    expect(guardsOf(planOn(state, 'a', keep(groups(100), 70)))).toEqual(['deletes']);
+  });
+
+  it('E74 bind an approval to the thresholds that it was given for', () => {
+    const state = applyOn(office, 'a', groups(8));
+    const digest = (settings: Partial<SourceSettings>) =>
+      planned(planOn(withModes(state, { a: settings }), 'a', [])).plan.digest;
+    const plain = digest({});
+    expect(digest({ limits: { ...plainSettings.limits, deletes: 6 } })).not.toBe(plain);
+    expect(digest({ allowEmpty: true })).not.toBe(plain);
+    expect(digest({})).toBe(plain);
+  });
+
+  it('are told with who used what goes', () => {
+    const state = applyOn(office, 'a', [...groups(6), allow('uses', ['g000', 'g001'], ['g000'])]);
+    const outcome = planOn(state, 'a', []);
+    const { plan, next } = planned(outcome);
+    const used = viewPlan(plan, state, next).changes.flatMap(({ key, usedBy }) => (usedBy ? [[key, usedBy]] : []));
+    expect(used).toEqual([
+      ['g000', ['policy: uses (source a)']],
+      ['g001', ['policy: uses (source a)']],
+    ]);
+  });
+
   it('bind sources, not the API', () => {
     const state = applyOn(office, 'a', groups(1));
     const outcome = createOn(state, 'Group', { name: 'by hand' });
@@ -119,6 +167,41 @@ describe('prune', () => {
     const state = applyOn(office, 'a', groups(9));
     const outcome = planOn(state, 'a', [], { prune: false });
     expect([linesOf(outcome, state), guardsOf(outcome)]).toEqual([[], []]);
+  });
+
+  it('is off for a source that is set to it, whatever a request says', () => {
+    const state = withModes(applyOn(office, 'a', groups(9)), { a: { prune: false } });
+    const outcome = planOn(state, 'a', [], { prune: true });
+    expect([linesOf(outcome, state), guardsOf(outcome)]).toEqual([[], []]);
+  });
+
+  it('lets a source go empty that is set to it', () => {
+    const state = withModes(applyOn(office, 'a', groups(2)), { a: { allowEmpty: true } });
+    expect(guardsOf(planOn(state, 'a', []))).toEqual([]);
+  });
+
+  it('E65 never happens in a run of some kinds or labels', () => {
+    const mine = { labels: { team: 'data' } };
+    const state = applyOn(office, 'a', [...groups(2), ...policies(1)]);
+    const now = [document('Group', 'new', {}, mine), allow('other', ['All'], ['All'])];
+    const ofKind = planOn(state, 'a', now, { filter: { kinds: ['Group'] } });
+    expect([linesOf(ofKind, state), guardsOf(ofKind)]).toEqual([['create Group/new'], []]);
+    const labels = [{ label: 'team', is: 'in', values: ['data'] }] as const;
+    expect(linesOf(planOn(state, 'a', now, { filter: { labels } }), state)).toEqual(['create Group/new']);
+    expect(linesOf(planOn(state, 'a', [], { filter: { labels } }), state)).toEqual([]);
+  });
+
+  it('E65 tells a reference to what the filter leaves out from one to nothing', () => {
+    const documents = [document('Group', 'devs'), allow('p', ['devs', 'ops'], ['All'])];
+    const outcome = planOn(office, 'a', documents, { filter: { kinds: ['Policy'] } });
+    expect(refusals(outcome)).toEqual([
+      'reference_left_out Policy/p /spec/rules/0/sources/0',
+      'reference_unknown Policy/p /spec/rules/0/sources/1',
+    ]);
+    const there = applyOn(office, 'a', documents.slice(0, 1));
+    expect(refusals(planOn(there, 'a', documents.slice(0, 1), { filter: { kinds: ['Policie'] } }))).toEqual([
+      'kind_unknown undefined/undefined',
+    ]);
   });
 
   it('E66 does not happen beside a broken document', () => {

@@ -99,7 +99,7 @@ describe('a membership', () => {
   });
 
   it.each([
-    ['an unknown word', devs({}, 'exclusiv'), 'write `additive` or `exclusive`'],
+    ['an unknown word', devs({}, 'exclusiv'), 'write "additive" or "exclusive"'],
     [
       'a kind without members',
       document('Policy', 'p', { rules }, { annotations: { 'heddle.dev/membership': 'exclusive' } }),

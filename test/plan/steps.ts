@@ -8,6 +8,7 @@ import { createValidator } from '../../src/model/validate.ts';
 import type { BreakGlass } from '../../src/plan/break-glass.ts';
 import type { Wanted } from '../../src/plan/contested.ts';
 import { planDocuments } from '../../src/plan/documents.ts';
+import type { RequestedOptions } from '../../src/plan/options.ts';
 import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
 import {
   planCreate,
@@ -33,9 +34,7 @@ export const office = stateOf(
 );
 
 /** How documents are planned when it is not the default. */
-export interface Manner {
-  readonly prune?: boolean;
-  readonly allowEmpty?: boolean;
+export interface Manner extends RequestedOptions {
   /** What new ids begin with. */
   readonly ids?: string;
   /** What was applied last, on the very state that is planned on. */
@@ -55,12 +54,14 @@ export function document(
     readonly file?: string;
     readonly line?: number;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly previousNames?: readonly string[];
   } = {},
 ): Document {
-  const { file = `${kind.toLowerCase()}.yaml`, line = 1, annotations } = more;
+  const { file = `${kind.toLowerCase()}.yaml`, line = 1, ...metadata } = more;
   return {
     kind,
-    metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
+    metadata: { name, ...metadata },
     spec,
     place: { file, line, index: 0, pointer: '' },
   };
@@ -81,7 +82,7 @@ export function allow(
 
 /** Plans what a source states on a state. */
 export function planOn(state: Snapshot, source: string, documents: readonly Document[], manner: Manner = {}): Outcome {
-  const { prune = true, allowEmpty = false, ids, since, ...more } = manner;
+  const { ids, since, ...more } = manner;
   return run(
     planDocuments({
       ...(since === undefined ? {} : { since }),
@@ -89,8 +90,6 @@ export function planOn(state: Snapshot, source: string, documents: readonly Docu
       validator: validatorOf(state),
       source,
       documents,
-      prune,
-      allowEmpty,
       now,
       newId: idsOn(state, ids),
       ...more,

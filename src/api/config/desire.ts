@@ -6,10 +6,15 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { PushedValues } from '../../model/values.ts';
+import { type DocumentFilter, parseSelector } from '../../plan/filter.ts';
+import type { RequestedOptions } from '../../plan/options.ts';
 import { objectBody } from '../bodies.ts';
 import { type Query, queryOf, textOf } from './request.ts';
 
-/** What a plan request says: `{source, files, values?, prune?, allowEmpty?, approve?, expectDigest?}`, or one YAML body with these in the query. */
+/**
+ * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, allowReplace?, kinds?, select?, approve?,
+ * expectDigest?}`, or one YAML body with these in the query.
+ */
 export async function readDesire(
   reader: Reader,
   request: FastifyRequest,
@@ -24,13 +29,54 @@ export async function readDesire(
     documents: input.documents,
     problems: input.problems,
     place: input.place,
-    prune: flag(body, query, 'prune', true),
-    allowEmpty: flag(body, query, 'allowEmpty', false),
+    ...readOptions(body, query),
     values: valuesOf(body),
     ...(approve === undefined ? {} : { approve }),
     ...(expectDigest === undefined ? {} : { expectDigest }),
   };
   return { desire, input };
+}
+
+function readOptions(body: JsonObject, query: Query): RequestedOptions {
+  const adopt = textOf(body, 'adopt') ?? query['adopt'];
+  const filter = readFilter(body, query);
+  return {
+    prune: flag(body, query, 'prune', true),
+    allowEmpty: flag(body, query, 'allowEmpty', false),
+    allowReplace: flag(body, query, 'allowReplace', false),
+    ...(adopt === undefined ? {} : { adopt: adoptMode(adopt) }),
+    ...(filter === undefined ? {} : { filter }),
+  };
+}
+
+const adoptModes = ['identical', 'take', 'never'] as const;
+
+function adoptMode(text: string): (typeof adoptModes)[number] {
+  const mode = adoptModes.find((one) => one === text);
+  if (mode === undefined) throw new InvalidInput(`\`adopt\` must be one of ${adoptModes.join(', ')}`);
+  return mode;
+}
+
+function readFilter(body: JsonObject, query: Query): DocumentFilter | undefined {
+  const kinds = body['kinds'] ?? query['kinds']?.split(',');
+  const select = textOf(body, 'select') ?? query['select'];
+  if (kinds === undefined && select === undefined) return undefined;
+  if (kinds !== undefined && !(Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string')))
+    throw new InvalidInput('`kinds` must be a list of texts');
+  return {
+    // Checked just now.
+    ...(kinds === undefined ? {} : { kinds: [...new Set(kinds as readonly string[])].sort() }),
+    ...(select === undefined ? {} : { labels: labelTerms(select) }),
+  };
+}
+
+function labelTerms(select: string) {
+  const terms = parseSelector(select);
+  if ('fault' in terms)
+    throw new InvalidInput(
+      `\`select\` cannot be read at \`${terms.fault}\`; write terms like team=data, team!=data, team, !team, team in (a, b), with commas between them`,
+    );
+  return terms;
 }
 
 function filesOf(body: JsonObject): readonly SourceFile[] {

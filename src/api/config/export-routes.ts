@@ -8,7 +8,7 @@ import { knownKind, queryOf, wholeNumber } from './request.ts';
 /** The route by which the account is read as documents. */
 export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
   app.get('/api/config/export', async (request, reply) => {
-    const { kind, source, format, revision } = queryOf(request);
+    const { kind, source, format, revision, markAdopt } = queryOf(request);
     knownKind(engine.registry, kind);
     const call = callOf(request);
     const present = await engine.snapshots.at(call.account, call.revision);
@@ -17,6 +17,7 @@ export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOp
     const documents = exportDocuments(state, {
       ...(kind === undefined ? {} : { kind }),
       ...(source === undefined ? {} : { source }),
+      markAdopt: markAdopt === 'true',
     });
     if (format === 'json') return documents;
     return reply.header('content-type', 'application/yaml; charset=utf-8').send(writeDocuments(documents));

@@ -16,6 +16,9 @@ export const accountItems: Items = {
         query('kind', 'Only objects of this kind.'),
         query('source', 'Only what this source states.'),
         query('revision', 'The account as it was after this revision.', { type: 'integer', minimum: 1 }),
+        query('markAdopt', 'Whether every document names its object by id, also where the key says it.', {
+          type: 'boolean',
+        }),
         query('format', 'The form of the answer.', { type: 'string', enum: ['yaml', 'json'] }),
       ],
       answer: {

@@ -31,9 +31,10 @@ const planParts: JsonObject = {
       action: words(['create', 'update', 'delete'], 'What is done.'),
       ...subject,
       units: listOf('Unit'),
+      usedBy: { type: 'array', items: { type: 'string' }, description: 'Who used a deleted object until now.' },
       risks: { type: 'array', items: { type: 'string' }, description: 'What deserves a second look.' },
     },
-    subjectOptional,
+    [...subjectOptional, 'usedBy'],
   ),
   ObjectPatch: object(
     'What a plan does to the spec of one object.',
@@ -110,10 +111,26 @@ export const planSchemas: JsonObject = {
           'Whether objects of the source that no document states any more are deleted. On unless said otherwise.',
       },
       allowEmpty: { type: 'boolean', description: 'Whether the source may come to state nothing at all.' },
+      adopt: words(
+        ['identical', 'take', 'never'],
+        'Which objects that no source manages are taken over by documents of the same name: those that stay as they are, any, or none. As the source is set unless said otherwise.',
+      ),
+      allowReplace: {
+        type: 'boolean',
+        description: 'Whether an object is made anew when a field changes that only its creation writes.',
+      },
+      kinds: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Only documents of these kinds are applied, and nothing is deleted.',
+      },
+      select: text(
+        'Only documents whose labels fit are applied, and nothing is deleted: `team=data`, `team!=data`, `team`, `!team`, `team in (a, b)`, with commas between.',
+      ),
       approve: text('The digest of a plan that was refused by a guard, to let exactly that plan through.'),
       expectDigest: text('The digest of the plan that is expected; any other is refused.'),
     },
-    ['source', 'values', 'prune', 'allowEmpty', 'approve', 'expectDigest'],
+    ['source', 'values', 'prune', 'allowEmpty', 'adopt', 'allowReplace', 'kinds', 'select', 'approve', 'expectDigest'],
   ),
   Approval: object('What a plan that a guard stopped needs.', { approve: text('The digest of the plan.') }, [
     'approve',

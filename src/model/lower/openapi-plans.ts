@@ -11,6 +11,13 @@ const options = [
   source,
   query('prune', 'For a YAML body: as `prune` of a JSON body.', flag),
   query('allowEmpty', 'For a YAML body: as `allowEmpty` of a JSON body.', flag),
+  query('adopt', 'For a YAML body: as `adopt` of a JSON body.', {
+    type: 'string',
+    enum: ['identical', 'take', 'never'],
+  }),
+  query('allowReplace', 'For a YAML body: as `allowReplace` of a JSON body.', flag),
+  query('kinds', 'For a YAML body: as `kinds` of a JSON body, with commas between.'),
+  query('select', 'For a YAML body: as `select` of a JSON body.'),
   query('approve', 'For a YAML body: as `approve` of a JSON body.'),
   query('expectDigest', 'For a YAML body: as `expectDigest` of a JSON body.'),
 ];

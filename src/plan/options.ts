@@ -1,0 +1,57 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { AdoptMode, GuardLimits, SourceSettings } from '../model/source-settings.ts';
+import type { DocumentFilter } from './filter.ts';
+
+/** What a request may say about how documents are applied; the settings of the source say the rest. */
+export interface RequestedOptions {
+  /** `false`: nothing is deleted or released. A source that does not prune is not made to. */
+  readonly prune?: boolean;
+  /** Whether a source may come to state nothing at all. */
+  readonly allowEmpty?: boolean;
+  readonly adopt?: AdoptMode;
+  /** Whether an object is made anew when a field changes that only creation writes. */
+  readonly allowReplace?: boolean;
+  /** Only these documents; then nothing is pruned. */
+  readonly filter?: DocumentFilter;
+}
+
+/** How the documents of one plan are applied. */
+export interface PlanOptions {
+  readonly prune: boolean;
+  readonly allowEmpty: boolean;
+  readonly adopt: AdoptMode;
+  readonly allowReplace: boolean;
+  readonly limits: GuardLimits;
+  readonly filter?: DocumentFilter;
+}
+
+/** Puts together what was asked for and what the source is set to. */
+export function optionsOf(requested: RequestedOptions, settings: SourceSettings): PlanOptions {
+  const { filter } = requested;
+  return {
+    prune: settings.prune && requested.prune !== false && filter === undefined,
+    allowEmpty: settings.allowEmpty || requested.allowEmpty === true,
+    adopt: requested.adopt ?? settings.adopt,
+    allowReplace: requested.allowReplace === true,
+    limits: settings.limits,
+    ...(filter === undefined ? {} : { filter }),
+  };
+}
+
+/** The options alone, out of what holds them among other things. */
+export function requestedOptions(given: RequestedOptions): RequestedOptions {
+  const { prune, allowEmpty, adopt, allowReplace, filter } = given;
+  return {
+    ...(prune === undefined ? {} : { prune }),
+    ...(allowEmpty === undefined ? {} : { allowEmpty }),
+    ...(adopt === undefined ? {} : { adopt }),
+    ...(allowReplace === undefined ? {} : { allowReplace }),
+    ...(filter === undefined ? {} : { filter }),
+  };
+}
+
+/** The options as the digest of a plan covers them. */
+export function optionsAsJson(options: PlanOptions): JsonObject {
+  // Options are plain data.
+  return { ...options } as unknown as JsonObject;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { isSelected, parseSelector } from '../../src/plan/filter.ts';
+import { document } from './steps.ts';
+
+const labelled = (labels: Readonly<Record<string, string>>) => document('Group', 'g', {}, { labels });
+
+/** Whether the selector lets documents in that have these labels. */
+function selects(selector: string, labels: Readonly<Record<string, string>>): boolean {
+  const terms = parseSelector(selector);
+  if ('fault' in terms) throw new Error(`cannot read ${terms.fault}`);
+  return isSelected({ labels: terms }, labelled(labels));
+}
+
+describe('label selectors', () => {
+  it.each([
+    ['team=data', { team: 'data' }, { team: 'web' }],
+    ['team==data', { team: 'data' }, {}],
+    ['team!=data', { team: 'web' }, { team: 'data' }],
+    ['team!=data', {}, { team: 'data' }],
+    ['team', { team: '' }, { tier: 'x' }],
+    ['!team', { tier: 'x' }, { team: 'data' }],
+    ['team in (data, web)', { team: 'web' }, { team: 'ops' }],
+    ['team notin (data,web)', { team: 'ops' }, { team: 'web' }],
+    ['team in (data, web), tier=1', { team: 'web', tier: '1' }, { team: 'web', tier: '2' }],
+    ['example.com/team = data', { 'example.com/team': 'data' }, { team: 'data' }],
+  ])('%s lets %o in and not %o', (selector, fitting, other) => {
+    expect([selects(selector, fitting), selects(selector, other)]).toEqual([true, false]);
+  });
+
+  it.each(['', 'team=', 'a,,b', 'team in data', 'team in ()', 'te am', '=x', 'team=a=b', '!!team'])(
+    'reads `%s` exactly or not at all',
+    (selector) => {
+      const terms = parseSelector(selector);
+      // An empty value is a value.
+      if (selector === 'team=') expect(terms).toEqual([{ label: 'team', is: 'in', values: [''] }]);
+      else expect(terms).toHaveProperty('fault');
+    },
+  );
+
+  it('leaves everything in without a condition, and keeps kinds apart', () => {
+    expect(isSelected({}, labelled({}))).toBe(true);
+    expect(isSelected({ kinds: ['Policy'] }, labelled({}))).toBe(false);
+    expect(isSelected({ kinds: ['Policy', 'Group'] }, labelled({}))).toBe(true);
+  });
+});
