@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { NotFound } from '../model/errors.ts';
 import { aliasIndex } from '../model/facets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -86,6 +86,7 @@ async function labelerOf(engine: Engine, state: Snapshot, rows: readonly History
 type Head = Awaited<ReturnType<typeof listRevisions>>[number];
 
 function headOf(row: Head): JsonObject {
+  const { rollback, ...counts } = row.summary;
   return {
     revision: row.revision,
     created_at: row.created_at.toISOString(),
@@ -95,6 +96,7 @@ function headOf(row: Head): JsonObject {
     ...(row.plan_id === null ? {} : { plan: row.plan_id }),
     ...(row.plan_digest === null ? {} : { digest: row.plan_digest }),
     request: row.request_id,
-    counts: row.summary as Json,
+    counts,
+    ...(rollback === undefined ? {} : { rollback }),
   };
 }

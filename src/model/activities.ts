@@ -156,6 +156,7 @@ export const activities: Readonly<Record<string, string>> = {
   'config.drift.resolved': 'What differed is as a source states it again',
   'config.override.created': 'What a source states was overridden for a while',
   'config.override.expired': 'An override of what a source states ended',
+  'config.rollback': 'Account rolled back to a former state',
   'notification.channel.create': 'Notification channel created',
   'notification.channel.update': 'Notification channel updated',
   'notification.channel.delete': 'Notification channel deleted',

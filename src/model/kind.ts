@@ -219,6 +219,11 @@ export interface KindDeclaration<F extends Fields = Fields> {
   respond?(body: JsonObject, object: StoredObject, state: State): JsonObject;
   /** Whether those who may not read the kind see the object all the same, because it is theirs. */
   isOwn?(object: StoredObject, viewer: string, state: State): boolean;
+  /**
+   * Lets somebody in: the object itself, by a value that whoever has it keeps, or what is kept beside it and goes with it,
+   * such as tokens and passwords. A rollback brings neither back.
+   */
+  readonly credential?: 'itself' | 'beside';
   /** The object is the server's own: never exported, adopted or pruned. */
   isSystem?(object: StoredObject): boolean;
   /** A believable `spec` as a document states it; references may name keys of other kinds' examples. */

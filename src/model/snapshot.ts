@@ -36,6 +36,8 @@ export interface Snapshot extends State {
   sources(): Iterable<string>;
   /** How the documents of a source are applied at this revision. */
   settingsOf(source: string): SourceSettings;
+  /** The settings of all sources that have some. */
+  settings(): ReadonlyMap<string, SourceSettings>;
   /** The same objects under other settings of sources. */
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
   with(edits: Edits, revision?: number): Snapshot;
@@ -179,6 +181,10 @@ class AccountSnapshot implements Snapshot {
 
   settingsOf(source: string): SourceSettings {
     return this.#tables.settings.get(source) ?? plainSettings;
+  }
+
+  settings(): ReadonlyMap<string, SourceSettings> {
+    return this.#tables.settings;
   }
 
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot {

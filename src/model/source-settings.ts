@@ -44,6 +44,8 @@ export interface SourceSettings {
   readonly limits: GuardLimits;
   readonly scope: Scope;
   readonly suspended: boolean;
+  /** The revision that rolled it back, until a plan that takes this back was approved. */
+  readonly rolledBack?: number;
 }
 
 /** The settings of a source that says nothing else. */
@@ -59,7 +61,7 @@ export const plainSettings: SourceSettings = {
 };
 
 /** Reads the settings out of a source's stored spec; members that are not there are as in `plainSettings`. */
-export function readSettings(spec: JsonObject, suspended: boolean): SourceSettings {
+export function readSettings(spec: JsonObject, suspended: boolean, rolledBack: number | null = null): SourceSettings {
   const limits = objectOf(spec['limits']);
   return {
     conflictMode: wordOf(spec['conflictMode'], ['guard', 'correct', 'observe', 'seed'], plainSettings.conflictMode),
@@ -75,6 +77,7 @@ export function readSettings(spec: JsonObject, suspended: boolean): SourceSettin
     },
     scope: readScope(objectOf(spec['scope'])),
     suspended,
+    ...(rolledBack === null ? {} : { rolledBack }),
   };
 }
 

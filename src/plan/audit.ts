@@ -9,7 +9,15 @@ export function auditEvents(plan: Plan, before: Snapshot, after: Snapshot): read
   return [
     ...plan.changes.flatMap((change) => [...eventsOf(change, before, after), ...overrideEvents(change, after)]),
     ...plan.claims.flatMap((claim) => overrideEvents(claim, after)),
+    ...rollbackEvents(plan),
   ];
+}
+
+function rollbackEvents({ account, rollback }: Plan): readonly AuditEvent[] {
+  if (rollback === undefined) return [];
+  const { revision, scope, suspends } = rollback;
+  const meta = { revision: String(revision), scope, sources: suspends.join(', ') };
+  return [{ code: 'config.rollback', target: account, meta }];
 }
 
 /** What is held from now on, and what is no longer. */

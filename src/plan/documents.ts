@@ -16,6 +16,7 @@ import { optionsAsJson, optionsOf } from './options.ts';
 import type { Move, Outcome } from './plan.ts';
 import { pruneObjects } from './prune.ts';
 import type { Names } from './resolve.ts';
+import { rolledBackGuard, settleRollback } from './rolled-back.ts';
 import { changesSince } from './since.ts';
 import { type DocumentsInput, editTarget, type Planning, problemOf, type Target } from './stated-object.ts';
 import { labelOf } from './view.ts';
@@ -95,8 +96,9 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
     now: input.now,
     ...(input.means === undefined ? {} : { means: input.means }),
     ...(input.actor === undefined ? {} : { actor: input.actor }),
-    guards: (changes) =>
-      trippedGuards({
+    guards: (changes) => [
+      ...rolledBackGuard(snapshot, input.source, changes),
+      ...trippedGuards({
         source: input.source,
         changes,
         owned: () => snapshot.declaredBy(input.source).filter((object) => object.owner === input.source),
@@ -104,8 +106,9 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
         allowEmpty: options.allowEmpty || !options.prune,
         limits: options.limits,
       }),
+    ],
   });
-  return outcome.ok ? outcome : { ...outcome, wanted };
+  return outcome.ok ? settleRollback(outcome, input.source) : { ...outcome, wanted };
 }
 
 /** `Kind/key` of the stored objects that the source states and did not state before. */

@@ -4,6 +4,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
 import type { Wanted } from './contested.ts';
+import type { RollbackScope } from './rollback-scope.ts';
 
 export type Action = 'create' | 'update' | 'delete';
 
@@ -37,8 +38,17 @@ export interface Claim {
 
 /** A guard that wants to be told twice. */
 export interface TrippedGuard {
-  readonly guard: 'empty' | 'deletes' | 'kind' | 'updates' | 'protected';
+  readonly guard: 'empty' | 'deletes' | 'kind' | 'updates' | 'protected' | 'rollback';
   readonly message: string;
+}
+
+/** What a plan that goes back to a former state does beside its changes. */
+export interface Rollback {
+  /** The revision whose state comes back. */
+  readonly revision: number;
+  readonly scope: RollbackScope;
+  /** Sources that are suspended with it. */
+  readonly suspends: readonly string[];
 }
 
 /** A document that states the same as before at another place. Positions change outside revisions. */
@@ -71,6 +81,7 @@ export interface Plan {
   readonly digest: string;
   /** By id of a created object: values that are shown once. Never stored, never part of the digest. */
   readonly outputs: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly rollback?: Rollback;
 }
 
 /** A plan with the snapshot it leads to, or all that is wrong with the input. */

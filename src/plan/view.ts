@@ -6,7 +6,15 @@ import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
-import { type Change, type Claim, type Counts, type Plan, subjectOf, type TrippedGuard } from './plan.ts';
+import {
+  type Change,
+  type Claim,
+  type Counts,
+  type Plan,
+  type Rollback,
+  subjectOf,
+  type TrippedGuard,
+} from './plan.ts';
 import { describeReferrers } from './rules.ts';
 
 /** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
@@ -24,6 +32,8 @@ export interface PlanView {
   readonly claims: readonly ClaimView[];
   readonly guards: readonly TrippedGuard[];
   readonly warnings: readonly Problem[];
+  /** Of a plan that goes back to a former state: to which, and the sources that it suspends. */
+  readonly rollback?: Rollback;
 }
 
 export interface ObjectView {
@@ -69,6 +79,7 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
     claims: plan.claims.map((claim) => ({ action: claim.action, ...viewObject(claim) })),
     guards: plan.guards,
     warnings: plan.warnings,
+    ...(plan.rollback === undefined ? {} : { rollback: plan.rollback }),
   };
 }
 

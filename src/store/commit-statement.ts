@@ -5,7 +5,7 @@ import type { Lease } from './leases.ts';
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
   | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides'}`
-  | 'changed_objects'
+  | `changed_${'objects' | 'sources'}`
   | `new_${Inserted}`;
 
 type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'overrides' | 'revisions' | 'changes' | 'events';
@@ -108,6 +108,13 @@ const parts: Readonly<Record<PartName, Part>> = {
     spec = excluded.spec, derived = excluded.derived, owner = excluded.owner, protected = excluded.protected,
     overrides = excluded.overrides, aliases = excluded.aliases,
     updated_revision = excluded.updated_revision, updated_at = excluded.updated_at`,
+  // A source that only ever pushed has no row until something is to be kept about it.
+  changed_sources: (rows, add) => `
+  insert into sources (account_id, id, type, spec, suspended, rolled_back, created_at)
+  select $1, x.id, 'push', '{}', x.suspended, x.rolled_back, x.created_at
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, suspended boolean, rolled_back bigint, created_at timestamptz)
+  where true
+  on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back`,
   new_keys: (rows, add, present) => `
   insert into object_keys (account_id, kind, rule, value, object_id)
   select $1, x.kind, x.rule, x.value, x.object_id

@@ -1,6 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Plan } from '../plan/plan.ts';
 import { statement } from './builder.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { AccountAccess } from './database.ts';
@@ -59,6 +60,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     gone_overrides: rows.dropOverrides,
     new_objects: rows.insertObjects,
     changed_objects: rows.updateObjects,
+    changed_sources: sourceRows(base, next, revisions[0]?.at ?? ''),
     new_keys: rows.insertKeys,
     new_refs: rows.insertReferences,
     new_declared: rows.putDeclared,
@@ -71,6 +73,16 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
   return { statement: statement(text, parameters), rows: countRows(rows) + history.length + events.length };
 }
 
+/** The sources that a plan suspends, or whose rollback it settles. */
+function sourceRows(base: Snapshot, next: Snapshot, at: string): readonly JsonObject[] {
+  if (base.settings() === next.settings()) return [];
+  return [...next.settings()].flatMap(([id, { suspended, rolledBack }]) => {
+    const old = base.settingsOf(id);
+    if (old.suspended === suspended && old.rolledBack === rolledBack) return [];
+    return [{ id, suspended, rolled_back: rolledBack ?? null, created_at: at }];
+  });
+}
+
 function revisionRow({ revision, plan, actor, requestId, commitRef, planId, at }: RevisionInput): JsonObject {
   return {
     revision,
@@ -81,8 +93,12 @@ function revisionRow({ revision, plan, actor, requestId, commitRef, planId, at }
     plan_id: planId ?? null,
     plan_digest: plan.digest,
     request_id: requestId,
-    summary: { ...plan.counts },
+    summary: { ...plan.counts, ...rollbackOf(plan) },
   };
+}
+
+function rollbackOf({ rollback }: Plan): JsonObject {
+  return rollback === undefined ? {} : { rollback: { ...rollback } };
 }
 
 function eventRows({ revision, actor, at, events }: RevisionInput): readonly JsonObject[] {

@@ -139,13 +139,22 @@ from accounts a left join history_base b using (account_id) where a.account_id =
 
 /** Settings change with a revision, so they are read beside the head. */
 function settingsQuery(account: string) {
-  return build.selectFrom('sources').select(['id', 'spec', 'suspended']).where('account_id', '=', account).compile();
+  return build
+    .selectFrom('sources')
+    .select(['id', 'spec', 'suspended', 'rolled_back'])
+    .where('account_id', '=', account)
+    .compile();
 }
 
 function gatherSettings(
-  rows: readonly { readonly id: string; readonly spec: JsonObject; readonly suspended: boolean }[],
+  rows: readonly {
+    readonly id: string;
+    readonly spec: JsonObject;
+    readonly suspended: boolean;
+    readonly rolled_back: number | null;
+  }[],
 ): ReadonlyMap<string, SourceSettings> {
-  return new Map(rows.map(({ id, spec, suspended }) => [id, readSettings(spec, suspended)]));
+  return new Map(rows.map(({ id, spec, suspended, rolled_back }) => [id, readSettings(spec, suspended, rolled_back)]));
 }
 
 type Members = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;

@@ -18,6 +18,7 @@ export const setupKey = defineKind({
   module: 'setup_keys',
   document: { allowed: true },
   varies: true,
+  credential: 'itself',
   spec: {
     name: string({ doc: 'The name people see.', required: true, minLength: 1, access: 'createOnly' }),
     type: oneOf(['one-off', 'reusable'], {

@@ -122,6 +122,7 @@ export const user = defineKind({
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,
+  credential: 'beside',
   isSystem: isFirstOwner,
   isOwn: (object, viewer) => object.id === viewer,
   example: {

@@ -55,8 +55,17 @@ const planParts: JsonObject = {
     subjectOptional,
   ),
   PlanGuard: object('A guard that wants the plan approved.', {
-    guard: words(['empty', 'deletes', 'kind', 'updates', 'protected'], 'Which guard.'),
+    guard: words(['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback'], 'Which guard.'),
     message: text('Why, and how to approve.'),
+  }),
+  Rollback: object('What a plan goes back to.', {
+    revision: count('The revision whose state comes back.'),
+    scope: text('What goes back: `sources`, `source:NAME` or `all`.'),
+    suspends: {
+      type: 'array',
+      description: 'Sources that are suspended with it, until somebody resumes them.',
+      items: { type: 'string' },
+    },
   }),
   PlanCounts: object('How much a plan does.', {
     create: count('Objects made.'),
@@ -81,8 +90,9 @@ const plan = object(
     claims: listOf('PlanClaim'),
     guards: listOf('PlanGuard'),
     warnings: listOf('Problem'),
+    rollback: named('Rollback'),
   },
-  ['id', 'state', 'expiresAt', 'source'],
+  ['id', 'state', 'expiresAt', 'source', 'rollback'],
 );
 
 /** Schemas of documents, plans and what became of them. */

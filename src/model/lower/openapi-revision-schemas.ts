@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { listOf } from './openapi-operation.ts';
+import { listOf, named } from './openapi-operation.ts';
 import { subject } from './openapi-plan-schemas.ts';
 import { count, object, text, time, words } from './openapi-words.ts';
 
@@ -22,8 +22,9 @@ const members = {
   digest: text('The digest of what was applied.'),
   request: text('Names the attempt that made it.'),
   counts: { type: 'object', description: 'How many objects were made, changed and deleted.' },
+  rollback: { ...named('Rollback'), description: 'What it went back to, if it rolled back.' },
 };
-const optional = ['source', 'commit', 'plan', 'digest'];
+const optional = ['source', 'commit', 'plan', 'digest', 'rollback'];
 
 const declaration = object(
   'What a source states about an object.',

@@ -1,0 +1,56 @@
+import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
+import type { AnyField, Fields } from './field.ts';
+import { isSealed } from './means.ts';
+
+/** A spec whose secrets are those of another one, and which top-level fields had others. */
+export interface WithSecrets {
+  readonly spec: JsonObject;
+  readonly replaced: readonly string[];
+}
+
+/** The spec with the secrets that `present` has at the same places: of what once was there, a newer secret is kept. */
+export function withSecretsOf(fields: Fields, spec: JsonObject, present: JsonObject): WithSecrets {
+  const kept = keepInFields(fields, spec, present);
+  return { spec: kept, replaced: Object.keys(spec).filter((name) => !equalJson(kept[name], spec[name])) };
+}
+
+function keepInFields(fields: Fields, spec: JsonObject, present: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(spec).map(([name, value]) => [name, keepInValue(fields[name], value, present[name])]),
+  );
+}
+
+function keepInValue(field: AnyField | undefined, value: Json, present: Json | undefined): Json {
+  if (isSealed(value)) return isSealed(present) ? present : value;
+  if (field === undefined || present === undefined) return value;
+  if (field.type === 'object' && isObject(value) && isObject(present))
+    return keepInFields(field.fields, value as JsonObject, present as JsonObject);
+  if (field.type === 'map' && isObject(value) && isObject(present)) return keepInMap(field.of, value, present);
+  if (!Array.isArray(value) || !Array.isArray(present)) return value;
+  if (field.type === 'keyed') return value.map((entry) => keepInEntry(field, entry, present));
+  // Items of a list have no names: only lists of one length are taken to hold the same ones.
+  if (field.type === 'list' && value.length === present.length)
+    return value.map((item, at) => keepInValue(field.of, item, present[at]));
+  return value;
+}
+
+function keepInMap(of: AnyField, value: object, present: object): JsonObject {
+  const [members, others] = [value as JsonObject, present as JsonObject];
+  return Object.fromEntries(Object.entries(members).map(([name, item]) => [name, keepInValue(of, item, others[name])]));
+}
+
+function keepInEntry(
+  { key, fields }: Extract<AnyField, { readonly type: 'keyed' }>,
+  entry: Json,
+  present: readonly Json[],
+): Json {
+  const other = present.find((item) => isObject(item) && isObject(entry) && item[key] === entry[key]);
+  return other === undefined ? entry : keepInFields(fields, entry as JsonObject, other as JsonObject);
+}
+
+/** Every sealed text in a value. */
+export function sealedTexts(value: Json | undefined): readonly string[] {
+  if (isSealed(value)) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap((item) => sealedTexts(item as Json));
+}

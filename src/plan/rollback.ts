@@ -1,0 +1,150 @@
+import type { Actor } from '../model/actor.ts';
+import type { Means } from '../model/means.ts';
+import type { StoredObject } from '../model/object.ts';
+import { type Problem, sortProblems } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { plainSettings } from '../model/source-settings.ts';
+import { type Edit, finishPlan } from './finish.ts';
+import { trippedGuards } from './guard.ts';
+import { type Change, type Claim, type Outcome, type Plan, subjectOf, type TrippedGuard } from './plan.ts';
+import { checkRollback } from './rollback-checks.ts';
+import { bringBack, takeAway } from './rollback-gone.ts';
+import { changeBack, type RolledBack, told, type Way } from './rollback-object.ts';
+import { concerns, isOutOfReach, type Pair, pairsOf, type RollbackScope } from './rollback-scope.ts';
+
+/** What a rollback takes. */
+export interface RollbackInput {
+  /** The account as it is. */
+  readonly snapshot: Snapshot;
+  /** The account as it was: the state to go back to. */
+  readonly past: Snapshot;
+  readonly scope: RollbackScope;
+  /** ISO 8601. */
+  readonly now: string;
+  newId(): string;
+  readonly means?: Means;
+  readonly actor?: Actor;
+}
+
+/**
+ * Plans what leads back to a former state: objects that went come back with their ids, units and declarations become what
+ * they were. It is a plan like any other, guarded and refused as a whole. Restrictions are never undone and credentials
+ * never come back; the plan lists them. The sources that it touches are suspended with it.
+ */
+export function* planRollback(input: RollbackInput): Generator<undefined, Outcome> {
+  const { snapshot, past, scope, now } = input;
+  const way: Way = { scope, revision: past.revision, now };
+  const parts: RolledBack[] = [];
+  for (const [at, pair] of pairsOf(past, snapshot, scope).entries()) {
+    parts.push(rollBack(way, snapshot, pair));
+    if (at % 500 === 499) yield undefined;
+  }
+  const checked = checkRollback(
+    past,
+    snapshot,
+    parts.flatMap(({ edit }) => edit ?? []),
+  );
+  yield undefined;
+  const problems = [...parts.flatMap((part) => part.problems), ...checked.problems];
+  const warnings = [...parts.flatMap((part) => part.warnings), ...checked.warnings];
+  const outcome = finish(input, checked.edits, warnings);
+  if (problems.length > 0 || !outcome.ok) {
+    const broken = outcome.ok ? [] : outcome.problems;
+    return { ok: false, problems: sortProblems([...problems, ...besides(problems, broken)]) };
+  }
+  return suspended(input, outcome.plan, outcome.next);
+}
+
+function rollBack(way: Way, { registry }: Snapshot, { was, is }: Pair): RolledBack {
+  const object = is ?? was;
+  const nothing = { problems: [], warnings: [] };
+  if (object === undefined) return nothing;
+  const kind = registry.get(object.kind);
+  if (isOutOfReach(kind, object)) return nothing;
+  if (is === undefined) return bringBack(way, kind, object);
+  return was === undefined ? takeAway(way, kind, is) : changeBack(way, kind, was, is);
+}
+
+/** What was told about an object already is not told again in the words of a rule. */
+function besides(told: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
+  const known = new Set(told.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
+  return found.filter(({ code, kind, key }) => !known.has(`${code} ${kind} ${key}`));
+}
+
+const sameAs: Readonly<Record<string, string>> = { reference_missing: 'reference_deleted' };
+
+function finish(input: RollbackInput, edits: readonly Edit[], warnings: readonly Problem[]): Outcome {
+  const { snapshot, past, scope, now, newId, means, actor } = input;
+  const { source } = onlySource(scope);
+  return finishPlan({
+    snapshot,
+    edits,
+    ...(source === undefined ? {} : { source }),
+    options: { rollback: String(past.revision), scope },
+    warnings: sortProblems(warnings),
+    locate: (object, { code, path, message }) => ({ ...told(object, code, message), ...(path === '' ? {} : { path }) }),
+    newId,
+    now,
+    ...(means === undefined ? {} : { means }),
+    ...(actor === undefined ? {} : { actor }),
+    guards: (changes) => guardsOf(input, changes),
+  });
+}
+
+function onlySource(scope: RollbackScope): { readonly source?: string } {
+  return scope.startsWith('source:') ? { source: scope.slice('source:'.length) } : {};
+}
+
+/** The guards of every source whose objects change, as if its documents wanted it. */
+function guardsOf({ snapshot, past }: RollbackInput, changes: readonly Change[]): readonly TrippedGuard[] {
+  const byOwner = Map.groupBy(changes, ({ before, after }) => (before ?? after)?.owner);
+  return [...byOwner].flatMap(([owner, list]) =>
+    trippedGuards({
+      source: owner ?? 'the API',
+      changes: list,
+      owned: () => ownedBy(snapshot, owner),
+      desired: owner === undefined ? 1 : past.declaredBy(owner).length,
+      allowEmpty: false,
+      limits: owner === undefined ? plainSettings.limits : snapshot.settingsOf(owner).limits,
+    }),
+  );
+}
+
+function ownedBy(state: Snapshot, owner: string | undefined): readonly StoredObject[] {
+  const objects = owner === undefined ? [...state.objects()] : state.declaredBy(owner);
+  return objects.filter((object) => object.owner === owner && !isOutOfReach(state.registry.get(object.kind), object));
+}
+
+/** The plan with what it shows once, and the sources that it stops: what it puts back is theirs to change again. */
+function suspended({ past, scope }: RollbackInput, plan: Plan, next: Snapshot): Outcome {
+  const touched = [...plan.changes, ...plan.claims].flatMap((change) => sourcesOf(change));
+  const suspends = [...new Set(touched)].filter((source) => concerns(scope, source)).sort();
+  const warnings = sortProblems([...plan.warnings, ...renewed(plan)]);
+  if (suspends.length === 0 && plan.changes.length === 0) return { ok: true, plan: { ...plan, warnings }, next };
+  const rollback = { revision: past.revision, scope, suspends };
+  const settings = suspends.map(
+    (source) => [source, { ...next.settingsOf(source), suspended: true, rolledBack: next.revision }] as const,
+  );
+  return {
+    ok: true,
+    plan: { ...plan, warnings, rollback },
+    next: next.withSettings(new Map([...next.settings(), ...settings])),
+  };
+}
+
+function sourcesOf({ before, after }: Change | Claim): readonly string[] {
+  return [before, after].flatMap((object) =>
+    object === undefined ? [] : [object.owner ?? [], object.declared.map(({ source }) => source)].flat(),
+  );
+}
+
+/** What the server makes up anew for objects that come back. */
+function renewed({ changes, outputs }: Plan): readonly Problem[] {
+  return changes.flatMap((change) => {
+    const object = subjectOf(change);
+    return Object.keys(outputs.get(object.id) ?? {}).map((name) => {
+      const message = `${object.kind} ${object.key ?? object.name} comes back with a new ${name}, shown when the plan is applied; the former one does not work any more`;
+      return told(object, 'credential_new', message);
+    });
+  });
+}

@@ -1,0 +1,297 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { bareMeans } from '../../src/model/means.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { planRollback } from '../../src/plan/rollback.ts';
+import { parseScope, type RollbackScope } from '../../src/plan/rollback-scope.ts';
+import { stored } from '../kinds/objects.ts';
+import { checkPlan, checkState, objectsOf } from './invariants.ts';
+import { planStep, steps } from './sequences.ts';
+import {
+  allow,
+  applyOn,
+  createOn,
+  deleteOn,
+  document,
+  guardsOf,
+  linesOf,
+  now,
+  objectOf,
+  office,
+  planned,
+  planOn,
+  problemsOf,
+  refusals,
+  replaceOn,
+  warningsOf,
+} from './steps.ts';
+
+/** Plans the way back from one state to another. */
+function rollBack(present: Snapshot, past: Snapshot, scope: RollbackScope = 'sources') {
+  let count = 0;
+  const newId = () => `back-${present.revision}-${++count}`;
+  const means = { now, newId, means: { ...bareMeans, random: (bytes: number) => new Uint8Array(bytes).fill(7) } };
+  const work = planRollback({ snapshot: present, past, scope, ...means });
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+const group1 = (name: string, spec: JsonObject = {}) => document('Group', name, spec);
+const both = [group1('devs', { peers: ['p1'] }), group1('ops'), allow('web', ['devs'], ['ops'])];
+
+describe('a rollback', () => {
+  it('E111 brings back what was renamed and deleted since, under the same ids', () => {
+    const past = applyOn(office, 'team', both);
+    const [devs, web] = [objectOf(past, 'Group', 'devs'), objectOf(past, 'Policy', 'web')];
+    const renamed = applyOn(past, 'team', [group1('devs', { name: 'Developers' }), group1('ops')], {
+      allowEmpty: true,
+    });
+    const present = applyOn(renamed, 'team', [group1('ops'), group1('more')]);
+    expect(present.get(devs.id)).toBeUndefined();
+    const outcome = rollBack(present, past);
+    expect(linesOf(outcome, present)).toEqual(['create Group/devs', 'delete Group/more', 'create Policy/web']);
+    const { next } = planned(outcome);
+    expect(next.get(devs.id)).toMatchObject({ key: 'devs', owner: 'team', spec: devs.spec, declared: devs.declared });
+    expect(next.get(web.id)).toMatchObject({ spec: web.spec, derived: web.derived });
+    checkState(next);
+  });
+
+  it('puts back units and keys, leaves what nobody stated alone, and does nothing the second time', () => {
+    const past = applyOn(office, 'team', [group1('devs', { name: 'Devs', peers: ['p1'] })]);
+    const { id } = objectOf(past, 'Group', 'devs');
+    const stated = applyOn(past, 'team', [group1('devs', { name: 'Makers', peers: ['p2'] })]);
+    const present = planned(replaceOn(stated, 'Group', id, { peers: ['p2', 'p3'] })).next;
+    const outcome = rollBack(present, past);
+    expect(linesOf(outcome, present)).toEqual(['update Group/devs: name peers[p1] peers[p2]']);
+    const { next } = planned(outcome);
+    expect(next.get(id)?.spec['peers']).toEqual({ p1: ['source'], p3: ['api'] });
+    expect(linesOf(rollBack(next, past), next)).toEqual([]);
+  });
+
+  it('E111 goes back to a former key', () => {
+    const past = applyOn(office, 'team', [group1('devs'), allow('web', ['devs'], ['devs'])]);
+    const { id } = objectOf(past, 'Group', 'devs');
+    const object = past.get(id);
+    if (object === undefined) throw new Error('the group is there');
+    const present = past.with({ put: [{ ...object, key: 'makers', updatedRevision: 9 }], remove: [] }, 9);
+    const outcome = rollBack(present, past);
+    expect(planned(outcome).next.findByKey('Group', 'devs')?.id).toBe(id);
+    expect(planned(outcome).plan.counts).toMatchObject({ create: 0, update: 1, delete: 0 });
+  });
+
+  it('E112 is refused with everything that is missing when what was made through the API is gone', () => {
+    const made = planned(
+      createOn(planned(createOn(office, 'Group', { name: 'Hand' })).next, 'Group', { name: 'Foot' }),
+    );
+    const past = applyOn(made.next, 'team', [group1('devs'), allow('web', ['Hand', 'devs'], ['Foot'])]);
+    const released = applyOn(past, 'team', [group1('devs')]);
+    const one = planned(deleteOn(released, objectOf(past, 'Group', 'Hand').id)).next;
+    const present = planned(deleteOn(one, objectOf(past, 'Group', 'Foot').id)).next;
+    const outcome = rollBack(present, past);
+    expect(refusals(outcome)).toEqual(['reference_missing Policy/web /rules', 'reference_missing Policy/web /rules']);
+    const messages = problemsOf(outcome).map(({ message }) => message);
+    expect(messages.join()).toContain('Group Hand');
+    expect(messages.join()).toContain('Group Foot');
+    // What is gone comes back too when everything does.
+    const all = rollBack(present, past, 'all');
+    expect(linesOf(all, present)).toEqual(['create Group/Foot', 'create Group/Hand', 'create Policy/web']);
+  });
+
+  it('E71 is refused when a name was taken again, and nothing is half restored', () => {
+    const past = applyOn(office, 'team', [group1('devs', { name: 'Devs' }), group1('ops', { name: 'Ops' })]);
+    const pruned = applyOn(past, 'team', [group1('other')]);
+    const present = planned(createOn(pruned, 'Group', { name: 'Devs' })).next;
+    const outcome = rollBack(present, past);
+    expect(refusals(outcome)).toEqual(['value_taken Group/devs /name']);
+  });
+
+  it('refuses to take away what others put something into, or use', () => {
+    const past = applyOn(office, 'team', [group1('keep')]);
+    const zone = document('DNSZone', 'lan', { domain: 'lan.example', distribution_groups: ['keep'] });
+    const stated = applyOn(past, 'team', [group1('keep'), group1('new'), zone]);
+    const { id } = objectOf(stated, 'DNSZone', 'lan');
+    const record = { name: 'a.lan.example', type: 'A', content: '10.0.0.1', ttl: 60 };
+    const used = planned(createOn(stated, 'DNSRecord', record, id)).next;
+    const [all] = used.lookUp('Group', 'name', 'new');
+    const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: true, protocol: 'all' };
+    const rules = [{ ...rule, sources: [all?.id ?? ''], destinations: [all?.id ?? ''] }];
+    const present = planned(createOn(used, 'Policy', { name: 'by hand', enabled: true, rules })).next;
+    expect([...refusals(rollBack(present, past))].sort()).toEqual([
+      'object_in_use DNSZone/lan',
+      'object_linked Group/new',
+    ]);
+  });
+
+  it('never undoes a restriction (E59), never brings a setup key back, and lists both', () => {
+    const owned = (kind: string, id: string, spec: JsonObject) =>
+      stored(kind, id, spec, {
+        key: id,
+        owner: 'team',
+        declared: [{ source: 'team', stated: spec, file: 'a', line: 1 }],
+      });
+    const keySpec = {
+      name: 'CI',
+      type: 'reusable',
+      expires_in: 86400,
+      auto_groups: [],
+      usage_limit: 0,
+      revoked: false,
+    };
+    const [one, two] = [owned('SetupKey', 'setupkey-1', keySpec), owned('SetupKey', 'setupkey-2', keySpec)];
+    const bot = owned('User', 'bot', { name: 'bot', role: 'user', is_service_user: true });
+    const past = office.with({ put: [one, two, bot], remove: [] }, 5);
+    const revoked = { ...one, spec: { ...one.spec, revoked: true }, updatedRevision: 6 };
+    const present = past.with({ put: [revoked], remove: ['setupkey-2', 'bot'] }, 7);
+    const outcome = rollBack(present, past);
+    expect(linesOf(outcome, present)).toEqual(['create User/bot']);
+    expect(warningsOf(outcome)).toEqual([
+      'failsafe_kept setupkey-1',
+      'credential_not_restored setupkey-2',
+      'credential_not_restored bot',
+    ]);
+  });
+
+  it('keeps newer secrets, and says so', () => {
+    const spec = (secret: string, host: string) => ({
+      ...{ client_id: `sealed:k:${secret}`, secret: `sealed:k:${secret}`, cloud_id: host, groups: [] },
+      ...{ zta_score_threshold: 70, enabled: true },
+    });
+    const edr = (secret: string, host: string, revision: number) =>
+      stored('EdrVendorD', 'edrvendord-1', spec(secret, host), {
+        ...{ key: 'edr', owner: 'team', updatedRevision: revision },
+        declared: [{ source: 'team', stated: spec(secret, host), file: 'a', line: 1 }],
+      });
+    const past = office.with({ put: [edr('old', 'eu-1', 1)], remove: [] }, 5);
+    const present = office.with({ put: [edr('new', 'us-1', 6)], remove: [] }, 6);
+    const outcome = rollBack(present, past);
+    expect(linesOf(outcome, present)).toEqual(['update EdrVendorD/edr: cloud_id']);
+    expect(warningsOf(outcome)).toEqual(['credential_kept edr', 'credential_kept edr']);
+    const { next } = planned(outcome);
+    expect(JSON.stringify(objectsOf(next))).not.toContain('sealed:k:old');
+    checkState(next);
+    // What is gone altogether comes back with what it had.
+    const again = rollBack(office.with({ put: [], remove: [] }, 6), past);
+    expect(warningsOf(again)).toEqual(['credential_old edr']);
+  });
+
+  it('leaves a unit that somebody holds for a while', () => {
+    const past = applyOn(office, 'team', [group1('devs', { name: 'Devs' })]);
+    const object = objectOf(past, 'Group', 'devs');
+    const until = '2026-03-01T12:00:00.000Z';
+    const override = { path: 'name', by: { id: 'u', name: 'Ana' }, reason: 'fire', since: now, until };
+    const held = {
+      ...object,
+      name: 'Held',
+      spec: { ...object.spec, name: 'Held' },
+      overrides: [override],
+      updatedRevision: 8,
+    };
+    const present = past.with({ put: [held], remove: [] }, 8);
+    const outcome = rollBack(present, past);
+    expect(linesOf(outcome, present)).toEqual([]);
+    expect(warningsOf(outcome)).toEqual(['unit_overridden devs']);
+  });
+
+  it('of one source leaves the others alone, and is refused where another states something else', () => {
+    const first = applyOn(office, 'a', [group1('devs', { name: 'Devs' })]);
+    const past = applyOn(first, 'b', [group1('ops')]);
+    const moved = applyOn(applyOn(past, 'a', [group1('devs', { name: 'Makers' })]), 'b', [group1('sec')]);
+    expect(linesOf(rollBack(moved, past, 'source:a'), moved)).toEqual(['update Group/devs: name']);
+    const shared = applyOn(moved, 'b', [group1('sec'), group1('devs', { name: 'Makers' })]);
+    expect(refusals(rollBack(shared, past, 'source:a'))).toEqual(['unit_conflict Group/devs /name']);
+    expect(linesOf(rollBack(shared, past), shared)).toEqual([
+      'create Group/ops',
+      'update Group/devs: name',
+      'delete Group/sec',
+    ]);
+  });
+
+  it('goes through the guards, and suspends the sources that it touches', () => {
+    const past = applyOn(office, 'team', [group1('g0')]);
+    const many = Array.from({ length: 8 }, (_, at) => group1(`g${at}`));
+    const present = applyOn(applyOn(past, 'team', many), 'other', [group1('else')]);
+    const outcome = rollBack(present, past);
+    expect(guardsOf(outcome)).toEqual(['empty', 'deletes', 'kind']);
+    const { plan, next } = planned(outcome);
+    expect(plan.rollback).toEqual({ revision: past.revision, scope: 'sources', suspends: ['other', 'team'] });
+    expect(next.settingsOf('team')).toMatchObject({ suspended: true, rolledBack: next.revision });
+  });
+
+  it('of everything goes back to what it was, but never takes a person away', () => {
+    const past = applyOn(office, 'team', both);
+    const made = planned(createOn(past, 'Group', { name: 'by hand', peers: ['p1'] })).next;
+    const person = stored('User', 'u9', { name: 'Zoe', role: 'user' }, { updatedRevision: made.revision });
+    const present = made.with({ put: [person], remove: [] });
+    const outcome = rollBack(present, past, 'all');
+    expect(linesOf(outcome, present)).toEqual(['delete Group/by hand']);
+    expect(warningsOf(outcome)).toEqual(['object_kept Zoe']);
+  });
+});
+
+it('a scope is what sources own, what one of them owns, or everything', () => {
+  expect(['sources', 'all', 'source:a/b', 'source:', 'team', ''].map(parseScope)).toEqual([
+    'sources',
+    'all',
+    'source:a/b',
+    ...Array(3).fill(undefined),
+  ]);
+});
+
+describe('after a rollback', () => {
+  it('E113 the same documents show what they would do again, and want an approval', () => {
+    const past = applyOn(office, 'team', [group1('devs', { name: 'Devs' })]);
+    const documents = [group1('devs', { name: 'Makers' })];
+    const present = applyOn(past, 'team', documents);
+    const { next } = planned(rollBack(present, past));
+    const again = planOn(next, 'team', documents);
+    expect(linesOf(again, next)).toEqual(['update Group/devs: name']);
+    expect(guardsOf(again)).toEqual(['rollback']);
+    // Approved once, it is as any source again.
+    const approved = planned(again).next;
+    expect(guardsOf(planOn(approved, 'team', [group1('devs', { name: 'Others' })]))).toEqual([]);
+    expect(guardsOf(planOn(next, 'other', [group1('more')]))).toEqual([]);
+  });
+});
+
+describe('any history', () => {
+  it('E158 leads back to what sources had, or is refused as a whole', () => {
+    let done = 0;
+    fc.assert(
+      fc.property(steps, steps, (before, after) => {
+        let past = office;
+        for (const step of before) {
+          const outcome = planStep(past, step);
+          if (outcome?.ok === true) past = outcome.next;
+        }
+        let present = past;
+        for (const step of after) {
+          const outcome = planStep(present, step);
+          if (outcome?.ok === true) present = outcome.next;
+        }
+        for (const scope of ['sources', 'source:a', 'all'] as const) {
+          const outcome = rollBack(present, past, scope);
+          if (!outcome.ok) continue;
+          done += 1;
+          checkPlan(outcome.plan, present, outcome.next);
+          checkState(outcome.next);
+          expect(linesOf(rollBack(outcome.next, past, scope), outcome.next)).toEqual([]);
+          if (scope === 'all') expect(valuesOf(outcome.next)).toEqual(valuesOf(past));
+        }
+      }),
+      { numRuns: 200 },
+    );
+    expect(done).toBeGreaterThan(300);
+  });
+});
+
+/** What a rollback of everything has to bring back. */
+function valuesOf(state: Snapshot): unknown {
+  const objects = [...state.objects()].map(({ id, key, owner, spec, declared, protected: kept }) => [
+    id,
+    { key, owner, spec, kept, declared: declared.map(({ source, stated }) => ({ source, stated })) },
+  ]);
+  return JSON.parse(JSON.stringify(Object.fromEntries(objects.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))));
+}
