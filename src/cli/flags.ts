@@ -16,6 +16,7 @@ export const planFlags: Flags = {
     doc: 'Which objects made through the API are taken over by documents of the same name: identical (those that stay as they are), take (any) or never.',
   },
   'allow-replace': { doc: 'Make an object anew when a field changes that only its creation writes.' },
+  'force-ownership': { doc: 'Take over what other sources state with another value; their next plan will be refused.' },
   kind: { placeholder: 'KIND', multiple: true, doc: 'Apply only documents of this kind, and delete nothing.' },
   select: {
     placeholder: 'LABELS',

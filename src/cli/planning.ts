@@ -38,6 +38,7 @@ export async function requestPlan(
     prune: flags['no-prune'] !== true,
     allowEmpty: flags['allow-empty'] === true,
     allowReplace: flags['allow-replace'] === true,
+    force: flags['force-ownership'] === true,
     ...pick(flags, { adopt: 'adopt', kinds: 'kind', select: 'select' }),
   };
   const answer = await withProgress(terminal, `planning ${count(files.length, 'file')}`, () =>

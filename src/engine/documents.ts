@@ -2,6 +2,7 @@ import type { Document } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { meansOfPush, type PushedValues } from '../model/values.ts';
+import { type Wanted, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
@@ -11,6 +12,7 @@ import { movePositions } from '../store/positions.ts';
 import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
 import { runInSlices } from './slices.ts';
+import { noteWanted, wantedIn } from './wanted.ts';
 
 /** What a source wants. */
 export interface Desire extends RequestedOptions {
@@ -54,18 +56,27 @@ export async function planDesire(
   desire: Desire,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  return { outcome: await planOn(engine, call, before, desire), before };
+  const wanted = await wantedIn(engine, call.account);
+  return { outcome: await planOn(engine, call, before, desire, wanted), before };
 }
 
-async function planOn(engine: Engine, { actor }: Call, before: Snapshot, desire: Desire): Promise<Outcome> {
+async function planOn(
+  engine: Engine,
+  { actor }: Call,
+  before: Snapshot,
+  desire: Desire,
+  wanted: readonly Wanted[],
+): Promise<Outcome> {
   const isRead = desire.problems.length === 0;
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
-  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), actor }));
+  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), actor, wanted }));
   if (outcome.ok && isRead) return outcome;
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
-  return { ok: false, problems: sortProblems([...desire.problems, ...desire.place(certain)]) };
+  // Documents that could not be read may want anything.
+  const lacks = isRead && !outcome.ok && outcome.wanted !== undefined ? { wanted: outcome.wanted } : {};
+  return { ok: false, problems: sortProblems([...desire.problems, ...desire.place(certain)]), ...lacks };
 }
 
 /** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
@@ -77,10 +88,29 @@ function isSure({ code, kind, key }: Problem, told: readonly Problem[]): boolean
 
 /** Plans and commits what a source wants, as one revision or not at all. */
 export async function applyDesire(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
+  // Read before and not with each plan: while the account is held for a plan, the database has no connection to spare.
+  const wanted = await wantedIn(engine, call.account);
+  const { result, lacks } = await applyAgainst(engine, call, desire, wanted);
+  const { source } = desire;
+  const known = wanted.some((one) => one.source === source);
+  if (lacks !== undefined && (known || lacks.keys.length + lacks.units.length > 0))
+    await noteWanted(engine, call.account, source, lacks);
+  return result;
+}
+
+/** What became of it, and what the source lacks now; `undefined` when that is not known. */
+interface Attempt {
+  readonly result: Reconciled;
+  readonly lacks: Omit<Wanted, 'source'> | undefined;
+}
+
+async function applyAgainst(engine: Engine, call: Call, desire: Desire, wanted: readonly Wanted[]): Promise<Attempt> {
   let halted: Reconciled | undefined;
+  let lacks: Attempt['lacks'];
   const propose: Propose = async (before) => {
     halted = undefined;
-    const outcome = await planOn(engine, call, before, desire);
+    const outcome = await planOn(engine, call, before, desire, wanted);
+    lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     if (!outcome.ok) return outcome;
     halted = haltOf(outcome.plan, desire, before, outcome.next);
     if (halted?.state === 'needs_approval')
@@ -96,11 +126,12 @@ export async function applyDesire(engine: Engine, call: Call, desire: Desire): P
     ...(planId === undefined ? {} : { planId }),
     ...(lease === undefined ? {} : { lease }),
   });
-  if (!committed.ok) return { state: 'invalid', problems: committed.problems };
-  if (halted !== undefined) return halted;
+  if (!committed.ok) return { result: { state: 'invalid', problems: committed.problems }, lacks };
+  if (halted !== undefined) return { result: halted, lacks };
   await moveDocuments(engine, call.account, desire.source, committed.plan.moves, committed.after);
   const { plan, revision, before, after } = committed;
-  return { state: 'applied', plan, ...(revision === undefined ? {} : { revision }), before, after };
+  const applied = { state: 'applied' as const, plan, ...(revision === undefined ? {} : { revision }), before, after };
+  return { result: applied, lacks: { keys: [], units: [] } };
 }
 
 function haltOf(plan: Plan, desire: Desire, before: Snapshot, after: Snapshot): Reconciled | undefined {

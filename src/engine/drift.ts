@@ -1,4 +1,5 @@
 import type { Json } from '../lib/json.ts';
+import { isAllowed } from '../plan/authorize.ts';
 import { type Drift, type DriftReason, driftOf } from '../plan/drift.ts';
 import { type Label, labeler, viewUnits } from '../plan/view.ts';
 import type { Call, Engine } from './engine.ts';
@@ -30,13 +31,16 @@ export interface DriftReport {
   readonly units: readonly DriftUnit[];
 }
 
-/** Every unit that is not as a source states it: of one source, or of all. */
+/** Every unit that is not as a source states it: of one source, or of all; of kinds that the caller may read. */
 export async function reportDrift(engine: Engine, call: Call, source?: string): Promise<DriftReport> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const label = labeler(state, state);
+  const drifts = driftOf(state, engine.now(), source).filter(({ object }) =>
+    isAllowed(state, call.actor, engine.registry.get(object.kind).module, 'read'),
+  );
   return {
     revision: state.revision,
-    units: driftOf(state, engine.now(), source).map((drift) => viewDrift(drift, label)),
+    units: drifts.map((drift) => viewDrift(drift, label)),
   };
 }
 

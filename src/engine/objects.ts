@@ -147,7 +147,7 @@ export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, o
   const now = engine.now();
   const { breakGlass } = options;
   return {
-    ...(breakGlass === undefined ? {} : { breakGlass: openGlass(actor, now, breakGlass) }),
+    ...(breakGlass === undefined ? {} : { breakGlass: openGlass(snapshot, actor, now, breakGlass) }),
     snapshot,
     validator: engine.validator,
     strict: options.strict,

@@ -1,5 +1,7 @@
-import { type Actor, mayOverride } from '../model/actor.ts';
+import type { Actor } from '../model/actor.ts';
 import { NotAllowed, NotFound } from '../model/errors.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { isAllowed } from '../plan/authorize.ts';
 import type { BreakGlass } from '../plan/break-glass.ts';
 import { planExpiry } from '../plan/expiry.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
@@ -13,10 +15,15 @@ export interface OverrideRequest {
 }
 
 /** What a permitted caller gets. Throws `NotAllowed`. */
-export function openGlass(actor: Actor, now: string, { reason, seconds }: OverrideRequest): BreakGlass {
-  if (!mayOverride(actor))
+export function openGlass(
+  state: Snapshot,
+  actor: Actor,
+  now: string,
+  { reason, seconds }: OverrideRequest,
+): BreakGlass {
+  if (actor.type !== 'user' || !isAllowed(state, actor, 'config', 'update'))
     throw new NotAllowed(
-      'overriding what sources state takes the permission config.override; ask an owner, or change the document',
+      'overriding what sources state takes the right to change the configuration (config.override); ask an admin of the account, or change the document',
     );
   const until = new Date(Date.parse(now) + seconds * 1000).toISOString();
   return { by: { id: actor.id, name: actor.name }, reason, since: now, until };

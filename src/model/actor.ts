@@ -7,11 +7,3 @@ export interface Actor {
   /** The role that somebody of another account has here, because that account manages this one. */
   readonly granted?: string;
 }
-
-/**
- * Whether somebody may set aside what sources state (`config.override`). Until roles are given out, everybody who has a
- * token is an owner, and an owner may; sources and the server itself are never asked.
- */
-export function mayOverride(actor: Actor): boolean {
-  return actor.type === 'user';
-}

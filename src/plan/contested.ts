@@ -1,7 +1,9 @@
 import { canonicalJson, type Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
+import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { portable } from './digest.ts';
+import { type Plan, subjectOf } from './plan.ts';
 
 /** A unit that a source wants to have another value than others state or want. */
 export interface WantedUnit {
@@ -52,6 +54,15 @@ export function contestOf(snapshot: Snapshot, source: string, wanted: readonly W
     unitsOf: (kind, key) => units.get(`${kind}/${key}`) ?? [],
     isWanted: (kind, key) => keys.has(`${kind}/${key}`) || units.has(`${kind}/${key}`),
   };
+}
+
+/** `Kind/key` of the stored objects that a plan lets its source state for the first time: what it lacks while it waits. */
+export function waitingKeys({ source, changes, claims }: Plan): readonly string[] {
+  const states = (object: StoredObject | undefined) => object?.declared.some((item) => item.source === source) === true;
+  const fresh = [...changes, ...claims].filter(
+    ({ before, after }) => before !== undefined && states(after) && !states(before),
+  );
+  return fresh.map((change) => `${subjectOf(change).kind}/${subjectOf(change).key}`).sort();
 }
 
 /** Equal for equal values. `created` are ids that a plan hands out itself, by `@Kind/key`. */

@@ -88,7 +88,7 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
     snapshot,
     edits: [...pruned.edits, ...found.edits],
     source: input.source,
-    options: { ...optionsAsJson(options), ...(input.force === true ? { force: true } : {}) },
+    options: optionsAsJson(options),
     warnings: sortProblems([...pruned.warnings, ...found.warnings]),
     moves: found.moves,
     locate: locateIn(targets),

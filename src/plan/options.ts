@@ -11,6 +11,8 @@ export interface RequestedOptions {
   readonly adopt?: AdoptMode;
   /** Whether an object is made anew when a field changes that only creation writes. */
   readonly allowReplace?: boolean;
+  /** Units that other sources state otherwise are taken from them. */
+  readonly force?: boolean;
   /** Only these documents; then nothing is pruned. */
   readonly filter?: DocumentFilter;
 }
@@ -21,6 +23,7 @@ export interface PlanOptions {
   readonly allowEmpty: boolean;
   readonly adopt: AdoptMode;
   readonly allowReplace: boolean;
+  readonly force: boolean;
   readonly limits: GuardLimits;
   readonly filter?: DocumentFilter;
 }
@@ -33,6 +36,7 @@ export function optionsOf(requested: RequestedOptions, settings: SourceSettings)
     allowEmpty: settings.allowEmpty || requested.allowEmpty === true,
     adopt: requested.adopt ?? settings.adopt,
     allowReplace: requested.allowReplace === true,
+    force: requested.force === true,
     limits: settings.limits,
     ...(filter === undefined ? {} : { filter }),
   };
@@ -40,12 +44,13 @@ export function optionsOf(requested: RequestedOptions, settings: SourceSettings)
 
 /** The options alone, out of what holds them among other things. */
 export function requestedOptions(given: RequestedOptions): RequestedOptions {
-  const { prune, allowEmpty, adopt, allowReplace, filter } = given;
+  const { prune, allowEmpty, adopt, allowReplace, force, filter } = given;
   return {
     ...(prune === undefined ? {} : { prune }),
     ...(allowEmpty === undefined ? {} : { allowEmpty }),
     ...(adopt === undefined ? {} : { adopt }),
     ...(allowReplace === undefined ? {} : { allowReplace }),
+    ...(force === undefined ? {} : { force }),
     ...(filter === undefined ? {} : { filter }),
   };
 }

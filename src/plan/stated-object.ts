@@ -43,8 +43,6 @@ export interface DocumentsInput extends RequestedOptions {
   newId(): string;
   readonly means?: Means;
   readonly actor?: Actor;
-  /** Units that other sources state otherwise are taken from them. */
-  readonly force?: boolean;
   /** What the sources of the account want and could not have. */
   readonly wanted?: readonly Wanted[];
 }

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { applyDesire } from '../../src/engine/documents.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { replaceObject } from '../../src/engine/objects.ts';
+import { createObject, replaceObject } from '../../src/engine/objects.ts';
 import { endOverrides, runOverrideLoop } from '../../src/engine/overrides.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { NotAllowed } from '../../src/model/errors.ts';
@@ -56,7 +56,7 @@ const entries = (office: Office) =>
 const events = (office: Office) =>
   rowsOf(
     office.database,
-    `select activity_code as code, target_id as target, meta from audit_events where activity_code like 'config.%' order by id`,
+    `select activity_code as code, target_id as target, meta from audit_events where activity_code like 'config.override.%' order by id`,
   );
 
 eachEngine('an override on %s', (name) => {
@@ -126,14 +126,28 @@ it('E57 is ended by whoever comes first, when an apply and the loop meet', async
   expect(await events(office)).toHaveLength(2);
 });
 
-it('E55 is for those who may override', async () => {
+it('E55 is for people who may change the configuration', async () => {
   await using office = await newOffice('postgres');
   const { engine, call, account } = office;
   await applyDesire(engine, call, desire('a', documents));
-  const { id } = objectOf(await engine.snapshots.current(account), 'Policy', 'p');
-  const actor = { type: 'source', id: 'b', name: 'b' } as const;
-  const body = policyBody('p', 'none', { enabled: true });
-  await expect(
-    replaceObject(engine, { ...call, actor }, engine.registry.get('Policy'), id, body, glass),
-  ).rejects.toThrow(NotAllowed);
+  const body = { name: 'helper', role: 'network_admin', is_service_user: true, auto_groups: [] };
+  const helper = await createObject(engine, call, engine.registry.get('User'), body, { strict: false });
+  const state = await engine.snapshots.current(account);
+  const { id } = objectOf(state, 'Policy', 'p');
+  const policy = engine.registry.get('Policy');
+  const all = objectOf(state, 'Group', 'All').id;
+  for (const actor of [
+    { type: 'user', id: helper.object.id, name: 'helper' },
+    { type: 'source', id: 'b', name: 'b' },
+  ] as const) {
+    const enabled = replaceObject(
+      engine,
+      { ...call, actor },
+      policy,
+      id,
+      policyBody('p', all, { enabled: true }),
+      glass,
+    );
+    await expect(enabled).rejects.toThrow(NotAllowed);
+  }
 });

@@ -12,7 +12,7 @@ import { objectBody } from '../bodies.ts';
 import { type Query, queryOf, textOf } from './request.ts';
 
 /**
- * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, allowReplace?, kinds?, select?, approve?,
+ * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, allowReplace?, force?, kinds?, select?, approve?,
  * expectDigest?}`, or one YAML body with these in the query.
  */
 export async function readDesire(
@@ -44,6 +44,7 @@ function readOptions(body: JsonObject, query: Query): RequestedOptions {
     prune: flag(body, query, 'prune', true),
     allowEmpty: flag(body, query, 'allowEmpty', false),
     allowReplace: flag(body, query, 'allowReplace', false),
+    force: flag(body, query, 'force', false),
     ...(adopt === undefined ? {} : { adopt: adoptMode(adopt) }),
     ...(filter === undefined ? {} : { filter }),
   };

@@ -125,6 +125,11 @@ export const planSchemas: JsonObject = {
         ['identical', 'take', 'never'],
         'Which objects that no source manages are taken over by documents of the same name: those that stay as they are, any, or none. As the source is set unless said otherwise.',
       ),
+      force: {
+        type: 'boolean',
+        description:
+          'Whether values that other sources state differently are taken from them; their next plan is refused.',
+      },
       allowReplace: {
         type: 'boolean',
         description: 'Whether an object is made anew when a field changes that only its creation writes.',
@@ -140,7 +145,19 @@ export const planSchemas: JsonObject = {
       approve: text('The digest of a plan that was refused by a guard, to let exactly that plan through.'),
       expectDigest: text('The digest of the plan that is expected; any other is refused.'),
     },
-    ['source', 'values', 'prune', 'allowEmpty', 'adopt', 'allowReplace', 'kinds', 'select', 'approve', 'expectDigest'],
+    [
+      'source',
+      'values',
+      'prune',
+      'allowEmpty',
+      'adopt',
+      'allowReplace',
+      'force',
+      'kinds',
+      'select',
+      'approve',
+      'expectDigest',
+    ],
   ),
   Approval: object('What a plan that a guard stopped needs.', { approve: text('The digest of the plan.') }, [
     'approve',

@@ -15,6 +15,7 @@ const options = [
     type: 'string',
     enum: ['identical', 'take', 'never'],
   }),
+  query('force', 'For a YAML body: as `force` of a JSON body.', flag),
   query('allowReplace', 'For a YAML body: as `allowReplace` of a JSON body.', flag),
   query('kinds', 'For a YAML body: as `kinds` of a JSON body, with commas between.'),
   query('select', 'For a YAML body: as `select` of a JSON body.'),

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { applyDesire, type Desire, planDesire } from '../../src/engine/documents.ts';
+import { recordSource } from '../../src/engine/status.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { document, objectOf } from '../plan/steps.ts';
+import { readTables } from '../store/accounts.ts';
+import { desire, newOffice, type Office, rowsOf } from './office.ts';
+
+const rules = [{ name: 'r', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }];
+const policy = (file: string, spec: JsonObject) => document('Policy', 'p', { rules, ...spec }, { file, line: 7 });
+const off = policy('a.yaml', { enabled: false });
+const on = policy('b.yaml', { enabled: true });
+
+async function apply(
+  { engine, call }: Office,
+  source: string,
+  wanted: readonly ReturnType<typeof document>[],
+  more: Partial<Desire> = {},
+) {
+  const result = await applyDesire(engine, call, desire(source, wanted, more));
+  return result.state === 'invalid'
+    ? result.problems.map(({ code, path, message }) => `${code} ${path} ${message}`)
+    : [result.state];
+}
+
+const wantedRows = (office: Office) =>
+  rowsOf(office.database, `select id, wanted from sources where wanted <> '{}' order by id`);
+
+async function enabledIn({ engine, account }: Office): Promise<unknown> {
+  return objectOf(await engine.snapshots.fresh(account), 'Policy', 'p').spec['enabled'];
+}
+
+/** Source `a` has switched the policy off; `b`, which wants it on, was refused. */
+async function contradiction(): Promise<Office> {
+  const office = await newOffice('postgres');
+  expect(await apply(office, 'a', [off])).toEqual(['applied']);
+  expect(await apply(office, 'b', [on])).toEqual([
+    expect.stringContaining(
+      'unit_conflict /spec/enabled enabled is stated with another value by the source a at a.yaml:7',
+    ),
+  ]);
+  return office;
+}
+
+describe('E45 two sources that contradict each other', () => {
+  it('are refused both, each naming the place of the other, and nothing flaps', async () => {
+    await using office = await contradiction();
+    const { revision } = await office.engine.snapshots.fresh(office.account);
+    for (let round = 0; round < 3; round++) {
+      expect(await apply(office, 'a', [off])).toEqual([
+        expect.stringContaining('enabled is wanted with another value by the source b at b.yaml:7'),
+      ]);
+      expect(await apply(office, 'b', [on])).toHaveLength(1);
+    }
+    expect([await enabledIn(office), (await office.engine.snapshots.fresh(office.account)).revision]).toEqual([
+      false,
+      revision,
+    ]);
+  });
+
+  it('are seen so by another server', async () => {
+    await using office = await contradiction();
+    const engine = await office.another();
+    const result = await applyDesire(engine, office.call, desire('a', [off]));
+    expect(result).toMatchObject({ state: 'invalid', problems: [{ code: 'unit_conflict', file: 'a.yaml', line: 7 }] });
+  });
+
+  it.each([
+    ['the first agrees', 'a', policy('a.yaml', { enabled: true }), 'b', on, true],
+    ['the first withdraws', 'a', policy('a.yaml', {}), 'b', on, true],
+    ['the second agrees', 'b', policy('b.yaml', { enabled: false }), 'a', off, false],
+    ['the second withdraws', 'b', policy('b.yaml', {}), 'a', off, false],
+  ] as const)('both go on when %s', async (_, first, changed, second, same, enabled) => {
+    await using office = await contradiction();
+    expect(await apply(office, first, [changed])).toEqual(['applied']);
+    expect(await apply(office, second, [same])).toEqual(['applied']);
+    expect([await enabledIn(office), await wantedRows(office)]).toEqual([enabled, []]);
+  });
+
+  it('E50 are decided by the one that forces, and the other says so from then on', async () => {
+    await using office = await contradiction();
+    expect(await apply(office, 'b', [on], { force: true })).toEqual(['applied']);
+    expect([await enabledIn(office), await wantedRows(office)]).toEqual([true, []]);
+    expect(await apply(office, 'a', [off])).toEqual([expect.stringContaining('by the source b at b.yaml:7')]);
+    expect(await enabledIn(office)).toBe(true);
+  });
+
+  it('do not hold each other up while one is suspended', async () => {
+    await using office = await contradiction();
+    const { engine, call, account } = office;
+    await recordSource(engine, call, { id: 'b', type: 'directory', spec: {} });
+    await rowsOf(office.database, `update sources set suspended = true where id = 'b'`);
+    await rowsOf(office.database, `update accounts set revision = revision + 1`);
+    await engine.snapshots.fresh(account);
+    expect(await apply(office, 'a', [off])).toEqual(['applied']);
+  });
+});
+
+describe('what a source lacks', () => {
+  it('is noted by applies and not by plans, also in a row of its own for a source that only pushes', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    await apply(office, 'a', [off]);
+    const before = await readTables(office.database);
+    const planned = await planDesire(engine, call, desire('b', [on]));
+    expect([planned.outcome.ok, await readTables(office.database)]).toEqual([false, before]);
+    await apply(office, 'b', [on]);
+    expect(await wantedRows(office)).toMatchObject([
+      { id: 'b', wanted: { keys: ['Policy/p'], units: [{ kind: 'Policy', key: 'p', path: 'enabled', line: 7 }] } },
+    ]);
+  });
+
+  it('E69 is also what a plan would take on that waits for an approval', async () => {
+    await using office = await newOffice('postgres');
+    const groups = [1, 2, 3, 4].map((at) => document('Group', `g${at}`));
+    await apply(office, 'a', [off]);
+    await apply(office, 'b', groups);
+    expect(await apply(office, 'b', [policy('b.yaml', {})])).toEqual(['needs_approval']);
+    expect(await wantedRows(office)).toEqual([{ id: 'b', wanted: { keys: ['Policy/p'], units: [] } }]);
+    expect(await apply(office, 'b', [...groups, policy('b.yaml', {})])).toEqual(['applied']);
+    expect(await wantedRows(office)).toEqual([]);
+  });
+
+  it('is not known anew from documents that cannot be read', async () => {
+    await using office = await contradiction();
+    const noted = await wantedRows(office);
+    await apply(office, 'b', [], { problems: [{ code: 'yaml_invalid', message: 'broken' }] });
+    expect(await wantedRows(office)).toEqual(noted);
+  });
+});
