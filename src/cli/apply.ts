@@ -6,6 +6,7 @@ import { exit } from './exit.ts';
 import { failureDocument, writeJson } from './failure.ts';
 import { collectFiles, pathArgument } from './files.ts';
 import { planFlags } from './flags.ts';
+import { renderOutputs } from './outputs.ts';
 import { type Applied, requestApply, requestPlan, type StoredPlan, writesNothing } from './planning.ts';
 import { withProgress } from './progress.ts';
 import { approvalHint, renderPlan } from './render.ts';
@@ -77,8 +78,11 @@ async function decide({ flags, positionals, terminal }: Call, client: Client, pl
   const applied = await send(terminal, client, plan, approve);
   if (!applied.done)
     return refused(terminal, applied.plan, exit.approval, 'A guard tripped, so nothing was applied.', approvable());
-  if (!json) terminal.out(`${appliedText(applied)}\n`);
-  return { code: detailed ? exit.changes : exit.ok, document: documentOf(plan, true, applied.revision) };
+  if (!json) terminal.out(`${appliedText(applied)}\n${outputsText(applied)}`);
+  return {
+    code: detailed ? exit.changes : exit.ok,
+    document: { ...documentOf(plan, true, applied.revision), ...outputsPart(applied) },
+  };
 }
 
 /** Without somebody to ask and without leave to go on, nothing is done at all. */
@@ -126,6 +130,15 @@ function refused(terminal: Terminal, plan: PlanView, code: number, message: stri
 
 function appliedText({ revision }: Extract<Applied, { done: true }>): string {
   return revision === null ? 'Applied; there was nothing to write.' : `Applied as revision ${revision}.`;
+}
+
+/** What the server made up for new objects, which nobody sees again. */
+function outputsText({ outputs }: Extract<Applied, { done: true }>): string {
+  return outputs.length === 0 ? '' : `\nMade for new objects, and shown this once:\n${renderOutputs(outputs)}`;
+}
+
+function outputsPart({ outputs }: Extract<Applied, { done: true }>): object {
+  return outputs.length === 0 ? {} : { outputs };
 }
 
 function documentOf(plan: PlanView, applied: boolean, revision: number | null): object {

@@ -6,6 +6,7 @@ import type { PlanView } from '../plan/view.ts';
 import { type Answer, accept, type Client } from './client.ts';
 import type { Invocation } from './command.ts';
 import { exit, worstOf } from './exit.ts';
+import { type Output, outputsIn } from './outputs.ts';
 import { count } from './problems.ts';
 import { withProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
@@ -55,7 +56,13 @@ function pick(flags: Invocation['flags'], members: Readonly<Record<string, strin
 
 /** What applying a stored plan came to. */
 export type Applied =
-  | { readonly done: true; readonly plan: PlanView; readonly revision: number | null }
+  | {
+      readonly done: true;
+      readonly plan: PlanView;
+      readonly revision: number | null;
+      /** Values that the server made up, shown this once. */
+      readonly outputs: readonly Output[];
+    }
   | { readonly done: false; readonly plan: PlanView };
 
 /** Has the server apply a plan that it keeps: exactly what was shown, or nothing. */
@@ -66,8 +73,8 @@ export async function requestApply(client: Client, plan: StoredPlan, approve: st
   if (answer.status === 428 && isObject(body) && isObject(body['plan']))
     return { done: false, plan: planOf({ id: plan.id, ...body['plan'] }) };
   const accepted = accept(answer).body;
-  const revision = isObject(accepted) ? accepted['revision'] : undefined;
-  return { done: true, plan, revision: typeof revision === 'number' ? revision : null };
+  const { revision, outputs } = isObject(accepted) ? accepted : {};
+  return { done: true, plan, revision: typeof revision === 'number' ? revision : null, outputs: outputsIn(outputs) };
 }
 
 /** Whether applying the plan would write nothing. */

@@ -10,6 +10,7 @@ import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
 import { health } from './health.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
+import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
 import { schema } from './schema.ts';
 import { secretsKey, secretsRotate } from './secrets.ts';
@@ -34,6 +35,7 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     validate,
     plan,
     apply,
+    outputs,
     exportDocuments,
     status,
     health,

@@ -59,6 +59,7 @@ export async function planBatch(
       requestId: options.newRequestId(),
       commitRef,
       planId,
+      kept: waiting.mutation.keep?.(result),
       lease,
       at,
       events,

@@ -6,6 +6,7 @@ import type { Outcome, Plan } from '../plan/plan.ts';
 import { type CommitResult, commit } from '../store/commit.ts';
 import type { Database } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
+import type { SavedPlan } from '../store/plans.ts';
 import { catchUp } from '../store/snapshots.ts';
 import { type Planned, planBatch, type Waiting } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
@@ -24,6 +25,8 @@ export interface Mutation {
   readonly propose: Propose;
   readonly commitRef?: string;
   readonly planId?: string;
+  /** The plan as it has to be kept beside the revision, if it has to be. */
+  keep?(planned: Extract<Committed, { readonly ok: true }>): SavedPlan | undefined;
   /** Nothing is written unless this lease is held at that moment; throws `LeaseLost` when it is not. */
   readonly lease?: Lease;
 }

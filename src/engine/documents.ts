@@ -8,9 +8,11 @@ import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
 import type { Lease } from '../store/leases.ts';
+import type { SavedPlan } from '../store/plans.ts';
 import { movePositions } from '../store/positions.ts';
-import type { Propose } from './commit.ts';
+import type { Mutation, Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
+import { keepOutputs } from './outputs.ts';
 import { runInSlices } from './slices.ts';
 import { noteWanted, wantedIn } from './wanted.ts';
 
@@ -32,6 +34,8 @@ export interface Desire extends RequestedOptions {
   readonly planId?: string;
   /** The values that came along when somebody pushed the documents; absent for a source that the server reads. */
   readonly values?: PushedValues;
+  /** Nobody waits for the values that are shown once: they are kept with the plan until somebody reads them. */
+  readonly keepOutputs?: boolean;
   /** Nothing is written without this lease; throws `LeaseLost`. */
   readonly lease?: Lease;
 }
@@ -44,6 +48,8 @@ export type Reconciled =
       readonly revision?: number;
       readonly before: Snapshot;
       readonly after: Snapshot;
+      /** The plan that keeps values to be read once. */
+      readonly kept?: string;
     }
   | { readonly state: 'needs_approval'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
   | { readonly state: 'stale'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
@@ -107,8 +113,10 @@ interface Attempt {
 async function applyAgainst(engine: Engine, call: Call, desire: Desire, wanted: readonly Wanted[]): Promise<Attempt> {
   let halted: Reconciled | undefined;
   let lacks: Attempt['lacks'];
+  let kept: SavedPlan | undefined;
   const propose: Propose = async (before) => {
     halted = undefined;
+    kept = undefined;
     const outcome = await planOn(engine, call, before, desire, wanted);
     lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     if (!outcome.ok) return outcome;
@@ -119,18 +127,27 @@ async function applyAgainst(engine: Engine, call: Call, desire: Desire, wanted: 
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
   };
   const { commitRef, planId, lease } = desire;
+  const keep: Mutation['keep'] = (planned) => {
+    kept = keepOutputs(engine, call, desire.source, planned);
+    return kept;
+  };
   const committed = await engine.committer.mutate({
     ...call,
     propose,
     ...(commitRef === undefined ? {} : { commitRef }),
     ...(planId === undefined ? {} : { planId }),
     ...(lease === undefined ? {} : { lease }),
+    ...(desire.keepOutputs === true ? { keep } : {}),
   });
   if (!committed.ok) return { result: { state: 'invalid', problems: committed.problems }, lacks };
   if (halted !== undefined) return { result: halted, lacks };
   await moveDocuments(engine, call.account, desire.source, committed.plan.moves, committed.after);
   const { plan, revision, before, after } = committed;
-  const applied = { state: 'applied' as const, plan, ...(revision === undefined ? {} : { revision }), before, after };
+  const applied: Reconciled = {
+    ...{ state: 'applied', plan, before, after },
+    ...(revision === undefined ? {} : { revision }),
+    ...(kept === undefined ? {} : { kept: kept.id }),
+  };
   return { result: applied, lacks: { keys: [], units: [] } };
 }
 

@@ -1,12 +1,13 @@
 import type { Json } from '../lib/json.ts';
 import { Conflict, NotFound, UnsafePlan } from '../model/errors.ts';
 import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
-import { type Plan, subjectOf } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { type PlanView, viewPlan } from '../plan/view.ts';
 import { claimPlan, readPlan, type SavedPlan, savePlan, settlePlan } from '../store/plans.ts';
 import { applyDesire, type Desire, planDesire, type Reconciled } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
+import { type Output, outputsOf } from './outputs.ts';
 import { desireOf, keepDesire } from './plan-requests.ts';
 
 /** A plan that was applied. `revision` is null when there was nothing to write. */
@@ -15,14 +16,6 @@ export interface Applied {
   readonly revision: number | null;
   /** Values that the server made up for new objects: shown here and never again. */
   readonly outputs?: readonly Output[];
-}
-
-/** A value that is shown once. */
-export interface Output {
-  readonly kind: string;
-  readonly key: string;
-  readonly field: string;
-  readonly value: string;
 }
 
 const moved = 'the account moved since the plan was made, and applying it now would do something else; make a new plan';
@@ -64,6 +57,7 @@ export async function showPlan(engine: Engine, call: Call, id: string): Promise<
 /** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
 export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
   const saved = await requirePlan(engine, call, id);
+  if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
   const { outcome } = await planDesire(engine, call, desireOf(engine, saved, undefined));
   if (!outcome.ok || outcome.plan.digest !== saved.digest) throw new Conflict('stale', moved);
   return patchesOf(engine.registry, outcome.plan);
@@ -84,7 +78,10 @@ export async function applyPlan(engine: Engine, call: Call, id: string, approve?
     throw error;
   });
   // An applied plan is never given back, also when this last note fails.
-  await settlePlan(engine.database, call.account, id, { revision: applied.revision });
+  await settlePlan(engine.database, call.account, id, {
+    revision: applied.revision,
+    told: applied.outputs !== undefined,
+  });
   return applied;
 }
 
@@ -101,20 +98,12 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
     case 'stale':
       throw new Conflict('stale', moved);
     case 'applied':
-      return { plan: viewOf(result), revision: result.revision ?? null, ...outputsOf(result.plan) };
+      return { plan: viewOf(result), revision: result.revision ?? null, ...toldOutputs(result.plan) };
   }
 }
 
-function outputsOf(plan: Plan): Pick<Applied, 'outputs'> {
-  const outputs = plan.changes.flatMap((change) => {
-    const { id, kind, key, name } = subjectOf(change);
-    return Object.entries(plan.outputs.get(id) ?? {}).map(([field, value]) => ({
-      kind,
-      key: key ?? name,
-      field,
-      value,
-    }));
-  });
+function toldOutputs(plan: Plan): Pick<Applied, 'outputs'> {
+  const outputs = outputsOf(plan);
   return outputs.length === 0 ? {} : { outputs };
 }
 

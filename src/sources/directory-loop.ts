@@ -2,6 +2,7 @@ import { readInput } from '../documents/input.ts';
 import type { Reader } from '../documents/reader.ts';
 import { applyDesire, type Reconciled } from '../engine/documents.ts';
 import type { Engine } from '../engine/engine.ts';
+import { outputsKeptDays } from '../engine/outputs.ts';
 import { recordedStatus, recordSource, recordStatus } from '../engine/status.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
@@ -97,6 +98,7 @@ async function reconcile(
     place,
     prune: true,
     allowEmpty: false,
+    keepOutputs: true,
     ...since,
   });
   memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
@@ -121,6 +123,7 @@ function report(
           : `revision ${result.revision}: ${create} created, ${update} changed, ${deleted} deleted${claims > 0 ? `, ${claims} claimed or released` : ''}`;
       const message = `source ${name}: ${documents} documents, ${summary}`;
       tell({ level: 'info', message });
+      if (result.kept !== undefined) tell({ level: 'info', message: outputsHint(name, result.kept) });
       if (result.revision !== undefined) {
         const applied = { lastAppliedRevision: result.revision, lastAppliedAt: engine.now() };
         return { ...applied, state: 'applied', message, digest };
@@ -144,6 +147,11 @@ function report(
       return { ...lastApplied(last), state: 'invalid', message, digest, problems: result.problems.slice(0, 100) };
     }
   }
+}
+
+/** How to read what nobody was there to be shown. */
+function outputsHint(source: string, plan: string): string {
+  return `source ${source}: values were made for new objects, which can be read once within ${outputsKeptDays} days: \`heddle outputs ${plan}\``;
 }
 
 function lastApplied(status: Status | undefined): Partial<Status> {

@@ -8,7 +8,7 @@ type PartName =
   | `changed_${'objects' | 'sources'}`
   | `new_${Inserted}`;
 
-type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'overrides' | 'revisions' | 'changes' | 'events';
+type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'overrides' | 'revisions' | 'changes' | 'events' | 'plans';
 
 /** A lease without which nothing is written. */
 type Needed = Pick<Lease, 'name' | 'fence'>;
@@ -152,6 +152,11 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, head.last_event + x.at, (x.event ->> 'revision')::bigint, (x.event ->> 'created_at')::timestamptz, x.event ->> 'activity_code',
     x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email', x.event ->> 'target_id', (x.event -> 'meta')::jsonb
   from head, json_array_elements(${json(rows, add)}) with ordinality as x(event, at)`,
+  new_plans: (rows, add) => `
+  insert into plans (account_id, id, source_id, digest, state, request, result, base_revision, actor, applied_revision, created_at, expires_at, outputs)
+  select $1, x.id, x.source_id, x.digest, x.state, x.request, x.result, x.base_revision, x.actor, x.applied_revision, x.created_at, x.expires_at, x.outputs
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, source_id text, digest text, state text, request jsonb, result jsonb, base_revision bigint,
+    actor jsonb, applied_revision bigint, created_at timestamptz, expires_at timestamptz, outputs jsonb)`,
 };
 
 // `parts` has these keys and no others, in this order.

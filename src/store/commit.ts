@@ -6,6 +6,7 @@ import { statement } from './builder.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { AccountAccess } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
+import { appliedPlanRow } from './plans.ts';
 import { countRows, rowChanges } from './rows.ts';
 import { subjectIds } from './touched.ts';
 
@@ -68,6 +69,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     new_revisions: revisions.map(revisionRow),
     new_changes: history,
     new_events: events,
+    new_plans: revisions.flatMap(({ kept }) => (kept === undefined ? [] : [appliedPlanRow(kept)])),
   };
   const { text, parameters } = commitStatement(head, parts, leases);
   return { statement: statement(text, parameters), rows: countRows(rows) + history.length + events.length };
@@ -83,14 +85,14 @@ function sourceRows(base: Snapshot, next: Snapshot, at: string): readonly JsonOb
   });
 }
 
-function revisionRow({ revision, plan, actor, requestId, commitRef, planId, at }: RevisionInput): JsonObject {
+function revisionRow({ revision, plan, actor, requestId, commitRef, planId, kept, at }: RevisionInput): JsonObject {
   return {
     revision,
     created_at: at,
     actor: { ...actor },
     source_id: plan.source ?? null,
     commit_ref: commitRef ?? null,
-    plan_id: planId ?? null,
+    plan_id: kept?.id ?? planId ?? null,
     plan_digest: plan.digest,
     request_id: requestId,
     summary: { ...plan.counts, ...rollbackOf(plan) },

@@ -7,6 +7,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange } from '../model/units.ts';
 import type { Change, Claim, Plan } from '../plan/plan.ts';
 import type { Lease } from './leases.ts';
+import type { SavedPlan } from './plans.ts';
 
 /** One plan on its way into the store. */
 export interface RevisionInput {
@@ -17,6 +18,8 @@ export interface RevisionInput {
   readonly requestId: string;
   readonly commitRef?: string | undefined;
   readonly planId?: string | undefined;
+  /** The plan itself, when it has to be kept. */
+  readonly kept?: SavedPlan | undefined;
   /** Without this lease nothing is written. */
   readonly lease?: Lease | undefined;
   /** ISO 8601. */

@@ -17,6 +17,8 @@ export interface SavedPlan {
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly appliedRevision?: number;
+  /** Values that are shown once, sealed. */
+  readonly outputs?: string;
 }
 
 /** Saves a plan and forgets those that expired. */
@@ -86,10 +88,58 @@ export async function settlePlan(
   database: Database,
   account: string,
   id: string,
-  outcome: { readonly revision: number | null } | { readonly state: SavedPlan['state'] },
+  outcome:
+    | { readonly revision: number | null /** Whoever applied it was told its outputs. */; readonly told: boolean }
+    | { readonly state: SavedPlan['state'] },
 ): Promise<void> {
-  const change = 'state' in outcome ? { state: outcome.state } : { applied_revision: outcome.revision };
+  const change =
+    'state' in outcome
+      ? { state: outcome.state }
+      : { applied_revision: outcome.revision, outputs: outcome.told ? 'false' : null };
   await database.inAccount(account, [
     build.updateTable('plans').set(change).where('account_id', '=', account).where('id', '=', id).compile(),
   ]);
+}
+
+/** The row of an applied plan, as a commit writes it. */
+export function appliedPlanRow(plan: SavedPlan): JsonObject {
+  return {
+    id: plan.id,
+    source_id: plan.source,
+    digest: plan.digest,
+    state: plan.state,
+    request: plan.request,
+    result: plan.view,
+    base_revision: plan.baseRevision,
+    actor: plan.actor,
+    applied_revision: plan.appliedRevision ?? null,
+    created_at: plan.createdAt,
+    expires_at: plan.expiresAt,
+    outputs: plan.outputs ?? null,
+  };
+}
+
+/** Answers the sealed outputs of a plan and notes that they were read: whoever comes second finds them `read`. */
+export async function takeOutputs(
+  database: Database,
+  account: string,
+  id: string,
+  now: string,
+): Promise<'no plan' | 'none' | 'read' | { readonly sealed: string }> {
+  const [rows] = await database.inAccount(
+    account,
+    [
+      statement<{ readonly outputs: Json | null }>(
+        `with found as (select id, outputs from plans where account_id = $1 and id = $2 and expires_at >= $3 for update),
+         taken as (update plans p set outputs = 'false' from found where p.account_id = $1 and p.id = found.id and found.outputs is not null)
+         select outputs from found`,
+        [account, id, now],
+      ),
+    ],
+    { write: true },
+  );
+  const [row] = rows;
+  if (row === undefined) return 'no plan';
+  if (row.outputs === null) return 'none';
+  return typeof row.outputs === 'string' ? { sealed: row.outputs } : 'read';
 }

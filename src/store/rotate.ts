@@ -7,7 +7,7 @@ const places = [
   { table: 'declared', key: ['object_id', 'source_id'], columns: ['stated'] },
   { table: 'changes', key: ['revision', 'seq'], columns: ['units', 'image'] },
   { table: 'base_objects', key: ['object_id'], columns: ['image'] },
-  { table: 'plans', key: ['id'], columns: ['request', 'result'] },
+  { table: 'plans', key: ['id'], columns: ['request', 'result', 'outputs'] },
 ] as const;
 
 /** How many rows one step reads. */

@@ -105,6 +105,7 @@ export interface PlansTable {
   base_revision: number;
   actor: JsonColumn<JsonObject>;
   applied_revision: number | null;
+  outputs: ColumnType<Json | null, string | null | undefined, string | null>;
   created_at: Timestamp;
   expires_at: Timestamp;
   approved_by: ColumnType<JsonObject | null, string | null | undefined, string | null>;

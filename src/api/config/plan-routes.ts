@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { planDesire } from '../../engine/documents.ts';
 import { refusalOf } from '../../engine/objects.ts';
+import { readOutputs } from '../../engine/outputs.ts';
 import { applyNow, applyPlan, createPlan, patchPlan, showPlan } from '../../engine/saved-plans.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
@@ -24,6 +25,10 @@ export function addPlanRoutes(app: FastifyInstance, { engine, reader }: ConfigRo
   app.get('/api/config/plans/:id/patch', async (request) =>
     patchPlan(engine, callOf(request), parameter(request, 'id')),
   );
+  app.get('/api/config/plans/:id/outputs', async (request, reply) => {
+    const outputs = await readOutputs(engine, callOf(request), parameter(request, 'id'));
+    return reply.header('cache-control', 'no-store').send(outputs);
+  });
   app.post('/api/config/plans/:id/apply', async (request) => {
     const body = request.body === undefined ? {} : objectBody(request.body);
     return applyPlan(engine, callOf(request), parameter(request, 'id'), textOf(body, 'approve'));

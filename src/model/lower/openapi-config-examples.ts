@@ -59,6 +59,7 @@ export const configExamples = {
   ],
   approval: { approve: digest },
   applied: { plan, revision: 18 },
+  outputs: [{ kind: 'SetupKey', key: 'build-agents', field: 'key', value: 'A616097E-FCF0-48FA-9354-CA4A61142761' }],
   exported: [{ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'developers' }, spec: {} }],
   rotated: { rows: 128 },
   sources: [source],

@@ -35,6 +35,7 @@ export const configPaths: JsonObject = Object.fromEntries(
 
 /** What is read carries an ETag. */
 function cached(spec: Operation): Operation {
+  if (spec.once === true) return spec;
   const { parameters = [], headers = [] } = spec;
   return {
     ...spec,

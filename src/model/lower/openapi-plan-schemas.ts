@@ -159,6 +159,12 @@ export const planSchemas: JsonObject = {
       'expectDigest',
     ],
   ),
+  Output: object('A value that is shown once.', {
+    kind: text('The kind of the new object.'),
+    key: text('Its key, or its name.'),
+    field: text('The member of which this is the value.'),
+    value: text('The value.'),
+  }),
   Approval: object('What a plan that a guard stopped needs.', { approve: text('The digest of the plan.') }, [
     'approve',
   ]),
@@ -181,12 +187,7 @@ export const planSchemas: JsonObject = {
       outputs: {
         type: 'array',
         description: 'Values that the server made up for new objects: shown here and never again.',
-        items: object('A value that is shown once.', {
-          kind: text('The kind of the new object.'),
-          key: text('Its key, or its name.'),
-          field: text('The member of which this is the value.'),
-          value: text('The value.'),
-        }),
+        items: named('Output'),
       },
     },
     ['outputs'],

@@ -76,6 +76,18 @@ export const planItems: Items = {
       errors: [...common, 404, 412],
     },
   },
+  '/api/config/plans/{id}/outputs': {
+    get: {
+      id: 'readPlanOutputs',
+      tag,
+      summary: 'Read what an applied plan has to show once',
+      description:
+        'Values that the server made up for objects of documents that nobody was there to apply. The second time the answer is 410.',
+      answer: json(listOf('Output'), configExamples.outputs),
+      once: true,
+      errors: [...common, 404, 410],
+    },
+  },
   '/api/config/plans/{id}/apply': {
     post: {
       id: 'applyPlan',

@@ -1,6 +1,7 @@
 import * as createSchema from './0001_create_schema.ts';
 import * as addSyncLogs from './0002_add_sync_logs.ts';
 import * as addOwnership from './0003_add_ownership.ts';
+import * as addPlanOutputs from './0004_add_plan_outputs.ts';
 import * as addHistoryBase from './0005_add_history_base.ts';
 import * as addLeases from './0006_add_leases.ts';
 import * as addEventIndex from './0007_add_event_index.ts';
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   createSchema,
   addSyncLogs,
   addOwnership,
+  addPlanOutputs,
   addHistoryBase,
   addLeases,
   addEventIndex,

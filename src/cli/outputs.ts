@@ -1,0 +1,54 @@
+import { isObject } from '../lib/json.ts';
+import { Internal } from '../model/errors.ts';
+import { accept, clientSettings, connect } from './client.ts';
+import { defineCommand } from './command.ts';
+import { exit } from './exit.ts';
+import { writeJson } from './failure.ts';
+import { jsonFlag } from './flags.ts';
+import { printable } from './paint.ts';
+
+/** A value that the server made up and shows once. */
+export interface Output {
+  readonly kind: string;
+  readonly key: string;
+  readonly field: string;
+  readonly value: string;
+}
+
+export const outputs = defineCommand({
+  name: 'outputs',
+  summary: 'Read the values that the server made up for a plan that it applied, such as setup keys; once.',
+  details: 'The log line of a source that made some names the plan. After they were read nobody can read them again.',
+  argument: { placeholder: 'PLAN_ID', doc: 'the id of the applied plan' },
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [['heddle outputs d1ns4cafcndc00000000 --json', 'Hand new setup keys to a program']],
+  async run({ flags, positionals, config, terminal }) {
+    const [id = '', ...others] = positionals;
+    if (others.length > 0) {
+      terminal.note(`${terminal.notePaint('error', 'error:')} \`heddle outputs\` takes one plan at a time.\n`);
+      return exit.error;
+    }
+    const client = await connect(config);
+    const { body } = accept(await client.get(`/api/config/plans/${encodeURIComponent(id)}/outputs`));
+    const found = outputsIn(body);
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', outputs: found });
+    else terminal.out(found.length === 0 ? 'There is nothing to read.\n' : renderOutputs(found));
+    return exit.ok;
+  },
+});
+
+/** The values in an answer. */
+export function outputsIn(body: unknown): readonly Output[] {
+  const items: readonly unknown[] = Array.isArray(body) ? body : [];
+  return items.map((item) => {
+    if (isObject(item) && ['kind', 'key', 'field', 'value'].every((name) => typeof item[name] === 'string'))
+      return item as unknown as Output;
+    throw new Internal('The server answered with values that this program cannot read; use the heddle of the server.');
+  });
+}
+
+/** One line a value. */
+export function renderOutputs(found: readonly Output[]): string {
+  return found.map(({ kind, key, field, value }) => `${printable(`${kind} ${key}  ${field}: ${value}`)}\n`).join('');
+}

@@ -1,0 +1,173 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createReader } from '../../src/documents/reader.ts';
+import { runDirectoryLoop } from '../../src/sources/directory-loop.ts';
+import { build } from '../../src/store/builder.ts';
+import { sealAgain } from '../../src/store/rotate.ts';
+import { createVault } from '../../src/store/vault.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { doc } from './documents.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+const key = (name: string) =>
+  doc('SetupKey', name, `type: reusable\nexpires_in: 86400\nusage_limit: 0\nauto_groups: []`);
+const scim = doc('ScimIntegration', 'okta', 'prefix: p\nprovider: okta');
+
+/** A directory that is applied by itself; `heard` resolves with the first line that matches, from now on. */
+async function source(api: TestApi) {
+  const directory = await temporaryDirectory();
+  const reader = createReader();
+  const lines: string[] = [];
+  const waiting = new Set<(line: string) => void>();
+  const options = { engine: api.engine, reader, account: api.account, name: 'office', path: directory };
+  const tell = ({ message }: { readonly message: string }): void => {
+    lines.push(message);
+    for (const hear of waiting) hear(message);
+  };
+  const start = () => runDirectoryLoop({ ...options, settleMs: 5, tell });
+  const heard = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve) => {
+      const hear = (line: string): void => {
+        const found = pattern.exec(line);
+        if (found === null) return;
+        waiting.delete(hear);
+        resolve(found[1] ?? line);
+      };
+      waiting.add(hear);
+    });
+  return { directory, reader, lines, start, heard };
+}
+
+const planId = /heddle outputs (\w+)/;
+
+async function tablesOf({ engine, account }: TestApi): Promise<string> {
+  const tables = ['plans', 'objects', 'declared', 'changes', 'revisions', 'audit_events', 'sources'] as const;
+  const found = await engine.database.inAccount(
+    account,
+    tables.map((table) => build.selectFrom(table).selectAll().where('account_id', '=', account).compile()),
+  );
+  return JSON.stringify(found);
+}
+
+describe('values that a source makes the server make up', () => {
+  it('E123 are kept sealed with the applied plan, read once, and then gone', async () => {
+    await using api = await testApi();
+    const { directory, reader, lines, start, heard } = await source(api);
+    await writeFile(join(directory, 'keys.yaml'), `${key('agents')}---\n${key('desks')}---\n${scim}`);
+    const told = heard(planId);
+    const stop = start();
+    const id = await told;
+    const url = `/api/config/plans/${id}`;
+    expect((await api.call('GET', url)).body).toMatchObject({
+      state: 'applied',
+      source: 'office',
+      counts: { create: 3 },
+    });
+    expect((await api.call('GET', '/api/config/revisions?limit=1')).body[0]).toMatchObject({
+      plan: id,
+      source: 'office',
+    });
+    const first = await api.call('GET', `${url}/outputs`);
+    expect([first.status, first.headers['cache-control'], first.headers['etag']]).toEqual([200, 'no-store', undefined]);
+    expect(first.body).toEqual([
+      { kind: 'ScimIntegration', key: 'okta', field: 'auth_token', value: expect.stringMatching(/^nbs_/) },
+      { kind: 'SetupKey', key: 'agents', field: 'key', value: expect.stringMatching(/^[0-9A-F-]{36}$/) },
+      { kind: 'SetupKey', key: 'desks', field: 'key', value: expect.stringMatching(/^[0-9A-F-]{36}$/) },
+    ]);
+    const again = await api.call('GET', `${url}/outputs`);
+    expect([again.status, again.body.message]).toEqual([410, expect.stringContaining('were read already')]);
+    const tables = await tablesOf(api);
+    for (const { value } of first.body) {
+      expect(tables).not.toContain(value);
+      expect(lines.join('\n')).not.toContain(value);
+    }
+    const [shown] = (await api.call('GET', '/api/setup-keys')).body;
+    const made = first.body.find(({ key: name }: { key: string }) => name === shown.name);
+    expect(made.value.startsWith(shown.key.replace(/\*+$/, ''))).toBe(true);
+    await stop();
+    await reader.close();
+  });
+
+  it('are made once: what is applied again makes none, and what comes later is in a plan of its own', async () => {
+    await using api = await testApi();
+    const { directory, reader, lines, start, heard } = await source(api);
+    await writeFile(join(directory, 'a.yaml'), key('first'));
+    let told = heard(planId);
+    let stop = start();
+    const first = await told;
+    await stop();
+    const quiet = heard(/(nothing to do)/);
+    stop = start();
+    await quiet;
+    told = heard(planId);
+    await writeFile(join(directory, 'b.yaml'), key('second'));
+    const second = await told;
+    expect(lines.filter((line) => planId.test(line))).toHaveLength(2);
+    const keysOf = async (id: string) =>
+      (await api.call('GET', `/api/config/plans/${id}/outputs`)).body.map((output: { key: string }) => output.key);
+    expect([await keysOf(first), await keysOf(second)]).toEqual([['first'], ['second']]);
+    await stop();
+    await reader.close();
+  });
+
+  it('are read once only, also by many at the same time', async () => {
+    await using api = await testApi();
+    const { directory, reader, start, heard } = await source(api);
+    await writeFile(join(directory, 'a.yaml'), key('raced'));
+    const told = heard(planId);
+    const stop = start();
+    const url = `/api/config/plans/${await told}/outputs`;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => api.call('GET', url)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 410)]);
+    await stop();
+    await reader.close();
+  });
+
+  it('survive a change of the key for secrets at rest', async () => {
+    const old = new Uint8Array(32).fill(1);
+    await using api = await testApi('postgres', { vault: createVault([old]) });
+    const { directory, reader, start, heard } = await source(api);
+    await writeFile(join(directory, 'a.yaml'), key('kept'));
+    const told = heard(planId);
+    const stop = start();
+    const id = await told;
+    await stop();
+    await reader.close();
+    const vault = createVault([new Uint8Array(32).fill(2), old]);
+    expect(await sealAgain(api.engine.database, vault)).toBeGreaterThan(0);
+    const tables = await tablesOf(api);
+    expect([tables.includes(`sealed:${vault.keyId}:`), tables.includes(`sealed:${createVault([old]).keyId}:`)]).toEqual(
+      [true, false],
+    );
+    Object.assign(api.engine.means, { vault });
+    expect((await api.call('GET', `/api/config/plans/${id}/outputs`)).body).toMatchObject([{ key: 'kept' }]);
+  });
+});
+
+describe('values of a plan that somebody applies', () => {
+  const push = (text: string) => ({ source: 'team', files: [{ path: 'keys.yaml', text }] });
+
+  it('E123 are in the answer, and count as read', async () => {
+    await using api = await testApi();
+    const plan = (await api.call('POST', '/api/config/plans', push(key('agents')))).body;
+    const url = `/api/config/plans/${plan.id}`;
+    expect((await api.call('GET', `${url}/outputs`)).body).toEqual([]);
+    const applied = await api.call('POST', `${url}/apply`);
+    expect(applied.body.outputs).toMatchObject([{ kind: 'SetupKey', key: 'agents', field: 'key' }]);
+    expect((await api.call('POST', `${url}/apply`)).body.outputs).toBeUndefined();
+    const read = await api.call('GET', `${url}/outputs`);
+    expect([read.status, read.body.code]).toEqual([410, 410]);
+    expect(await tablesOf(api)).not.toContain(applied.body.outputs[0].value);
+  });
+
+  it('are none where nothing was made up, and nowhere for a plan that nobody knows', async () => {
+    await using api = await testApi();
+    const plan = (await api.call('POST', '/api/config/plans', push(doc('Group', 'plain', '{}')))).body;
+    await api.call('POST', `/api/config/plans/${plan.id}/apply`);
+    const none = await api.call('GET', `/api/config/plans/${plan.id}/outputs`);
+    expect([none.status, none.body]).toEqual([200, []]);
+    const unknown = await api.call('GET', '/api/config/plans/nobody/outputs');
+    expect([unknown.status, unknown.body.message]).toEqual([404, expect.stringContaining('not found')]);
+  });
+});
