@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { NeedsApproval } from '../engine/saved-plans.ts';
+import { NeedsApproval } from '../engine/approvals.ts';
 import {
   Conflict,
   type ConflictReason,
@@ -28,6 +28,9 @@ const conflictStatus: Readonly<Record<ConflictReason, number>> = {
   stale: 412,
   precondition: 412,
   gone: 410,
+  refused: 409,
+  running: 409,
+  locked: 423,
 };
 
 /** The HTTP status of an exception: the only such mapping. */
@@ -55,9 +58,14 @@ export function createErrorHandler(report: (error: unknown, request: FastifyRequ
     const status = statusOf(error);
     if (status === 500) report(error, request);
     void reply.code(status).header('cache-control', 'no-store');
-    if (status === 503) void reply.header('retry-after', '1');
+    if (isPassing(error, status)) void reply.header('retry-after', '1');
     void reply.send(bodyOf(error, status));
   };
+}
+
+/** Whether trying again soon is all there is to do. */
+function isPassing(error: unknown, status: number): boolean {
+  return status === 503 || status === 423 || (error instanceof Conflict && error.reason === 'running');
 }
 
 function bodyOf(error: unknown, status: number): ErrorBody & { readonly plan?: unknown } {

@@ -12,6 +12,7 @@ export interface Waiting {
   readonly mutation: Mutation;
   /** When it came, by the clock of the process. */
   readonly since: number;
+  readonly requestId: string;
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
@@ -43,9 +44,10 @@ export async function planBatch(
   const results: Planned['results'][number][] = [];
   const at = options.now();
   for (const waiting of batch) {
-    const { actor, commitRef, planId, lease } = waiting.mutation;
+    const { mutation, requestId } = waiting;
+    const { actor, commitRef, planId, approved, lease } = mutation;
     const isLost = lease !== undefined && lost.has(lease.name);
-    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, waiting.mutation);
+    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation);
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const events = [
@@ -56,13 +58,14 @@ export async function planBatch(
       revision: result.revision,
       plan: result.plan,
       actor,
-      requestId: options.newRequestId(),
+      requestId,
       commitRef,
       planId,
-      kept: waiting.mutation.keep?.(result),
+      approved,
+      kept: mutation.keep?.(result),
       lease,
       at,
-      events,
+      events: [...events, ...(mutation.audit?.(result.plan) ?? [])],
     });
     tip = result.after;
   }

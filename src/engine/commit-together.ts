@@ -19,6 +19,8 @@ export interface SharedMutation {
   readonly entries?: readonly DirectoryEntry[];
   /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
   propose(stateOf: (account: string) => Snapshot): Readonly<Record<string, Outcome>>;
+  /** As of `Mutation`. */
+  requestId?(): string;
 }
 
 /** What became of it: the states afterwards by account, or what is wrong. `taken`: a value of the directory. */
@@ -28,13 +30,14 @@ export type CommittedTogether =
 
 /** Plans on the states at hand and writes everything in one transaction; plans again when others were faster. */
 export async function mutateTogether(options: CommitterOptions, mutation: SharedMutation): Promise<CommittedTogether> {
+  const requestId = mutation.requestId?.();
   for (let attempt = 0; attempt < attempts; attempt++) {
     const states = await readStates(options, mutation);
     const outcomes = Object.entries(mutation.propose((account) => stateIn(states, account)));
     const problems = outcomes.flatMap(([, outcome]) => (outcome.ok ? [] : outcome.problems));
     if (problems.length > 0) return { ok: false, problems };
     const steps = outcomes.flatMap(([account, outcome]) =>
-      outcome.ok ? [stepOf(options, mutation.actor, stateIn(states, account), outcome)] : [],
+      outcome.ok ? [stepOf(options, { actor: mutation.actor, requestId }, stateIn(states, account), outcome)] : [],
     );
     const result = await write(options, mutation, steps);
     if (result === 'taken') return { ok: false, problems: [], taken: true };
@@ -72,13 +75,13 @@ interface AccountStep {
 
 function stepOf(
   { now, newRequestId }: CommitterOptions,
-  actor: Actor,
+  { actor, requestId = newRequestId() }: { readonly actor: Actor; readonly requestId: string | undefined },
   base: Snapshot,
   { plan, next }: Extract<Outcome, { readonly ok: true }>,
 ): AccountStep {
   if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
   const events = auditEvents(plan, base, next);
-  const revision = { revision: next.revision, plan, actor, requestId: newRequestId(), at: now(), events };
+  const revision = { revision: next.revision, plan, actor, requestId, at: now(), events };
   return { plan, input: { base, next, revisions: [revision] } };
 }
 

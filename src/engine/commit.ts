@@ -1,5 +1,6 @@
 import type { Actor } from '../model/actor.ts';
-import { Unavailable } from '../model/errors.ts';
+import { Conflict, Unavailable } from '../model/errors.ts';
+import type { AuditEvent } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
@@ -29,6 +30,12 @@ export interface Mutation {
   keep?(planned: Extract<Committed, { readonly ok: true }>): SavedPlan | undefined;
   /** Nothing is written unless this lease is held at that moment; throws `LeaseLost` when it is not. */
   readonly lease?: Lease;
+  /** The digest of a plan that may pass its guards. */
+  readonly approved?: string;
+  /** Makes the id of the request, so that a repetition of it is recognised; absent: one of its own. */
+  requestId?(): string;
+  /** What is recorded beside the changes themselves. */
+  audit?(plan: Plan): readonly AuditEvent[];
 }
 
 /** What became of a mutation. `revision` is absent when there was nothing to write. */
@@ -87,7 +94,8 @@ export function createCommitter(options: CommitterOptions): Committer {
     mutate(mutation) {
       return new Promise((resolve, reject) => {
         const queue = queues.get(mutation.account);
-        const waiting = { mutation, since: performance.now(), resolve, reject };
+        const requestId = mutation.requestId?.() ?? options.newRequestId();
+        const waiting = { mutation, requestId, since: performance.now(), resolve, reject };
         if (queue !== undefined) {
           queue.push(waiting);
           return;
@@ -114,16 +122,22 @@ async function commitBatch(options: CommitterOptions, account: string, batch: re
   try {
     planned = await writeBatch(options, account, batch);
   } catch (error) {
-    if (batch.length === 1 || error instanceof Unavailable) {
+    if (batch.length === 1 || isAboutAll(error)) {
       for (const waiting of batch) waiting.reject(error);
       return;
     }
-    options.defect('the database refused a batch, which is now written one by one', error);
+    if (!(error instanceof Conflict))
+      options.defect('the database refused a batch, which is now written one by one', error);
     for (const waiting of batch) await commitBatch(options, account, [waiting]);
     return;
   }
   // What is written is written: nothing that fails from here on may plan it again.
   finish(options, planned);
+}
+
+/** Whether writing one by one would end the same way. */
+function isAboutAll(error: unknown): boolean {
+  return error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
 }
 
 async function writeBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<Planned> {

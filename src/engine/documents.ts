@@ -1,4 +1,5 @@
 import type { Document } from '../model/document.ts';
+import type { AuditEvent } from '../model/kind.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { meansOfPush, type PushedValues } from '../model/values.ts';
@@ -30,6 +31,8 @@ export interface Desire extends RequestedOptions {
   readonly approve?: string;
   /** Refuses any other plan than this one. */
   readonly expectDigest?: string;
+  /** Refuses to plan on any other revision than this one. */
+  readonly expectBase?: number;
   readonly commitRef?: string;
   readonly planId?: string;
   /** The values that came along when somebody pushed the documents; absent for a source that the server reads. */
@@ -126,7 +129,7 @@ async function applyAgainst(engine: Engine, call: Call, desire: Desire, wanted: 
     // A plan that may not be applied proposes nothing.
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
   };
-  const { commitRef, planId, lease } = desire;
+  const { commitRef, planId, lease, approve } = desire;
   const keep: Mutation['keep'] = (planned) => {
     kept = keepOutputs(engine, call, desire.source, planned);
     return kept;
@@ -134,6 +137,8 @@ async function applyAgainst(engine: Engine, call: Call, desire: Desire, wanted: 
   const committed = await engine.committer.mutate({
     ...call,
     propose,
+    audit: (plan) => [appliedEvent(plan, desire)],
+    ...(approve === undefined ? {} : { approved: approve }),
     ...(commitRef === undefined ? {} : { commitRef }),
     ...(planId === undefined ? {} : { planId }),
     ...(lease === undefined ? {} : { lease }),
@@ -151,9 +156,23 @@ async function applyAgainst(engine: Engine, call: Call, desire: Desire, wanted: 
   return { result: applied, lacks: { keys: [], units: [] } };
 }
 
+/** What is recorded of a source whose documents became a revision. */
+function appliedEvent({ source = '', digest, counts }: Plan, { planId, commitRef }: Desire): AuditEvent {
+  const { create, update, delete: gone } = counts;
+  return {
+    code: 'config.applied',
+    ...(planId === undefined ? {} : { target: planId }),
+    meta: {
+      ...{ source, digest, created: String(create), updated: String(update), deleted: String(gone) },
+      ...(planId === undefined ? {} : { plan: planId }),
+      ...(commitRef === undefined ? {} : { commit: commitRef }),
+    },
+  };
+}
+
 function haltOf(plan: Plan, desire: Desire, before: Snapshot, after: Snapshot): Reconciled | undefined {
-  if (desire.expectDigest !== undefined && desire.expectDigest !== plan.digest)
-    return { state: 'stale', plan, before, after };
+  const { expectDigest = plan.digest, expectBase = before.revision } = desire;
+  if (expectDigest !== plan.digest || expectBase !== before.revision) return { state: 'stale', plan, before, after };
   if (plan.guards.length > 0 && desire.approve !== plan.digest) return { state: 'needs_approval', plan, before, after };
   return undefined;
 }

@@ -54,4 +54,6 @@ export interface Call {
   readonly actor: Actor;
   /** The caller has seen this revision: what it asks for is decided on it or a later one. */
   readonly revision: number;
+  /** Ids of what the request commits: the same ones when the request is repeated. Absent: it cannot be repeated. */
+  requestId?(): string;
 }

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
-import { InvalidInput } from '../model/errors.ts';
+import { Conflict } from '../model/errors.ts';
 import type { PushedValues } from '../model/values.ts';
+import { engineVersionOf } from '../plan/engine-version.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { SavedPlan } from '../store/plans.ts';
 import type { Desire } from './documents.ts';
@@ -14,19 +15,29 @@ interface Kept {
 }
 
 /** What a saved plan keeps of a desire. */
-export function keepDesire({ means }: Engine, desire: Desire): JsonObject {
-  const { documents, values } = desire;
+export function keepDesire({ means, registry }: Engine, desire: Desire): JsonObject {
+  const { documents, values, expectBase } = desire;
   const kept: Kept = { documents, ...(values === undefined ? {} : { values }) };
-  // Options are plain data.
-  const options = requestedOptions(desire) as unknown as JsonObject;
-  return { sealed: means.vault.seal(JSON.stringify(kept)), options };
+  return {
+    engine: engineVersionOf(registry),
+    sealed: means.vault.seal(JSON.stringify(kept)),
+    // Options are plain data.
+    options: requestedOptions(desire) as unknown as JsonObject,
+    strictBase: expectBase !== undefined,
+  };
 }
 
-/** The desire of a saved plan; it lets through the plan that was shown, and no other. Throws for a plan of another version. */
-export function desireOf({ means }: Engine, saved: SavedPlan, approve: string | undefined): Desire {
-  const { sealed, options } = saved.request;
-  if (typeof sealed !== 'string' || !isObject(options))
-    throw new InvalidInput(`plan ${saved.id} was saved by another version; make a new one`);
+/**
+ * The desire of a saved plan; it wants the plan that was shown, and no other. Throws `Conflict` (`stale`) for a plan of
+ * another version of the program.
+ */
+export function desireOf({ means, registry }: Engine, saved: SavedPlan): Desire {
+  const { engine, sealed, options, strictBase } = saved.request;
+  if (engine !== engineVersionOf(registry) || typeof sealed !== 'string' || !isObject(options))
+    throw new Conflict(
+      'stale',
+      `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
+    );
   // Written by `keepDesire` alone.
   const kept: Kept = JSON.parse(means.vault.open(sealed));
   return {
@@ -36,7 +47,7 @@ export function desireOf({ means }: Engine, saved: SavedPlan, approve: string | 
     place: (problems) => problems,
     ...requestedOptions(options as RequestedOptions),
     expectDigest: saved.digest,
+    ...(strictBase === true ? { expectBase: saved.baseRevision } : {}),
     planId: saved.id,
-    ...(approve === undefined ? {} : { approve }),
   };
 }

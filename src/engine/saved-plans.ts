@@ -1,24 +1,15 @@
 import type { Json } from '../lib/json.ts';
-import { Conflict, NotFound, UnsafePlan } from '../model/errors.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import { Conflict, NotFound } from '../model/errors.ts';
+import type { Snapshot } from '../model/snapshot.ts';
 import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type PlanView, viewPlan } from '../plan/view.ts';
-import { claimPlan, readPlan, type SavedPlan, savePlan, settlePlan } from '../store/plans.ts';
-import { applyDesire, type Desire, planDesire, type Reconciled } from './documents.ts';
+import { type PlanState, type PlanView, viewPlan } from '../plan/view.ts';
+import { listPlans, type PlanHead, readPlan, type SavedPlan, type StoredState, savePlan } from '../store/plans.ts';
+import { type Desire, planDesire } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
-import { type Output, outputsOf } from './outputs.ts';
 import { desireOf, keepDesire } from './plan-requests.ts';
-
-/** A plan that was applied. `revision` is null when there was nothing to write. */
-export interface Applied {
-  readonly plan: PlanView;
-  readonly revision: number | null;
-  /** Values that the server made up for new objects: shown here and never again. */
-  readonly outputs?: readonly Output[];
-}
-
-const moved = 'the account moved since the plan was made, and applying it now would do something else; make a new plan';
 
 /** Plans expire after a day. */
 const lifetime = 24 * 60 * 60 * 1000;
@@ -27,109 +18,141 @@ const lifetime = 24 * 60 * 60 * 1000;
 export async function createPlan(engine: Engine, call: Call, desire: Desire): Promise<PlanView> {
   const { outcome, before } = await planDesire(engine, call, desire);
   if (!outcome.ok) throw refusalOf(outcome.problems);
+  const { digest } = outcome.plan;
+  if (desire.expectDigest !== undefined && desire.expectDigest !== digest) throw unexpectedDigest(digest);
+  return await storePlan(engine, call, desire, { plan: outcome.plan, before, after: outcome.next });
+}
+
+/** The refusal of a plan that does something else than was expected. */
+export function unexpectedDigest(digest: string): Conflict {
+  return new Conflict(
+    'stale',
+    `the plan has the digest ${digest} now, which is not the expected one; look at the plan again`,
+  );
+}
+
+/** A plan with the states that it leads from and to. */
+export interface Planned {
+  readonly plan: Plan;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
+/** Keeps a plan. */
+export async function storePlan(
+  engine: Engine,
+  call: Call,
+  desire: Desire,
+  { plan, before, after }: Planned,
+): Promise<PlanView> {
   const now = engine.now();
-  const id = engine.newId();
-  const state = outcome.plan.guards.length > 0 ? 'needs_approval' : 'ready';
-  const expiresAt = new Date(Date.parse(now) + lifetime).toISOString();
-  const view: PlanView = { ...viewPlan(outcome.plan, before, outcome.next), id, state, expiresAt };
-  await savePlan(engine.database, call.account, {
+  // A request that is repeated finds the plan that it made.
+  const id = call.requestId === undefined ? engine.newId() : sha256(call.requestId()).slice(0, 20);
+  const saved: SavedPlan = {
     id,
     source: desire.source,
-    digest: outcome.plan.digest,
-    state,
+    digest: plan.digest,
+    state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
     request: keepDesire(engine, desire),
     // A view is plain data.
-    view: view as unknown as Json,
-    baseRevision: outcome.plan.base,
-    actor: { ...call.actor },
+    view: viewPlan(plan, before, after) as unknown as Json,
+    baseRevision: plan.base,
+    actor: call.actor,
     createdAt: now,
-    expiresAt,
-  });
-  return view;
+    expiresAt: new Date(Date.parse(now) + lifetime).toISOString(),
+  };
+  await savePlan(engine.database, call.account, saved);
+  return call.requestId === undefined ? viewOf(engine, saved) : await showPlan(engine, call, id);
 }
 
 /** The view of a saved plan. Throws `NotFound`. */
 export async function showPlan(engine: Engine, call: Call, id: string): Promise<PlanView> {
-  const saved = await requirePlan(engine, call, id);
-  return { ...(saved.view as unknown as PlanView), state: saved.state };
+  return viewOf(engine, await requirePlan(engine, call, id));
+}
+
+function viewOf(engine: Engine, saved: SavedPlan): PlanView {
+  // Written by `storePlan` alone.
+  return { ...(saved.view as unknown as PlanView), ...standingOf(engine, saved) };
+}
+
+/** How a stored plan stands, and who did what with it. */
+function standingOf(engine: Engine, head: PlanHead) {
+  const { id, createdAt, actor, expiresAt, approvedAt, approvedBy, appliedRevision, failure } = head;
+  return {
+    ...{ id, state: stateOf(engine, head), createdAt, createdBy: actor, expiresAt },
+    ...(approvedAt === undefined ? {} : { approvedAt }),
+    ...(approvedBy === undefined ? {} : { approvedBy }),
+    ...(appliedRevision === undefined ? {} : { appliedRevision }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** How a stored plan stands now. */
+export function stateOf(engine: Engine, { state, expiresAt }: PlanHead): PlanState {
+  return openStates.includes(state) && expiresAt <= engine.now() ? 'expired' : state;
+}
+
+const openStates: readonly StoredState[] = ['ready', 'needs_approval', 'approved'];
+
+/** A stored plan without its changes. */
+export type PlanSummary = Omit<PlanView, 'changes' | 'claims' | 'guards' | 'warnings'>;
+
+/** The stored plans of the account, newest first. */
+export async function summarisePlans(
+  engine: Engine,
+  { account }: Call,
+  { source, state, limit }: { readonly source?: string; readonly state?: PlanState; readonly limit: number },
+): Promise<readonly PlanSummary[]> {
+  const heads = await listPlans(engine.database, account, {
+    ...(source === undefined ? {} : { source }),
+    ...stateFilter(engine, state),
+    limit,
+  });
+  return heads.map(({ counts, ...head }) => ({
+    formatVersion: '1.0',
+    ...standingOf(engine, head),
+    source: head.source,
+    digest: head.digest,
+    baseRevision: head.baseRevision,
+    // The counts of a view.
+    counts: counts as unknown as PlanView['counts'],
+  }));
+}
+
+function stateFilter(engine: Engine, state: PlanState | undefined) {
+  if (state === undefined) return {};
+  if (state === 'expired') return { states: openStates, expiredAt: engine.now() };
+  return openStates.includes(state) ? { states: [state], validAt: engine.now() } : { states: [state] };
+}
+
+/** The approval that lets a plan of this source with this digest pass its guards, if somebody gave one that still holds. */
+export async function findApproval(
+  engine: Engine,
+  account: string,
+  source: string,
+  digest: string,
+): Promise<PlanHead | undefined> {
+  const filter = { source, digest, states: ['approved'], validAt: engine.now(), limit: 1 } as const;
+  const [found] = await listPlans(engine.database, account, filter);
+  return found;
 }
 
 /** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
 export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
   const saved = await requirePlan(engine, call, id);
   if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
-  const { outcome } = await planDesire(engine, call, desireOf(engine, saved, undefined));
-  if (!outcome.ok || outcome.plan.digest !== saved.digest) throw new Conflict('stale', moved);
+  const { outcome } = await planDesire(engine, call, desireOf(engine, saved));
+  if (!outcome.ok || outcome.plan.digest !== saved.digest)
+    throw new Conflict(
+      'stale',
+      `the account moved since plan ${id} was made, and it would do something else now; make a new plan`,
+    );
   return patchesOf(engine.registry, outcome.plan);
 }
 
-/**
- * Applies a saved plan: it is computed again on the account as it is now, and refused when it would do anything else than
- * what was shown. Throws `Conflict` (`stale`), `UnsafePlan` without the approval it needs, `NotFound`.
- */
-export async function applyPlan(engine: Engine, call: Call, id: string, approve?: string): Promise<Applied> {
-  const saved = await requirePlan(engine, call, id);
-  if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
-  if (saved.state === 'needs_approval' && approve !== saved.digest) throw unsafe(saved.view as unknown as PlanView);
-  if (!(await claimPlan(engine.database, call.account, id)))
-    throw new Conflict('stale', `plan ${id} is being applied already`);
-  const applied = await applyNow(engine, call, desireOf(engine, saved, approve)).catch(async (error) => {
-    await settlePlan(engine.database, call.account, id, { state: saved.state });
-    throw error;
-  });
-  // An applied plan is never given back, also when this last note fails.
-  await settlePlan(engine.database, call.account, id, {
-    revision: applied.revision,
-    told: applied.outputs !== undefined,
-  });
-  return applied;
-}
-
-/** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
-export async function applyNow(engine: Engine, call: Call, desire: Desire): Promise<Applied> {
-  const result = await applyDesire(engine, call, desire);
-  switch (result.state) {
-    case 'invalid':
-      // A saved plan was valid when it was made: what is wrong with it now is what moved.
-      if (desire.planId !== undefined) throw new Conflict('stale', moved, { problems: result.problems });
-      throw refusalOf(result.problems);
-    case 'needs_approval':
-      throw unsafe(viewOf(result));
-    case 'stale':
-      throw new Conflict('stale', moved);
-    case 'applied':
-      return { plan: viewOf(result), revision: result.revision ?? null, ...toldOutputs(result.plan) };
-  }
-}
-
-function toldOutputs(plan: Plan): Pick<Applied, 'outputs'> {
-  const outputs = outputsOf(plan);
-  return outputs.length === 0 ? {} : { outputs };
-}
-
-function viewOf(result: Exclude<Reconciled, { readonly state: 'invalid' }>): PlanView {
-  return viewPlan(result.plan, result.before, result.after);
-}
-
-/** The refusal of a plan with tripped guards, with the plan so that it can be shown. */
-export class NeedsApproval extends UnsafePlan {
-  readonly plan: PlanView;
-
-  constructor(plan: PlanView) {
-    super(
-      `the plan needs an approval: ${plan.guards.map((guard) => guard.message).join('; ')}. Approve the digest ${plan.digest} to let exactly this plan through`,
-    );
-    this.plan = plan;
-  }
-}
-
-function unsafe(plan: PlanView): NeedsApproval {
-  return new NeedsApproval(plan);
-}
-
-async function requirePlan(engine: Engine, call: Call, id: string): Promise<SavedPlan> {
+/** A stored plan of the caller's account. Throws `NotFound`. */
+export async function requirePlan(engine: Engine, call: Call, id: string): Promise<SavedPlan> {
   const saved = await readPlan(engine.database, call.account, id);
-  if (saved === undefined || saved.expiresAt < engine.now())
-    throw new NotFound(`plan ${id} not found; plans are kept for a day`);
+  if (saved === undefined) throw new NotFound(`plan ${id} not found; plans are kept for a week after they expire`);
   return saved;
 }

@@ -14,11 +14,15 @@ export const tenantKind = 'MSPTenant';
 /** Writes the parts of all accounts or none; answers the state of the caller's account afterwards. */
 export async function changeTogether(
   engine: Engine,
-  { account, actor }: Call,
+  { account, actor, requestId }: Call,
   mutation: Omit<SharedMutation, 'actor'>,
   taken = '',
 ): Promise<Snapshot> {
-  const committed = await engine.committer.mutateTogether({ ...mutation, actor });
+  const committed = await engine.committer.mutateTogether({
+    ...mutation,
+    actor,
+    ...(requestId === undefined ? {} : { requestId }),
+  });
   if (committed.ok) return committed.after.get(account) ?? (await engine.snapshots.current(account));
   throw committed.taken === true ? new Conflict('taken', taken) : refusalOf(committed.problems);
 }

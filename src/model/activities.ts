@@ -168,4 +168,8 @@ export const activities: Readonly<Record<string, string>> = {
   'msp.tenant.verify': 'Domain of a tenant verified',
   'msp.tenant.unlink': 'Tenant unlinked',
   'msp.tenant.subscription': 'Subscription of a tenant updated',
+  'config.applied': 'Documents of a source were applied',
+  'config.failed': 'Applying documents failed',
+  'config.plan.approved': 'A plan was approved',
+  'config.plan.needs_approval': 'A plan waits for an approval',
 };

@@ -18,7 +18,14 @@ export abstract class HeddleError extends Error {
 export class NotFound extends HeddleError {}
 
 /** What reasons a `Conflict` can have; the edge gives each its status. */
-export type ConflictReason = 'taken' | 'in_use' | 'linked' | 'managed_field' | 'stale' | 'precondition' | 'gone';
+export type ConflictReason =
+  | ('taken' | 'in_use' | 'linked' | 'managed_field' | 'stale' | 'precondition' | 'gone')
+  /** It is not to be done in this state: approving a plan that was applied. */
+  | 'refused'
+  /** The same request is being carried out, or was, and its answer is not there yet. */
+  | 'running'
+  /** Another writer holds the account. */
+  | 'locked';
 
 /** The state of the account forbids it: a taken name, an object in use, a managed field, a stale plan, what was there once. */
 export class Conflict extends HeddleError {

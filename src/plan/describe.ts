@@ -47,7 +47,8 @@ function detail(value: Json | undefined): string {
   return value === undefined || value === true || typeof value === 'object' ? '' : ` ${brief(value)}`;
 }
 
-function brief(value: Json): string {
+/** A value on a line, cut short when it is long. */
+export function brief(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

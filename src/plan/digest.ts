@@ -2,12 +2,11 @@ import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
 
-/** Raised when the meaning of a digest changes: plans of older programs are then planned again. */
-const version = 1;
-
 /** What the digest covers beside the changes themselves. */
 export interface DigestInput {
   readonly account: string;
+  /** What else decides what the plan does: see `engineVersionOf`. */
+  readonly engine: string;
   readonly source?: string | undefined;
   readonly options: JsonObject;
   readonly changes: readonly Change[];
@@ -32,9 +31,9 @@ export function digestOf(input: DigestInput): string {
     ...identity(claim, created),
     stated: claim.after.declared.map((declaration) => [declaration.source, portable(declaration.stated, created)]),
   }));
-  const { account, source, options, guards } = input;
+  const { account, engine, source, options, guards } = input;
   return sha256(
-    canonicalJson({ version, account, source: source ?? null, options, operations, claims, guards } as unknown as Json),
+    canonicalJson({ engine, account, source: source ?? null, options, operations, claims, guards } as unknown as Json),
   );
 }
 

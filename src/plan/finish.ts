@@ -10,6 +10,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover } from '../model/units.ts';
 import { withConsequences } from './consequences.ts';
 import { digestOf } from './digest.ts';
+import { engineVersionOf } from './engine-version.ts';
 import { orderChanges } from './order.ts';
 import type { Change, Claim, Counts, Move, Outcome, TrippedGuard } from './plan.ts';
 import { checkRules, type Locate } from './rules.ts';
@@ -83,6 +84,7 @@ export function finishPlan(input: FinishInput): Outcome {
   const { account } = snapshot;
   const digest = digestOf({
     account,
+    engine: engineVersionOf(snapshot.registry),
     source: input.source,
     options: input.options ?? {},
     changes: withRisks,

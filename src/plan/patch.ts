@@ -1,6 +1,7 @@
 import type { Operation } from 'fast-json-patch';
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from '../model/field.ts';
+import { hiddenSecret, isSealed } from '../model/means.ts';
 import type { Registry } from '../model/registry.ts';
 import { type Change, type Plan, subjectOf } from './plan.ts';
 
@@ -13,7 +14,7 @@ export interface ObjectPatch {
   readonly patch: readonly Operation[];
 }
 
-/** The plan as JSON patches, for tools; applying each to the stored spec gives the planned one. */
+/** The plan as JSON patches, for tools; applying each to the stored spec gives the planned one, secrets apart: they are not shown. */
 export function patchesOf(registry: Registry, plan: Plan): readonly ObjectPatch[] {
   return plan.changes.map((change) => {
     const { kind, key, id } = subjectOf(change);
@@ -23,7 +24,7 @@ export function patchesOf(registry: Registry, plan: Plan): readonly ObjectPatch[
       ...(key === undefined ? {} : { key }),
       id,
       action: change.action,
-      patch: operationsOf(spec, change),
+      patch: operationsOf(spec, change).map(hideSecrets),
     };
   });
 }
@@ -33,6 +34,18 @@ function operationsOf(fields: Fields, { before, after }: Change): readonly Opera
     return after === undefined ? [] : [{ op: 'add', path: '', value: listed(fields, after.spec) }];
   if (after === undefined) return [{ op: 'remove', path: '' }];
   return patchFields(fields, listed(fields, before.spec), listed(fields, after.spec), '');
+}
+
+function hideSecrets(operation: Operation): Operation {
+  // Of the operations written here all values are JSON.
+  return 'value' in operation ? { ...operation, value: hidden(operation.value as Json) } : operation;
+}
+
+function hidden(value: Json): Json {
+  if (isSealed(value)) return hiddenSecret;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(hidden);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, hidden(item)]));
 }
 
 /** Membership as a list of ids, as documents and requests write it. */

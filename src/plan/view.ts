@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
 import { parentField } from '../model/facets.ts';
 import { isEmpty } from '../model/field.ts';
 import { hiddenSecret, isSealed } from '../model/means.ts';
@@ -17,13 +18,27 @@ import {
 } from './plan.ts';
 import { describeReferrers } from './rules.ts';
 
+/** How a stored plan stands. */
+export type PlanState = (typeof planStates)[number];
+
+/** All that a stored plan can be. */
+export const planStates = ['ready', 'needs_approval', 'approved', 'applied', 'expired', 'failed'] as const;
+
 /** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
 export interface PlanView {
   readonly formatVersion: '1.0';
   /** Of a stored plan. */
   readonly id?: string;
-  readonly state?: string;
+  readonly state?: PlanState;
+  readonly createdAt?: string;
+  readonly createdBy?: Actor;
   readonly expiresAt?: string;
+  readonly approvedAt?: string;
+  readonly approvedBy?: Actor;
+  /** The revision that applying it made. */
+  readonly appliedRevision?: number;
+  /** Why applying it failed. */
+  readonly failure?: string;
   readonly source?: string;
   readonly digest: string;
   readonly baseRevision: number;

@@ -6,6 +6,7 @@ import type { Lease } from './leases.ts';
 type PartName =
   | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides'}`
   | `changed_${'objects' | 'sources'}`
+  | 'used_plans'
   | `new_${Inserted}`;
 
 type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'overrides' | 'revisions' | 'changes' | 'events' | 'plans';
@@ -143,6 +144,12 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary
   from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, created_at timestamptz, actor jsonb, source_id text, commit_ref text,
     plan_id text, plan_digest text, request_id text, summary jsonb)`,
+  // The plan that is applied, and the approved one whose digest let it through, are used up.
+  used_plans: (rows, add) => `
+  update plans p set state = 'applied', applied_revision = x.revision,
+    outputs = case when x.told and p.id = x.id then 'false' else p.outputs end
+  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, id text, source_id text, digest text, told boolean)
+  where p.account_id = $1 and (p.id = x.id or (p.state = 'approved' and p.source_id = x.source_id and p.digest = x.digest))`,
   new_changes: (rows, add) => `
   insert into changes (account_id, revision, seq, action, kind, object_id, key, name, units, image)
   select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image

@@ -1,5 +1,5 @@
 import { restrictTo } from './builder.ts';
-import { type CommitInput, compileCommit } from './commit.ts';
+import { type CommitInput, compileCommit, repeated } from './commit.ts';
 import type { Database, Run } from './database.ts';
 
 /** An entry of the table by which accounts are found. */
@@ -46,7 +46,7 @@ export async function commitTogether(database: Database, input: TogetherInput): 
     });
   } catch (error) {
     if (error instanceof Abandoned) return error.result;
-    throw error;
+    throw repeated(error);
   }
   database.wrote(rows);
   return 'written';

@@ -1,5 +1,6 @@
 import type { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../lib/json.ts';
+import { Conflict } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
 import { statement } from './builder.ts';
@@ -26,7 +27,9 @@ export type CommitResult = 'written' | 'moved' | { readonly lost: readonly strin
  */
 export async function commit(database: AccountAccess, input: CommitInput): Promise<CommitResult> {
   const { statement, rows } = compileCommit(input);
-  const [answer] = await database.inAccount(input.base.account, [statement], { write: true });
+  const [answer] = await database
+    .inAccount(input.base.account, [statement], { write: true })
+    .catch((error) => Promise.reject(repeated(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
   if (answer.length === 0) return 'moved';
@@ -38,6 +41,20 @@ export async function commit(database: AccountAccess, input: CommitInput): Promi
 interface CommitRow {
   readonly last_event: number | null;
   readonly lost: string | null;
+}
+
+/** What was carried out already cannot be written again, whoever did it in the meantime; other errors stay what they are. */
+export function repeated(error: unknown): unknown {
+  // Both drivers name the index that refused.
+  const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
+  if (code !== '23505') return error;
+  if (constraint === 'revisions_plan')
+    return new Conflict('stale', 'the plan was applied already; make a new one', { cause: error });
+  if (constraint === 'revisions_request')
+    return new Conflict('running', 'the request was carried out already; send it again for its answer', {
+      cause: error,
+    });
+  return error;
 }
 
 /** The statement of a commit, and how many rows it writes. */
@@ -67,6 +84,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     new_declared: rows.putDeclared,
     new_overrides: rows.putOverrides,
     new_revisions: revisions.map(revisionRow),
+    used_plans: revisions.flatMap(usedPlans),
     new_changes: history,
     new_events: events,
     new_plans: revisions.flatMap(({ kept }) => (kept === undefined ? [] : [appliedPlanRow(kept)])),
@@ -101,6 +119,13 @@ function revisionRow({ revision, plan, actor, requestId, commitRef, planId, kept
 
 function rollbackOf({ rollback }: Plan): JsonObject {
   return rollback === undefined ? {} : { rollback: { ...rollback } };
+}
+
+/** Which stored plans a revision uses up. Whoever applied one was told its outputs. */
+function usedPlans({ revision, plan, planId, approved }: RevisionInput): readonly JsonObject[] {
+  if (planId === undefined && approved === undefined) return [];
+  const told = planId !== undefined && plan.outputs.size > 0;
+  return [{ revision, id: planId ?? null, source_id: plan.source ?? null, digest: approved ?? null, told }];
 }
 
 function eventRows({ revision, actor, at, events }: RevisionInput): readonly JsonObject[] {

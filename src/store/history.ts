@@ -22,6 +22,8 @@ export interface RevisionInput {
   readonly kept?: SavedPlan | undefined;
   /** Without this lease nothing is written. */
   readonly lease?: Lease | undefined;
+  /** The digest by whose approval the plan went through. */
+  readonly approved?: string | undefined;
   /** ISO 8601. */
   readonly at: string;
   readonly events: readonly AuditEvent[];

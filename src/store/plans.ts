@@ -1,34 +1,47 @@
+import { sql } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
 import { build, statement } from './builder.ts';
-import type { Database } from './database.ts';
+import type { AccountAccess, Database } from './database.ts';
 
-/** A saved plan: what was asked, what it would do, and until when it may be applied. */
-export interface SavedPlan {
+/** What can be stored of a plan; that it has expired follows from the time. */
+export type StoredState = 'ready' | 'needs_approval' | 'approved' | 'applied' | 'failed';
+
+/** A stored plan without what it would do. */
+export interface PlanHead {
   readonly id: string;
   readonly source: string;
   readonly digest: string;
-  readonly state: 'ready' | 'needs_approval' | 'applied';
-  /** What to plan again when it is applied. */
-  readonly request: JsonObject;
-  readonly view: Json;
+  readonly state: StoredState;
   readonly baseRevision: number;
-  readonly actor: JsonObject;
+  readonly actor: Actor;
   /** ISO 8601. */
   readonly createdAt: string;
   readonly expiresAt: string;
+  readonly approvedBy?: Actor;
+  readonly approvedAt?: string;
   readonly appliedRevision?: number;
+  /** Why applying it failed. */
+  readonly failure?: string;
+}
+
+/** A stored plan: what was asked, what it would do, and until when it may be applied. */
+export interface SavedPlan extends PlanHead {
+  /** What to plan again when it is applied. */
+  readonly request: JsonObject;
+  readonly view: Json;
   /** Values that are shown once, sealed. */
   readonly outputs?: string;
 }
 
-/** Saves a plan and forgets those that expired. */
-export async function savePlan(database: Database, account: string, plan: SavedPlan): Promise<void> {
+/** How long plans that expired can still be looked at, in milliseconds. */
+const keptFor = 7 * 24 * 60 * 60 * 1000;
+
+/** Saves a plan and forgets those that expired long ago. */
+export async function savePlan(database: AccountAccess, account: string, plan: SavedPlan): Promise<void> {
+  const forgotten = new Date(Date.parse(plan.createdAt) - keptFor);
   await database.inAccount(account, [
-    build
-      .deleteFrom('plans')
-      .where('account_id', '=', account)
-      .where('expires_at', '<', new Date(plan.createdAt))
-      .compile(),
+    build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', forgotten).compile(),
     build
       .insertInto('plans')
       .values({
@@ -45,60 +58,158 @@ export async function savePlan(database: Database, account: string, plan: SavedP
         created_at: plan.createdAt,
         expires_at: plan.expiresAt,
       })
+      // The id of a repeated request is that of the first one.
+      .onConflict((conflict) => conflict.doNothing())
       .compile(),
   ]);
 }
 
+const headColumns = [
+  ...(['id', 'source_id', 'digest', 'state', 'base_revision', 'actor', 'created_at', 'expires_at'] as const),
+  ...(['approved_by', 'approved_at', 'applied_revision', 'failure'] as const),
+] as const;
+
 /** The saved plan of an id, or `undefined`. */
-export async function readPlan(database: Database, account: string, id: string): Promise<SavedPlan | undefined> {
+export async function readPlan(database: AccountAccess, account: string, id: string): Promise<SavedPlan | undefined> {
   const [rows] = await database.inAccount(account, [
-    build.selectFrom('plans').selectAll().where('account_id', '=', account).where('id', '=', id).compile(),
+    build
+      .selectFrom('plans')
+      .select([...headColumns, 'request', 'result'])
+      .where('account_id', '=', account)
+      .where('id', '=', id)
+      .compile(),
   ]);
   const [row] = rows;
   if (row === undefined) return undefined;
+  // Written by `savePlan` alone.
+  return { ...headOf(row), request: row.request as JsonObject, view: row.result };
+}
+
+/** Which plans to list. */
+export interface PlanFilter {
+  readonly source?: string;
+  readonly digest?: string;
+  readonly states?: readonly StoredState[];
+  /** Only plans that had not expired then, ISO 8601. */
+  readonly validAt?: string;
+  /** Only plans that had expired then. */
+  readonly expiredAt?: string;
+  readonly limit: number;
+}
+
+/** Stored plans with how much they do, newest first. */
+export async function listPlans(
+  database: Database,
+  account: string,
+  { source, digest, states, validAt, expiredAt, limit }: PlanFilter,
+): Promise<readonly (PlanHead & { readonly counts: Json })[]> {
+  let query = build
+    .selectFrom('plans')
+    .select([...headColumns])
+    .select(sql<Json>`result -> 'counts'`.as('counts'))
+    .where('account_id', '=', account);
+  if (source !== undefined) query = query.where('source_id', '=', source);
+  if (digest !== undefined) query = query.where('digest', '=', digest);
+  if (states !== undefined) query = query.where('state', 'in', states);
+  if (validAt !== undefined) query = query.where('expires_at', '>', new Date(validAt));
+  if (expiredAt !== undefined) query = query.where('expires_at', '<=', new Date(expiredAt));
+  const [rows] = await database.inAccount(account, [
+    query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).compile(),
+  ]);
+  return rows.map((row) => ({ ...headOf(row), counts: row.counts }));
+}
+
+interface HeadRow {
+  readonly id: string;
+  readonly source_id: string | null;
+  readonly digest: string;
+  readonly state: string;
+  readonly base_revision: number;
+  readonly actor: JsonObject;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly approved_by: JsonObject | null;
+  readonly approved_at: Date | null;
+  readonly applied_revision: number | null;
+  readonly failure: string | null;
+}
+
+function headOf(row: HeadRow): PlanHead {
   return {
     id: row.id,
     source: row.source_id ?? '',
     digest: row.digest,
-    // Written by `savePlan` and `markApplied` alone.
-    state: row.state as SavedPlan['state'],
-    request: row.request as JsonObject,
-    view: row.result,
+    // States and actors are written by this file and by commits alone.
+    state: row.state as StoredState,
     baseRevision: row.base_revision,
-    actor: row.actor,
+    actor: row.actor as unknown as Actor,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at.toISOString(),
+    ...(row.approved_by === null ? {} : { approvedBy: row.approved_by as unknown as Actor }),
+    ...(row.approved_at === null ? {} : { approvedAt: row.approved_at.toISOString() }),
     ...(row.applied_revision === null ? {} : { appliedRevision: row.applied_revision }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
   };
 }
 
-/** Marks a plan as used, once: answers whether this call was the one. */
-export async function claimPlan(database: Database, account: string, id: string): Promise<boolean> {
+/** Notes who approved a plan, and lets its source look at once. Answers whether it could be approved, once. */
+export async function putApproval(
+  database: AccountAccess,
+  account: string,
+  id: string,
+  { by, at }: { readonly by: Actor; readonly at: string },
+): Promise<boolean> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly id: string }>(approveText, [account, id, JSON.stringify(by), at]),
+  ]);
+  return rows.length === 1;
+}
+
+const approveText = `with approved as (
+  update plans set state = 'approved', approved_by = $3::jsonb, approved_at = $4::timestamptz
+  where account_id = $1 and id = $2 and state in ('ready', 'needs_approval') and expires_at > $4::timestamptz
+  returning id, source_id
+), asked as (
+  update sources s set requested_at = $4::timestamptz from approved a where s.account_id = $1 and s.id = a.source_id
+)
+select id from approved`;
+
+/** Notes that somebody wants to apply a plan that is not approved. Answers whether that is news. */
+export async function putWanted(database: AccountAccess, account: string, id: string, at: string): Promise<boolean> {
   const [rows] = await database.inAccount(account, [
     statement<{ readonly id: string }>(
-      `update plans set state = 'applied' where account_id = $1 and id = $2 and state <> 'applied' returning id`,
+      `update plans set wanted_at = $3::timestamptz where account_id = $1 and id = $2 and wanted_at is null returning id`,
+      [account, id, at],
+    ),
+  ]);
+  return rows.length === 1;
+}
+
+/** Uses up a plan that wrote nothing; one that wrote something is used up by its commit. Answers whether this call did. */
+export async function usePlan(database: Database, account: string, id: string): Promise<boolean> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly id: string }>(
+      `update plans set state = 'applied' where account_id = $1 and id = $2 and state in ('ready', 'approved') returning id`,
       [account, id],
     ),
   ]);
   return rows.length === 1;
 }
 
-/** Writes which revision a used plan made, or gives it back when applying it failed. */
-export async function settlePlan(
-  database: Database,
+/** Notes why applying a plan failed, unless it was applied after all. Answers whether it did. */
+export async function putFailure(
+  database: AccountAccess,
   account: string,
   id: string,
-  outcome:
-    | { readonly revision: number | null /** Whoever applied it was told its outputs. */; readonly told: boolean }
-    | { readonly state: SavedPlan['state'] },
-): Promise<void> {
-  const change =
-    'state' in outcome
-      ? { state: outcome.state }
-      : { applied_revision: outcome.revision, outputs: outcome.told ? 'false' : null };
-  await database.inAccount(account, [
-    build.updateTable('plans').set(change).where('account_id', '=', account).where('id', '=', id).compile(),
+  failure: string,
+): Promise<boolean> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly id: string }>(
+      `update plans set state = 'failed', failure = $3 where account_id = $1 and id = $2 and state <> 'applied' returning id`,
+      [account, id, failure],
+    ),
   ]);
+  return rows.length === 1;
 }
 
 /** The row of an applied plan, as a commit writes it. */
@@ -111,7 +222,7 @@ export function appliedPlanRow(plan: SavedPlan): JsonObject {
     request: plan.request,
     result: plan.view,
     base_revision: plan.baseRevision,
-    actor: plan.actor,
+    actor: { ...plan.actor },
     applied_revision: plan.appliedRevision ?? null,
     created_at: plan.createdAt,
     expires_at: plan.expiresAt,

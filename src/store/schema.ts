@@ -110,6 +110,8 @@ export interface PlansTable {
   expires_at: Timestamp;
   approved_by: ColumnType<JsonObject | null, string | null | undefined, string | null>;
   approved_at: OptionalTimestamp;
+  wanted_at: OptionalTimestamp;
+  failure: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export interface IdempotencyKeysTable {
@@ -119,6 +121,7 @@ export interface IdempotencyKeysTable {
   status: number | null;
   answer: ColumnType<Json | null, string | null | undefined, string | null>;
   created_at: Timestamp;
+  attempted_at: ColumnType<Date, Date | string | undefined, Date | string>;
 }
 
 export interface RevisionsTable {

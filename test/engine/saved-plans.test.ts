@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { applyApproved, applyNow, applyPlan } from '../../src/engine/apply-plan.ts';
+import { approvePlan, NeedsApproval } from '../../src/engine/approvals.ts';
 import { storedObject } from '../../src/engine/bootstrap.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
-import { applyNow, applyPlan, createPlan, showPlan } from '../../src/engine/saved-plans.ts';
+import { createPlan, findApproval, patchPlan, showPlan } from '../../src/engine/saved-plans.ts';
+import { recordSource } from '../../src/engine/status.ts';
 import { canonicalSpec } from '../../src/model/canonical.ts';
 import { Conflict, NotFound, UnsafePlan } from '../../src/model/errors.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Database } from '../../src/store/database.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
-import { desire, newOffice, putAll, revisionsOf, rowsOf, upTo } from './office.ts';
+import { readTables } from '../store/accounts.ts';
+import { actor, desire, newOffice, putAll, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const lenient = { strict: false };
 const stale = { name: 'Conflict', reason: 'stale' };
@@ -40,7 +45,7 @@ eachEngine('a saved plan on %s', (name) => {
     ]);
   });
 
-  it('is gone after a day', async () => {
+  it('expires after a day', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
@@ -49,8 +54,8 @@ eachEngine('a saved plan on %s', (name) => {
       now: () => new Date(Date.now() + hours * 3_600_000).toISOString(),
     });
     expect((await showPlan(later(23), call, id)).id).toBe(id);
-    await expect(showPlan(later(25), call, id)).rejects.toBeInstanceOf(NotFound);
-    await expect(applyPlan(later(25), call, id)).rejects.toBeInstanceOf(NotFound);
+    expect((await showPlan(later(25), call, id)).state).toBe('expired');
+    await expect(applyPlan(later(25), call, id)).rejects.toMatchObject(stale);
   });
 });
 
@@ -86,7 +91,19 @@ describe('a saved plan', () => {
     );
     const body = { ...policy.spec, description: 'by hand' };
     await replaceObject(engine, call, engine.registry.get('Policy'), policy.id, body, lenient);
-    await expect(applyPlan(engine, call, id)).rejects.toMatchObject(stale);
+    const before = await readTables(office.database);
+    await expect(applyPlan(engine, call, id)).rejects.toMatchObject({
+      ...stale,
+      message: expect.stringContaining('was made at revision 3, the account is at 4'),
+      problems: [
+        {
+          ...{ code: 'plan_stale', kind: 'Policy', key: 'p', file: 'policy.yaml', line: 1 },
+          message:
+            'Policy p: `description` is "by hand" now and was "" when the plan was made; Ana changed it in revision 4',
+        },
+      ],
+    });
+    expect(await readTables(office.database)).toEqual(before);
     await replaceObject(engine, call, engine.registry.get('Policy'), policy.id, policy.spec, lenient);
     expect((await applyPlan(engine, call, id)).revision).toBe(6);
   });
@@ -101,7 +118,13 @@ describe('a saved plan', () => {
       desire('a', [allow('p', ['name:devs'], ['All'])]),
     );
     await engine.committer.mutate({ ...call, propose: (state) => bringTwin(engine, state, 'devs') });
-    await expect(applyPlan(engine, call, id)).rejects.toMatchObject(stale);
+    await expect(applyPlan(engine, call, id)).rejects.toMatchObject({
+      ...stale,
+      problems: [
+        { code: 'reference_ambiguous', key: 'p' },
+        { code: 'changed_since', message: 'in revision 4 Ana created Group devs' },
+      ],
+    });
   });
 
   it('E104 is stale when what it refers to is gone', async () => {
@@ -135,8 +158,8 @@ describe('a saved plan', () => {
     const id = plan.id ?? '';
     expect(plan).toMatchObject({ state: 'needs_approval', guards: [{ guard: 'deletes' }, { guard: 'kind' }] });
     await expect(applyPlan(engine, call, id)).rejects.toBeInstanceOf(UnsafePlan);
-    await expect(applyPlan(engine, call, id, other.digest)).rejects.toBeInstanceOf(UnsafePlan);
-    expect((await applyPlan(engine, call, id, plan.digest)).revision).toBe(4);
+    await expect(applyPlan(engine, call, id, { approve: other.digest })).rejects.toBeInstanceOf(UnsafePlan);
+    expect((await applyPlan(engine, call, id, { approve: plan.digest })).revision).toBe(4);
   });
 
   it('E108 without changes is applied without a revision', async () => {
@@ -148,7 +171,7 @@ describe('a saved plan', () => {
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
   });
 
-  it('of another account is not found', async () => {
+  it('E157 of another account is not found', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
@@ -161,4 +184,151 @@ describe('a saved plan', () => {
       createPlan(office.engine, office.call, desire('a', [allow('p', ['nobody'], ['All'])])),
     ).rejects.toMatchObject({ name: 'InvalidInput', problems: [{ code: 'reference_unknown' }] });
   });
+
+  it('E103 with a strict base is stale after any write', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    await createObject(engine, call, engine.registry.get('Group'), { name: 'unrelated' }, lenient);
+    await expect(applyPlan(engine, call, id, { strictBase: true })).rejects.toMatchObject({
+      ...stale,
+      problems: [
+        { code: 'plan_stale', message: expect.stringContaining('at revision 3, and the plan wants revision 2') },
+        { code: 'changed_since', message: 'in revision 3 Ana created Group unrelated' },
+      ],
+    });
+    expect((await applyPlan(engine, call, id)).revision).toBe(4);
+  });
+
+  it('E107 of another version of the program has to be made anew', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const { id = '', digest } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    await rowsOf(office.database, `update plans set request = jsonb_set(request, '{engine}', '"1.old"')`);
+    const refused = { ...stale, message: expect.stringContaining('made by another version of the program') };
+    await expect(applyPlan(engine, call, id)).rejects.toMatchObject(refused);
+    await expect(approvePlan(engine, call, id, digest)).rejects.toMatchObject(refused);
+    await expect(patchPlan(engine, call, id)).rejects.toMatchObject(refused);
+    expect((await showPlan(engine, call, id)).digest).toBe(digest);
+  });
+
+  it('that meets a defect has failed, says so once, and is not tried again', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const broken: Engine = {
+      ...engine,
+      committer: { ...engine.committer, mutate: () => Promise.reject(new Error('a defect')) },
+    };
+    await expect(applyPlan(broken, call, id)).rejects.toThrow('a defect');
+    expect(await showPlan(engine, call, id)).toMatchObject({ state: 'failed', failure: expect.any(String) });
+    await expect(applyPlan(engine, call, id)).rejects.toMatchObject(stale);
+    expect(await eventsOf(office.database)).toEqual([{ activity_code: 'config.failed', target_id: id }]);
+    expect(await revisionsOf(office.database)).toEqual(upTo(2));
+  });
+
+  it('keeps no secret in plain text, and can still be applied', async () => {
+    await using office = await newOffice('postgres');
+    const engine: Engine = { ...office.engine, means: { ...office.engine.means, literalSecrets: true } };
+    const { call } = office;
+    const streaming = document('EventStreaming', 'stream', {
+      ...{ platform: 'datadog', enabled: true, config: { api_key: 'plain-text-of-the-key' } },
+    });
+    const { id = '' } = await createPlan(engine, call, desire('a', [streaming]));
+    expect(JSON.stringify(await rowsOf(office.database, 'select * from plans'))).not.toContain('plain-text');
+    expect(JSON.stringify(await patchPlan(engine, call, id))).toContain('"api_key":"(secret)"');
+    expect((await applyPlan(engine, call, id)).revision).toBe(3);
+  });
 });
+
+describe('an approval', () => {
+  const groups = (count: number) => upTo(count).map((at) => document('Group', `g${at}`));
+
+  it('E74 is for one digest, and says who gave it', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    await applyNow(engine, call, desire('a', groups(8)));
+    const seen = { ...call, revision: 3 };
+    const plan = await createPlan(engine, seen, desire('a', groups(1)));
+    const id = plan.id ?? '';
+    await expect(approvePlan(engine, call, id, 'f'.repeat(64))).rejects.toMatchObject({ reason: 'refused' });
+    const approved = await approvePlan(engine, call, id, plan.digest);
+    expect(approved).toMatchObject({ state: 'approved', approvedBy: actor, approvedAt: expect.any(String) });
+    expect(await approvePlan(engine, call, id, plan.digest)).toEqual(approved);
+    expect(await eventsOf(office.database)).toEqual([
+      { activity_code: 'config.applied', target_id: '' },
+      { activity_code: 'config.plan.approved', target_id: id },
+    ]);
+    const applied = await applyPlan(engine, call, id);
+    expect(applied.revision).toBe(4);
+    expect(await showPlan(engine, call, id)).toMatchObject({ state: 'applied', appliedRevision: 4, approvedBy: actor });
+    await expect(approvePlan(engine, call, id, plan.digest)).rejects.toMatchObject({ reason: 'refused' });
+  });
+
+  it('lets the source do the same until it expires, and is used up by it', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    await applyNow(engine, call, desire('a', groups(8)));
+    const seen = { ...call, revision: 3 };
+    const { id = '', digest } = await createPlan(engine, seen, desire('a', groups(1)));
+    expect(await findApproval(engine, office.account, 'a', digest)).toBeUndefined();
+    await approvePlan(engine, call, id, digest);
+    expect(await findApproval(engine, office.account, 'a', digest)).toMatchObject({ id, approvedBy: actor });
+    expect(await findApproval(engine, office.account, 'b', digest)).toBeUndefined();
+    const tomorrow: Engine = { ...engine, now: () => new Date(Date.now() + 25 * 3_600_000).toISOString() };
+    expect(await findApproval(tomorrow, office.account, 'a', digest)).toBeUndefined();
+    expect((await applyApproved(tomorrow, seen, desire('a', groups(1)))).state).toBe('needs_approval');
+    expect((await applyApproved(engine, seen, desire('a', groups(2)))).state).toBe('needs_approval');
+    expect(await applyApproved(engine, seen, desire('a', groups(1)))).toMatchObject({ state: 'applied', revision: 4 });
+    expect(await showPlan(engine, call, id)).toMatchObject({ state: 'applied', appliedRevision: 4 });
+    expect(await findApproval(engine, office.account, 'a', digest)).toBeUndefined();
+  });
+
+  it('asks the source to look at once', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const source = { id: 'a', type: 'directory', spec: {} };
+    await recordSource(engine, call, source);
+    await applyNow(engine, call, desire('a', groups(8)));
+    const { id = '', digest } = await createPlan(engine, { ...call, revision: 4 }, desire('a', groups(1)));
+    await approvePlan(engine, call, id, digest);
+    const [asked] = await rowsOf(office.database, 'select requested_at is not null as asked from sources');
+    expect(asked).toEqual({ asked: true });
+  });
+
+  it('can be given for what was refused in one call, whose plan is kept and told once', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    await applyNow(engine, call, desire('a', groups(8)));
+    const refused = async (): Promise<NeedsApproval> => {
+      const error = await applyNow(engine, call, desire('a', groups(1))).catch((caught) => caught);
+      expect(error).toBeInstanceOf(NeedsApproval);
+      return error;
+    };
+    const { plan } = await refused();
+    expect((await refused()).plan.id).toBe(plan.id);
+    expect(plan).toMatchObject({ state: 'needs_approval', id: expect.any(String) });
+    await expect(applyPlan(engine, call, plan.id ?? '')).rejects.toBeInstanceOf(NeedsApproval);
+    expect(await eventsOf(office.database)).toEqual([
+      { activity_code: 'config.applied', target_id: '' },
+      { activity_code: 'config.plan.needs_approval', target_id: plan.id },
+    ]);
+    await approvePlan(engine, call, plan.id ?? '', plan.digest);
+    expect((await applyNow(engine, call, desire('a', groups(1)))).revision).toBe(4);
+  });
+
+  it('is not given to what has expired', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const { id = '', digest } = await createPlan(engine, call, desire('a', groups(1)));
+    const later: Engine = { ...engine, now: () => new Date(Date.now() + 25 * 3_600_000).toISOString() };
+    await expect(approvePlan(later, call, id, digest)).rejects.toMatchObject({ reason: 'refused' });
+  });
+});
+
+async function eventsOf(database: Database) {
+  return rowsOf(
+    database,
+    `select activity_code, target_id from audit_events where activity_code like 'config.%' order by id`,
+  );
+}

@@ -8,12 +8,13 @@ import { InvalidInput } from '../../model/errors.ts';
 import type { PushedValues } from '../../model/values.ts';
 import { type DocumentFilter, parseSelector } from '../../plan/filter.ts';
 import type { RequestedOptions } from '../../plan/options.ts';
+import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
-import { type Query, queryOf, textOf } from './request.ts';
+import { flag, type Query, queryOf, textOf } from './request.ts';
 
 /**
  * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, allowReplace?, force?, kinds?, select?, approve?,
- * expectDigest?}`, or one YAML body with these in the query.
+ * expectDigest?, strictBase?}`, or one YAML body with these in the query.
  */
 export async function readDesire(
   reader: Reader,
@@ -33,6 +34,7 @@ export async function readDesire(
     values: valuesOf(body),
     ...(approve === undefined ? {} : { approve }),
     ...(expectDigest === undefined ? {} : { expectDigest }),
+    ...(flag(body, query, 'strictBase', false) ? { expectBase: callOf(request).revision } : {}),
   };
   return { desire, input };
 }
@@ -110,12 +112,4 @@ function sourceName(name: string): string {
   throw new InvalidInput(
     `\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`,
   );
-}
-
-function flag(body: JsonObject, query: Query, name: string, fallback: boolean): boolean {
-  const value = body[name] ?? query[name];
-  if (value === undefined) return fallback;
-  if (value === true || value === 'true') return true;
-  if (value === false || value === 'false') return false;
-  throw new InvalidInput(`\`${name}\` must be true or false`);
 }

@@ -1,16 +1,27 @@
 import type { FastifyInstance } from 'fastify';
+import { applyNow, applyPlan } from '../../engine/apply-plan.ts';
+import { approvePlan } from '../../engine/approvals.ts';
 import { planDesire } from '../../engine/documents.ts';
 import { refusalOf } from '../../engine/objects.ts';
 import { readOutputs } from '../../engine/outputs.ts';
-import { applyNow, applyPlan, createPlan, patchPlan, showPlan } from '../../engine/saved-plans.ts';
+import { createPlan, patchPlan, showPlan, summarisePlans } from '../../engine/saved-plans.ts';
+import { renderMarkdown } from '../../plan/markdown.ts';
+import { planStates } from '../../plan/view.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
+import { objectBody, textMember } from '../bodies.ts';
 import { readDesire } from './desire.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
-import { parameter, queryOf, textOf } from './request.ts';
+import { flag, parameter, queryOf, textOf, wholeNumber, wordOf } from './request.ts';
 
 /** The routes by which documents are validated, planned and applied. */
-export function addPlanRoutes(app: FastifyInstance, { engine, reader }: ConfigRoutesOptions): void {
+export function addPlanRoutes(app: FastifyInstance, options: ConfigRoutesOptions): void {
+  addDocumentRoutes(app, options);
+  addViewRoutes(app, options);
+  addUseRoutes(app, options);
+}
+
+/** What takes documents. */
+function addDocumentRoutes(app: FastifyInstance, { engine, reader }: ConfigRoutesOptions): void {
   app.post('/api/config/validate', { bodyLimit }, async (request) => {
     const { desire, input } = await readDesire(reader, request);
     const { outcome } = await planDesire(engine, callOf(request), desire);
@@ -21,7 +32,33 @@ export function addPlanRoutes(app: FastifyInstance, { engine, reader }: ConfigRo
     const { desire } = await readDesire(reader, request);
     return reply.code(201).send(await createPlan(engine, callOf(request), desire));
   });
+  app.post('/api/config/apply', { bodyLimit }, async (request, reply) => {
+    const { desire } = await readDesire(reader, request);
+    if (flag({}, queryOf(request), 'dryRun', false))
+      return { plan: await createPlan(engine, callOf(request), desire), revision: null };
+    const applied = await applyNow(engine, callOf(request), desire);
+    if (applied.outputs !== undefined) void reply.header('cache-control', 'no-store');
+    return applied;
+  });
+}
+
+/** What shows stored plans. */
+function addViewRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
+  app.get('/api/config/plans', async (request) => {
+    const query = queryOf(request);
+    const { source, limit } = query;
+    const state = wordOf(query, 'state', planStates);
+    return summarisePlans(engine, callOf(request), {
+      ...(source === undefined ? {} : { source }),
+      ...(state === undefined ? {} : { state }),
+      limit: limit === undefined ? 100 : wholeNumber('limit', limit),
+    });
+  });
   app.get('/api/config/plans/:id', async (request) => showPlan(engine, callOf(request), parameter(request, 'id')));
+  app.get('/api/config/plans/:id.md', async (request, reply) => {
+    const plan = await showPlan(engine, callOf(request), parameter(request, 'id'));
+    return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderMarkdown(plan));
+  });
   app.get('/api/config/plans/:id/patch', async (request) =>
     patchPlan(engine, callOf(request), parameter(request, 'id')),
   );
@@ -29,14 +66,22 @@ export function addPlanRoutes(app: FastifyInstance, { engine, reader }: ConfigRo
     const outputs = await readOutputs(engine, callOf(request), parameter(request, 'id'));
     return reply.header('cache-control', 'no-store').send(outputs);
   });
-  app.post('/api/config/plans/:id/apply', async (request) => {
-    const body = request.body === undefined ? {} : objectBody(request.body);
-    return applyPlan(engine, callOf(request), parameter(request, 'id'), textOf(body, 'approve'));
+}
+
+/** What is done with stored plans. */
+function addUseRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
+  app.post('/api/config/plans/:id/approve', async (request) => {
+    const digest = textMember(objectBody(request.body), 'digest');
+    return approvePlan(engine, callOf(request), parameter(request, 'id'), digest);
   });
-  app.post('/api/config/apply', { bodyLimit }, async (request) => {
-    const { desire } = await readDesire(reader, request);
-    if (queryOf(request)['dryRun'] === 'true')
-      return { plan: await createPlan(engine, callOf(request), desire), revision: null };
-    return applyNow(engine, callOf(request), desire);
+  app.post('/api/config/plans/:id/apply', async (request, reply) => {
+    const body = request.body === undefined ? {} : objectBody(request.body);
+    const approve = textOf(body, 'approve');
+    const applied = await applyPlan(engine, callOf(request), parameter(request, 'id'), {
+      ...(approve === undefined ? {} : { approve }),
+      strictBase: flag(body, queryOf(request), 'strictBase', false),
+    });
+    if (applied.outputs !== undefined) void reply.header('cache-control', 'no-store');
+    return applied;
   });
 }

@@ -51,3 +51,25 @@ export function knownKind(registry: Registry, name: string | undefined): void {
   if (name !== undefined && registry.find(name) === undefined)
     throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
 }
+
+/** A yes or no of the body or of the query. */
+export function flag(body: JsonObject, query: Query, name: string, fallback: boolean): boolean {
+  const value = body[name] ?? query[name];
+  if (value === undefined) return fallback;
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw new InvalidInput(`\`${name}\` must be true or false`);
+}
+
+/** One of some words of the query, if it is there. */
+export function wordOf<const Word extends string>(
+  query: Query,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const value = query[name];
+  if (value === undefined) return undefined;
+  const found = words.find((word) => word === value);
+  if (found !== undefined) return found;
+  throw new InvalidInput(`\`${name}\` must be one of ${words.join(', ')}`);
+}

@@ -21,12 +21,18 @@ const plan = {
   warnings: [],
 };
 
-const savedPlan = { ...plan, id: planId, state: 'ready', expiresAt: '2026-01-03T03:04:05.000Z' };
+const actor = { type: 'user', id: 'ch8i4ug6lnn4g9hqv7p0', name: 'Ana Lima', email: 'ana@example.com' };
+
+const standing = {
+  ...{ id: planId, state: 'ready', createdBy: actor },
+  ...{ createdAt: '2026-01-02T03:04:05.000Z', expiresAt: '2026-01-03T03:04:05.000Z' },
+};
+const savedPlan = { ...plan, ...standing };
 
 const revision = {
   revision: 18,
   created_at: '2026-01-02T03:04:05.000Z',
-  actor: { type: 'user', id: 'ch8i4ug6lnn4g9hqv7p0', name: 'Ana Lima', email: 'ana@example.com' },
+  actor,
   source: 'cli',
   plan: planId,
   digest,
@@ -57,7 +63,14 @@ export const configExamples = {
       patch: [{ op: 'add', path: '/name', value: 'developers' }],
     },
   ],
-  approval: { approve: digest },
+  plans: [{ formatVersion: '1.0', ...standing, source: 'cli', digest, baseRevision: 17, counts: created }],
+  markdown: '### Plan for `cli`: 1 to create, 0 to change, 0 to delete\n',
+  application: { strictBase: false },
+  approval: { digest },
+  approved: {
+    ...{ ...savedPlan, state: 'approved', approvedBy: actor, approvedAt: '2026-01-02T03:14:05.000Z' },
+    guards: [{ guard: 'deletes', message: 'deletes 9 of 20 owned objects; up to 5 need no approval' }],
+  },
   applied: { plan, revision: 18 },
   outputs: [{ kind: 'SetupKey', key: 'build-agents', field: 'key', value: 'A616097E-FCF0-48FA-9354-CA4A61142761' }],
   exported: [{ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'developers' }, spec: {} }],

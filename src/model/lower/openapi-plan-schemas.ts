@@ -75,24 +75,50 @@ const planParts: JsonObject = {
   }),
 };
 
+/** On whose behalf something was done. */
+export const actor = object(
+  'On whose behalf.',
+  {
+    type: words(['user', 'source', 'system'], 'What the actor is.'),
+    id: text('Its id.'),
+    name: text('Its name.'),
+    email: text('Its e-mail address.'),
+  },
+  ['email'],
+);
+
+const states = ['ready', 'needs_approval', 'approved', 'applied', 'expired', 'failed'];
+
+const planHead: JsonObject = {
+  formatVersion: text('Members are only ever added within `1`.'),
+  id: text('Of a stored plan.'),
+  state: words(states, 'How a stored plan stands.'),
+  createdAt: time('When a stored plan was made.'),
+  createdBy: actor,
+  expiresAt: time('When a stored plan can no longer be applied.'),
+  approvedAt: time('When it was approved.'),
+  approvedBy: actor,
+  appliedRevision: count('The revision that applying it made.'),
+  failure: text('Why applying it failed.'),
+  source: text('The source whose documents these are.'),
+  digest: text('SHA-256 over what the plan does; equal for equal plans.'),
+  baseRevision: count('The revision that it was computed on.'),
+  counts: named('PlanCounts'),
+};
+const planStanding = ['id', 'state', 'createdAt', 'createdBy', 'expiresAt'];
+const planFate = ['approvedAt', 'approvedBy', 'appliedRevision', 'failure'];
+
 const plan = object(
   'The changes that lead from the account to what the documents state.',
   {
-    formatVersion: text('Members are only ever added within `1`.'),
-    id: text('Of a stored plan.'),
-    state: text('Of a stored plan: `ready`, `needs_approval`, `applied`.'),
-    expiresAt: time('When a stored plan can no longer be applied.'),
-    source: text('The source whose documents these are.'),
-    digest: text('SHA-256 over what the plan does; equal for equal plans.'),
-    baseRevision: count('The revision that it was computed on.'),
-    counts: named('PlanCounts'),
+    ...planHead,
     changes: listOf('PlanChange'),
     claims: listOf('PlanClaim'),
     guards: listOf('PlanGuard'),
     warnings: listOf('Problem'),
     rollback: named('Rollback'),
   },
-  ['id', 'state', 'expiresAt', 'source', 'rollback'],
+  [...planStanding, ...planFate, 'source', 'rollback'],
 );
 
 /** Schemas of documents, plans and what became of them. */
@@ -144,6 +170,10 @@ export const planSchemas: JsonObject = {
       ),
       approve: text('The digest of a plan that was refused by a guard, to let exactly that plan through.'),
       expectDigest: text('The digest of the plan that is expected; any other is refused.'),
+      strictBase: {
+        type: 'boolean',
+        description: 'Whether nothing else may change in the account until it is applied.',
+      },
     },
     [
       'source',
@@ -157,6 +187,7 @@ export const planSchemas: JsonObject = {
       'select',
       'approve',
       'expectDigest',
+      'strictBase',
     ],
   ),
   Output: object('A value that is shown once.', {
@@ -165,9 +196,19 @@ export const planSchemas: JsonObject = {
     field: text('The member of which this is the value.'),
     value: text('The value.'),
   }),
-  Approval: object('What a plan that a guard stopped needs.', { approve: text('The digest of the plan.') }, [
-    'approve',
-  ]),
+  Application: object(
+    'How a stored plan is applied.',
+    {
+      approve: text('The digest of a plan that a guard stopped, to approve it and apply it in one step.'),
+      strictBase: {
+        type: 'boolean',
+        description:
+          'Whether the account must still be at the revision on which the plan was made. Otherwise it is enough that the plan would do the same.',
+      },
+    },
+    ['approve', 'strictBase'],
+  ),
+  Approval: object('What is approved.', { digest: text('The digest of the plan, as it was looked at.') }),
   Validation: object('Documents without a fault.', {
     valid: { type: 'boolean' },
     documents: count('How many documents were read.'),
@@ -176,6 +217,7 @@ export const planSchemas: JsonObject = {
   Unit: unit,
   ...planParts,
   Plan: plan,
+  PlanSummary: object('A stored plan without its changes.', planHead, planFate),
   Applied: object(
     'What became of a plan.',
     {

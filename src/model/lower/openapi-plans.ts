@@ -21,6 +21,7 @@ const options = [
   query('select', 'For a YAML body: as `select` of a JSON body.'),
   query('approve', 'For a YAML body: as `approve` of a JSON body.'),
   query('expectDigest', 'For a YAML body: as `expectDigest` of a JSON body.'),
+  query('strictBase', 'For a YAML body: as `strictBase` of a JSON body.', flag),
 ];
 const dryRun = query('dryRun', 'Whether the plan is only stored and shown; `revision` is `null` then.', flag);
 
@@ -56,14 +57,52 @@ export const planItems: Items = {
       status: 201,
       errors: [400, ...common, 409, 412, 413, 415, 422],
     },
+    get: {
+      id: 'listPlans',
+      tag,
+      summary: 'List stored plans, newest first',
+      parameters: [
+        query('source', 'Only plans of this source.'),
+        query('state', 'Only plans in this state.', {
+          type: 'string',
+          enum: ['ready', 'needs_approval', 'approved', 'applied', 'expired', 'failed'],
+        }),
+        query('limit', 'How many at most; 100 unless said otherwise.', { type: 'integer', minimum: 1, maximum: 1000 }),
+      ],
+      answer: json(listOf('PlanSummary'), configExamples.plans),
+      errors: [...common, 422],
+    },
+  },
+  '/api/config/plans/{id}.md': {
+    get: {
+      id: 'readPlanMarkdown',
+      tag,
+      summary: 'Read a stored plan as Markdown',
+      description: 'For change requests: at most 60,000 characters; what has no room is counted.',
+      answer: textual('text/markdown', configExamples.markdown),
+      errors: [...common, 404],
+    },
   },
   '/api/config/plans/{id}': {
     get: {
       id: 'readPlan',
       tag,
       summary: 'Read a stored plan',
+      description: 'Plans are kept for a week after they expire.',
       answer: json(named('Plan'), configExamples.savedPlan),
       errors: [...common, 404],
+    },
+  },
+  '/api/config/plans/{id}/approve': {
+    post: {
+      id: 'approvePlan',
+      tag,
+      summary: 'Approve what a stored plan does',
+      description:
+        'An approval is for one digest: until the plan expires, it and any other plan of its source with the same digest pass their guards. The source looks again at once.',
+      body: json(named('Approval'), configExamples.approval),
+      answer: json(named('Plan'), configExamples.approved),
+      errors: [400, ...common, 404, 409, 412, 413, 415, 422],
     },
   },
   '/api/config/plans/{id}/patch': {
@@ -93,11 +132,12 @@ export const planItems: Items = {
       id: 'applyPlan',
       tag,
       summary: 'Apply a stored plan',
-      description: 'Does what the plan said, or refuses because the account moved.',
-      body: json(named('Approval'), configExamples.approval),
+      description:
+        'Does what the plan said, once, or refuses (412) because it would do something else now; `problems` says what is different and who made it so.',
+      body: json(named('Application'), configExamples.application),
       optionalBody: true,
       answer: json(named('Applied'), configExamples.applied),
-      errors: [400, ...common, 404, 409, 412, 413, 415, 423, 428],
+      errors: [400, ...common, 404, 409, 412, 413, 415, 422, 423, 428],
     },
   },
   '/api/config/apply': {

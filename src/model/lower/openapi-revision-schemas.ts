@@ -1,21 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { listOf, named } from './openapi-operation.ts';
-import { subject } from './openapi-plan-schemas.ts';
-import { count, object, text, time, words } from './openapi-words.ts';
+import { actor, subject } from './openapi-plan-schemas.ts';
+import { count, object, text, time } from './openapi-words.ts';
 
 const members = {
   revision: count('Its number.'),
   created_at: time('When it was made.'),
-  actor: object(
-    'On whose behalf.',
-    {
-      type: words(['user', 'source', 'system'], 'What the actor is.'),
-      id: text('Its id.'),
-      name: text('Its name.'),
-      email: text('Its e-mail address.'),
-    },
-    ['email'],
-  ),
+  actor,
   source: text('The source that was applied, if any.'),
   commit: text('The commit that the source was at, if it has commits.'),
   plan: text('The id of the stored plan that was applied, if any.'),

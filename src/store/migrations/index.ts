@@ -5,6 +5,7 @@ import * as addPlanOutputs from './0004_add_plan_outputs.ts';
 import * as addHistoryBase from './0005_add_history_base.ts';
 import * as addLeases from './0006_add_leases.ts';
 import * as addEventIndex from './0007_add_event_index.ts';
+import * as bindPlans from './0008_bind_plans.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   addHistoryBase,
   addLeases,
   addEventIndex,
+  bindPlans,
 ];

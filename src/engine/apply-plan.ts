@@ -1,0 +1,154 @@
+import { Conflict, HeddleError, Internal } from '../model/errors.ts';
+import { type PlanView, viewPlan } from '../plan/view.ts';
+import { recordEvents } from '../store/events.ts';
+import { putFailure, type SavedPlan, usePlan } from '../store/plans.ts';
+import { approvePlan, awaitApproval, NeedsApproval, noteAsked } from './approvals.ts';
+import { applyDesire, type Desire, type Reconciled } from './documents.ts';
+import type { Call, Engine } from './engine.ts';
+import { refusalOf } from './objects.ts';
+import { type Output, outputsOf } from './outputs.ts';
+import { desireOf } from './plan-requests.ts';
+import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
+import { staleRefusal } from './staleness.ts';
+
+/** A plan that was applied. `revision` is null when there was nothing to write. */
+export interface Applied {
+  readonly plan: PlanView;
+  readonly revision: number | null;
+  /** Values that the server made up for new objects: shown here and never again. */
+  readonly outputs?: readonly Output[];
+}
+
+/** How a stored plan is applied. */
+export interface ApplyOptions {
+  /** The digest that the caller approves. */
+  readonly approve?: string;
+  /** Only while the account is at the revision on which the plan was made. */
+  readonly strictBase?: boolean;
+}
+
+/**
+ * Applies a saved plan: it is computed again on the account as it is now, and refused when it would do anything else than
+ * what was shown. Throws `Conflict` (`stale`), `NeedsApproval`, `NotFound`.
+ */
+export async function applyPlan(
+  engine: Engine,
+  call: Call,
+  id: string,
+  { approve, strictBase = false }: ApplyOptions = {},
+): Promise<Applied> {
+  let saved = await requirePlan(engine, call, id);
+  requireUsable(engine, saved);
+  const desire = desireOf(engine, saved);
+  if (saved.state === 'needs_approval' && approve === saved.digest) {
+    await approvePlan(engine, call, id, approve);
+    saved = { ...saved, state: 'approved' };
+  }
+  if (saved.state === 'needs_approval' && !(await isApproved(engine, call, saved)))
+    throw await wanted(engine, call, saved);
+  const exact = {
+    ...desire,
+    approve: saved.digest,
+    ...(strictBase ? { expectBase: saved.baseRevision } : {}),
+  };
+  const result = await applyDesire(engine, call, exact).catch((error) => failed(engine, call, saved, error));
+  switch (result.state) {
+    case 'applied':
+      return await used(engine, call, saved, result);
+    case 'needs_approval':
+      throw new Internal(`plan ${id} went through with its digest and was stopped by its guards`);
+    case 'stale':
+    case 'invalid':
+      throw await staleRefusal(engine, call, saved, result);
+  }
+}
+
+function requireUsable(engine: Engine, saved: SavedPlan): void {
+  const state = stateOf(engine, saved);
+  const { id, appliedRevision, expiresAt, failure } = saved;
+  if (state === 'applied') {
+    const where = appliedRevision === undefined ? '' : ` as revision ${appliedRevision}`;
+    throw new Conflict('stale', `plan ${id} was applied already${where}; make a new one`);
+  }
+  if (state === 'expired') throw new Conflict('stale', `plan ${id} expired at ${expiresAt}; make a new one`);
+  if (state === 'failed') throw new Conflict('stale', `plan ${id} could not be applied (${failure}); make a new one`);
+}
+
+/** Somebody may have approved another plan of the source that does the same. */
+async function isApproved(engine: Engine, { account }: Call, { source, digest }: SavedPlan): Promise<boolean> {
+  return (await findApproval(engine, account, source, digest)) !== undefined;
+}
+
+async function wanted(engine: Engine, call: Call, { id, source, digest }: SavedPlan): Promise<NeedsApproval> {
+  const view = await showPlan(engine, call, id);
+  await noteAsked(engine, call, { id, source, digest, guards: view.guards.map(({ guard }) => guard) });
+  return new NeedsApproval(view);
+}
+
+async function used(
+  engine: Engine,
+  call: Call,
+  saved: SavedPlan,
+  result: Extract<Reconciled, { readonly state: 'applied' }>,
+): Promise<Applied> {
+  if (result.revision === undefined && !(await usePlan(engine.database, call.account, saved.id)))
+    throw new Conflict('stale', `plan ${saved.id} was applied already; make a new one`);
+  return appliedOf(result);
+}
+
+/** A defect ends a plan: whether it can ever be applied is unknown. What a caller can mend or wait for does not. */
+async function failed(engine: Engine, call: Call, { id, source, digest }: SavedPlan, error: unknown): Promise<never> {
+  if (error instanceof HeddleError && !(error instanceof Internal)) throw error;
+  const { account, actor } = call;
+  const at = engine.now();
+  const failure = 'the server met a defect, which its log tells';
+  const event = { code: 'config.failed', target: id, meta: { source, plan: id, digest, reason: failure } };
+  const record = engine.database.holding(account, async (held) => {
+    if (await putFailure(held, account, id, failure)) await recordEvents(held, account, { actor, at, events: [event] });
+  });
+  await record.catch((other) =>
+    Promise.reject(new AggregateError([error, other], 'a defect, and it could not be noted')),
+  );
+  throw error;
+}
+
+/** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
+export async function applyNow(engine: Engine, call: Call, desire: Desire): Promise<Applied> {
+  const result = await applyApproved(engine, call, desire);
+  switch (result.state) {
+    case 'invalid':
+      throw refusalOf(result.problems);
+    case 'needs_approval':
+      throw new NeedsApproval(await awaitApproval(engine, call, desire, result));
+    case 'stale':
+      throw unexpected(desire, result);
+    case 'applied':
+      return appliedOf(result);
+  }
+}
+
+function unexpected(
+  { expectBase }: Desire,
+  { plan, before }: Extract<Reconciled, { readonly state: 'stale' }>,
+): Conflict {
+  if (expectBase === undefined || expectBase === before.revision) return unexpectedDigest(plan.digest);
+  return new Conflict(
+    'stale',
+    `the account is at revision ${before.revision} and not at ${expectBase} any more; look at it again`,
+  );
+}
+
+/** Plans and commits what a source wants; a plan that its guards stop goes through when somebody approved its digest. */
+export async function applyApproved(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
+  const result = await applyDesire(engine, call, desire);
+  if (result.state !== 'needs_approval') return result;
+  const approval = await findApproval(engine, call.account, desire.source, result.plan.digest);
+  if (approval === undefined) return result;
+  return await applyDesire(engine, call, { ...desire, approve: approval.digest });
+}
+
+function appliedOf(result: Extract<Reconciled, { readonly state: 'applied' }>): Applied {
+  const plan = viewPlan(result.plan, result.before, result.after);
+  const outputs = outputsOf(result.plan);
+  return { plan, revision: result.revision ?? null, ...(outputs.length === 0 ? {} : { outputs }) };
+}

@@ -1,0 +1,207 @@
+import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
+import type { Problem } from '../model/problem.ts';
+import type { ChangeView, PlanView, UnitView } from './view.ts';
+
+/** How long the text may become; GitHub takes comments of 65,536 characters. */
+const longest = 60_000;
+
+/** How many risks and warnings are told one by one. */
+const mostLines = 50;
+
+/** How long what is told about one object may become. */
+const longestChange = 8_000;
+
+/**
+ * A plan for change requests: a line that sums it up, what wants attention, and every change to unfold. What does not fit
+ * into `limit` characters is counted.
+ */
+export function renderMarkdown(plan: PlanView, limit = longest): string {
+  const head = [headline(plan), ...guardLines(plan), ...table(plan), ...riskLines(plan), ...warningLines(plan)];
+  const foot = footer(plan);
+  const room = limit - length(head) - length(foot) - more(plan.changes.length).length - 2;
+  const changes = fitting(plan.changes.map(renderChange), room);
+  const left = plan.changes.length - changes.length;
+  return [...head, ...changes, ...(left > 0 ? [more(left)] : []), ...foot].map((part) => `${part}\n`).join('\n');
+}
+
+/** Parts are set apart by an empty line. */
+function length(parts: readonly string[]): number {
+  return parts.reduce((sum, part) => sum + part.length + 2, 0);
+}
+
+function fitting(parts: readonly string[], room: number): readonly string[] {
+  let left = room;
+  const end = parts.findIndex((part) => {
+    left -= part.length + 2;
+    return left < 0;
+  });
+  return end < 0 ? parts : parts.slice(0, end);
+}
+
+function more(changes: number): string {
+  return `_and ${counted(changes, 'more change')}, which had no room here_`;
+}
+
+function headline({ source, counts, claims }: PlanView): string {
+  const what = source === undefined ? 'Plan' : `Plan for ${code(source)}`;
+  const { create, update, delete: gone } = counts;
+  if (create + update + gone > 0) return `### ${what}: ${create} to create, ${update} to change, ${gone} to delete`;
+  const own = claims.length === 0 ? '' : `; ownership of ${counted(claims.length, 'object')} changes`;
+  return `### ${what}: no changes${own}`;
+}
+
+function guardLines({ guards, state }: PlanView): readonly string[] {
+  if (guards.length === 0) return [];
+  const said = state === 'approved' ? 'This plan needed an approval and has it.' : 'This plan needs an approval.';
+  return [`> **${said}**\n${guards.map(({ message }) => `>\n> - ${prose(message)}`).join('\n')}`];
+}
+
+const marks = { create: '+', update: '~', delete: '-' } as const;
+
+/** How many objects of each kind come, change and go. */
+function table({ changes }: PlanView): readonly string[] {
+  if (changes.length === 0) return [];
+  const kinds = [...new Set(changes.map(({ kind }) => kind))].sort();
+  const rows = kinds.map((kind) => {
+    const counts = (['create', 'update', 'delete'] as const).map(
+      (action) => changes.filter((change) => change.kind === kind && change.action === action).length,
+    );
+    return `| ${kind} | ${counts.join(' | ')} |`;
+  });
+  return [`| kind | create | change | delete |\n| --- | ---: | ---: | ---: |\n${rows.join('\n')}`];
+}
+
+function riskLines({ changes }: PlanView): readonly string[] {
+  const risks = changes.flatMap((change) => change.risks.map((risk) => `- ${subject(change)}: ${prose(risk)}`));
+  return risks.length === 0 ? [] : [`**Look twice**\n\n${shortened(risks)}`];
+}
+
+function warningLines({ warnings }: PlanView): readonly string[] {
+  return warnings.length === 0 ? [] : [`**Warnings**\n\n${shortened(warnings.map(warningLine))}`];
+}
+
+function warningLine({ message, file, line }: Problem): string {
+  const place = file === undefined ? '' : `${code(line === undefined ? file : `${file}:${line}`)}: `;
+  return `- ${place}${prose(message)}`;
+}
+
+function shortened(lines: readonly string[]): string {
+  const shown = lines.slice(0, mostLines).map((line) => cut(line, 500));
+  return [...shown, ...(lines.length > mostLines ? [`- and ${lines.length - mostLines} more`] : [])].join('\n');
+}
+
+function renderChange(change: ChangeView): string {
+  const lines = change.units.flatMap((unit) => unitLines(change, unit));
+  // A change without units moves the object: another key or another parent.
+  const body = lines.length === 0 ? [bodyless[change.action]] : within(lines, longestChange);
+  return `<details><summary>${marks[change.action]} ${summary(change)}</summary>\n\n${fenced(body)}\n\n</details>`;
+}
+
+const bodyless = {
+  create: '  with its defaults',
+  update: '  only its key or its parent changes',
+  delete: '  the whole object',
+} as const;
+
+function within(lines: readonly string[], room: number): readonly string[] {
+  const shown = fitting(lines, room);
+  return shown.length === lines.length
+    ? lines
+    : [...shown, `  and ${counted(lines.length - shown.length, 'more line')}`];
+}
+
+function summary({ kind, key, name, file, line }: ChangeView): string {
+  const place = file === undefined ? '' : ` (${html(file)}:${line})`;
+  return `${html(kind)} <code>${html(key ?? name)}</code>${place}`;
+}
+
+function subject({ kind, key, name }: ChangeView): string {
+  return `${kind} ${code(key ?? name)}`;
+}
+
+/** The lines of one unit as a diff; of an entry of a keyed list, its members that differ. */
+function unitLines(change: ChangeView, { path, before, after, reset }: UnitView): readonly string[] {
+  if (isEntry(before) && isEntry(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    const inner = names.filter((name) => !equalJson(before[name], after[name]));
+    return inner.flatMap((name) => sides(`${path}.${name}`, before[name], after[name]));
+  }
+  const note = reset === true ? '  (back to its default)' : '';
+  if (change.action === 'create' || before === undefined) return [`+ ${path}${suffixOf(path, after)}${note}`];
+  if (after === undefined) return [`- ${path}${suffixOf(path, before)}${note}`];
+  return sides(path, before, after, note);
+}
+
+function sides(path: string, before: Json | undefined, after: Json | undefined, note = ''): readonly string[] {
+  return [
+    ...(before === undefined ? [] : [`- ${path}: ${shown(before)}`]),
+    ...(after === undefined ? [] : [`+ ${path}: ${shown(after)}${note}`]),
+  ];
+}
+
+/** An element of a set is named by its path. */
+function suffixOf(path: string, value: Json | undefined): string {
+  return value === undefined || (path.endsWith(']') && !isEntry(value)) ? '' : `: ${shown(value)}`;
+}
+
+function shown(value: Json): string {
+  return cut(JSON.stringify(value), 1_000);
+}
+
+function footer({ digest, id, baseRevision, expiresAt, state }: PlanView): readonly string[] {
+  const about = [
+    `digest ${code(digest)}`,
+    `made at revision ${baseRevision}`,
+    ...(id === undefined ? [] : [`plan ${code(id)}`]),
+    ...(expiresAt === undefined ? [] : [`valid until ${expiresAt}`]),
+  ];
+  const approve = state === 'needs_approval' ? `, after ${code(`heddle approve ${id}`)}` : '';
+  const usable = state === 'ready' || state === 'approved' || state === 'needs_approval';
+  const how = id === undefined || !usable ? [] : [`Apply exactly this with ${code(`heddle apply ${id}`)}${approve}.`];
+  return ['---', [`${about.join(' · ')}.`, ...how].join('\n')];
+}
+
+/** Text of others between our own: nothing of it is markup, and nobody is mentioned. */
+function prose(text: string): string {
+  return html(oneLine(text))
+    .replace(/[\\`*_{}[\]#|~]/g, (mark) => `\\${mark}`)
+    .replaceAll('@', '@\u200b');
+}
+
+function html(text: string): string {
+  return oneLine(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function code(text: string): string {
+  const inner = oneLine(text);
+  const fence = '`'.repeat(longestRun(inner) + 1);
+  const pad = inner.startsWith('`') || inner.endsWith('`') ? ' ' : '';
+  return `${fence}${pad}${inner}${pad}${fence}`;
+}
+
+function fenced(lines: readonly string[]): string {
+  const body = lines.map(oneLine).join('\n');
+  const fence = '`'.repeat(Math.max(3, longestRun(body) + 1));
+  return `${fence}diff\n${body}\n${fence}`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+}
+
+/** Control characters would end a line, or change the direction of it. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+}
+
+function cut(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room)}… (${text.length} characters)`;
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function isEntry(value: Json | undefined): value is JsonObject {
+  return isObject(value);
+}

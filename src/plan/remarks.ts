@@ -1,0 +1,102 @@
+import { sha256 } from '../lib/node-pure.ts';
+import type { Problem } from '../model/problem.ts';
+import type { ChangeView, PlanView } from './view.ts';
+
+/** A remark at a place of the documents, for the view of a change request. */
+export interface Remark {
+  readonly level: 'error' | 'warning' | 'notice';
+  /** What it is, as a word that never changes its meaning. */
+  readonly code: string;
+  readonly title: string;
+  readonly message: string;
+  readonly file?: string;
+  /** 1-based. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** What is wrong with documents. */
+export function remarkProblems(problems: readonly Problem[], level: Remark['level'] = 'error'): readonly Remark[] {
+  return problems.map(({ code, message, kind, key, file, line, column }) => ({
+    ...{ level, code, message, title: kind === undefined ? code : `${kind} ${key ?? ''}`.trim() },
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  }));
+}
+
+/** What a plan does, where it is declared: guards and risks first, then warnings, then the changes themselves. */
+export function remarkPlan(plan: PlanView): readonly Remark[] {
+  return [
+    ...plan.guards.map(
+      ({ guard, message }): Remark => ({
+        ...{ level: 'error', code: `guard_${guard}`, title: 'the plan needs an approval', message },
+      }),
+    ),
+    ...plan.changes.flatMap((change) => change.risks.map((risk) => remark(change, 'warning', 'change_risk', risk))),
+    ...remarkProblems(plan.warnings, 'warning'),
+    ...plan.changes.map((change) => remark(change, 'notice', `change_${change.action}`, effectOf(change))),
+  ];
+}
+
+function remark(change: ChangeView, level: Remark['level'], code: string, message: string): Remark {
+  const { kind, key, name, file, line } = change;
+  return {
+    ...{ level, code, message, title: `${kind} ${key ?? name}` },
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+const verbs = { create: 'would be created', update: 'would be changed', delete: 'would be deleted' } as const;
+
+function effectOf({ kind, key, name, action, units }: ChangeView): string {
+  const paths = units.map(({ path }) => path);
+  const more = paths.length > 8 ? ` and ${paths.length - 8} more` : '';
+  const which = action === 'update' && paths.length > 0 ? `: ${paths.slice(0, 8).join(', ')}${more}` : '';
+  return `${kind} ${key ?? name} ${verbs[action]}${which}`;
+}
+
+/** Workflow commands, one a line, which GitHub shows beside the lines that they name. */
+export function renderGithub(remarks: readonly Remark[]): string {
+  return remarks.map((remark) => `${workflowCommand(remark)}\n`).join('');
+}
+
+function workflowCommand({ level, title, message, file, line, column }: Remark): string {
+  const properties = [
+    ...(file === undefined ? [] : [`file=${property(file)}`]),
+    ...(file === undefined || line === undefined ? [] : [`line=${line}`]),
+    ...(file === undefined || column === undefined ? [] : [`col=${column}`]),
+    `title=${property(title)}`,
+  ];
+  return `::${level} ${properties.join(',')}::${data(message)}`;
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+const severities = { error: 'major', warning: 'minor', notice: 'info' } as const;
+
+/** The report that GitLab shows as code quality: a JSON list. A remark without a place is put at the top of the directory. */
+export function renderGitlab(remarks: readonly Remark[]): string {
+  const seen = new Map<string, number>();
+  const issues = remarks.map(({ level, code, title, message, file = '.', line = 1 }) => {
+    const identity = JSON.stringify([code, title, message, file]);
+    const nth = seen.get(identity) ?? 0;
+    seen.set(identity, nth + 1);
+    return {
+      description: `${title}: ${message}`,
+      check_name: code,
+      // Without the line: a remark that only moved is the same one.
+      fingerprint: sha256(`${identity}${nth}`),
+      severity: severities[level],
+      location: { path: file, lines: { begin: line } },
+    };
+  });
+  return `${JSON.stringify(issues, null, 2)}\n`;
+}

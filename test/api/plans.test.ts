@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { doc } from './documents.ts';
+import { sharedApi, type TestApi, testApi } from './setup.ts';
+
+const api = sharedApi();
+
+const groups = (...names: readonly string[]) => names.map((name) => doc('Group', name, `name: ${name}`)).join('---\n');
+const bodyOf = (source: string, text: string, more: JsonObject = {}): JsonObject => ({
+  source,
+  files: [{ path: 'a.yaml', text }],
+  ...more,
+});
+const plan = async (of: TestApi, source: string, text: string, more: JsonObject = {}) =>
+  (await of.call('POST', '/api/config/plans', bodyOf(source, text, more))).body;
+
+describe('a stored plan', () => {
+  it('that a guard stops is approved by its digest, and by no other', async () => {
+    await using own = await testApi();
+    await own.call('POST', '/api/config/apply', bodyOf('team', groups('a', 'b', 'c', 'd')));
+    const { id, digest, state } = await plan(own, 'team', groups('a'));
+    expect(state).toBe('needs_approval');
+    const url = `/api/config/plans/${id}`;
+    expect((await own.call('POST', `${url}/apply`)).status).toBe(428);
+    expect((await own.call('POST', `${url}/approve`, {})).status).toBe(422);
+    expect((await own.call('POST', `${url}/approve`)).status).toBe(400);
+    expect((await own.call('POST', `${url}/approve`, { digest: 'f'.repeat(64) })).status).toBe(409);
+    const approved = await own.call('POST', `${url}/approve`, { digest });
+    expect([approved.status, approved.body]).toMatchObject([
+      200,
+      { state: 'approved', approvedBy: { name: 'machine owner' }, approvedAt: expect.any(String) },
+    ]);
+    expect((await own.call('POST', `${url}/apply`)).body.revision).toBe(3);
+    expect((await own.call('GET', url)).body).toMatchObject({ state: 'applied', appliedRevision: 3 });
+    expect((await own.call('POST', `${url}/approve`, { digest })).status).toBe(409);
+    expect((await own.call('POST', '/api/config/plans/nothing/approve', { digest })).status).toBe(404);
+  });
+
+  it('is listed with others, newest first, by source and state', async () => {
+    await using own = await testApi();
+    const first = await plan(own, 'team', groups('one'));
+    const second = await plan(own, 'other', groups('two'));
+    await own.call('POST', `/api/config/plans/${first.id}/apply`);
+    const list = async (query = '') => (await own.call('GET', `/api/config/plans${query}`)).body;
+    const { changes: _, claims: _claims, guards: _guards, warnings: _warnings, ...summary } = second;
+    expect(await list()).toEqual([summary, expect.objectContaining({ id: first.id, state: 'applied' })]);
+    expect(await list('?source=team')).toMatchObject([{ id: first.id, appliedRevision: 2, counts: { create: 1 } }]);
+    expect(await list('?state=ready')).toMatchObject([{ id: second.id }]);
+    expect(await list('?state=expired')).toEqual([]);
+    expect(await list('?limit=1')).toHaveLength(1);
+    expect((await own.call('GET', '/api/config/plans?state=new')).status).toBe(422);
+  });
+
+  it('is Markdown for a change request', async () => {
+    const { id } = await plan(api(), 'team', groups('one'));
+    const answer = await api().call('GET', `/api/config/plans/${id}.md`);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
+    expect(answer.body).toContain('### Plan for `team`: 1 to create, 0 to change, 0 to delete');
+    expect(answer.body).toContain(`heddle apply ${id}`);
+    expect((await api().call('GET', '/api/config/plans/nothing.md')).status).toBe(404);
+  });
+
+  it('E104 that is stale says what is different, and who did it', async () => {
+    await using own = await testApi();
+    const { id } = await plan(own, 'team', groups('one', 'two'));
+    await own.call('POST', '/api/config/apply', bodyOf('team', groups('one')));
+    const answer = await own.call('POST', `/api/config/plans/${id}/apply`);
+    expect(answer.status).toBe(412);
+    expect(answer.body.problems).toMatchObject([
+      {
+        ...{ code: 'plan_stale', kind: 'Group', key: 'one' },
+        message: 'Group one: was to be created and is there already; machine owner created it in revision 2',
+      },
+    ]);
+  });
+
+  it('E103 is applied after an unrelated write, unless it insists on its base', async () => {
+    await using own = await testApi();
+    const { id } = await plan(own, 'team', groups('one'));
+    await own.group('bystander');
+    const strict = await own.call('POST', `/api/config/plans/${id}/apply`, { strictBase: true });
+    expect([strict.status, strict.body.problems[0].code]).toEqual([412, 'plan_stale']);
+    expect((await own.call('POST', `/api/config/plans/${id}/apply`, { strictBase: 'no' })).status).toBe(422);
+    expect((await own.call('POST', `/api/config/plans/${id}/apply`)).body.revision).toBe(3);
+  });
+
+  it('E108 without changes is used up without a revision', async () => {
+    await using own = await testApi();
+    await own.call('POST', '/api/config/apply', bodyOf('team', groups('one')));
+    const { id } = await plan(own, 'team', groups('one'));
+    const url = `/api/config/plans/${id}`;
+    const statuses = await Promise.all([1, 2, 3].map(async () => (await own.call('POST', `${url}/apply`)).status));
+    expect(statuses.sort()).toEqual([200, 412, 412]);
+    expect((await own.call('GET', url)).body.state).toBe('applied');
+    expect(await own.revision()).toBe(2);
+  });
+});
+
+it('E110 a dry run never applies, whatever digest is expected', async () => {
+  await using own = await testApi();
+  const dry = (more: JsonObject = {}) =>
+    own.call('POST', '/api/config/apply?dryRun=true', bodyOf('team', groups('one'), more));
+  const { digest } = (await dry()).body.plan;
+  const expected = await dry({ expectDigest: digest });
+  expect([expected.status, expected.body.revision]).toEqual([200, null]);
+  expect((await dry({ expectDigest: 'f'.repeat(64) })).status).toBe(412);
+  expect((await own.call('POST', '/api/config/apply?dryRun=yes', bodyOf('team', groups('one')))).status).toBe(422);
+  expect(await own.revision()).toBe(1);
+});
+
+it.each(['multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'application/octet-stream'])(
+  'E156 documents are not taken as %s',
+  async (type) => {
+    for (const url of ['/api/config/plans', '/api/config/apply', '/api/config/validate']) {
+      const answer = await api().call('POST', url, groups('one'), { 'content-type': type });
+      expect([answer.status, answer.body.code]).toEqual([415, 415]);
+    }
+    const { id } = await plan(api(), 'team', groups('one'));
+    for (const verb of ['apply', 'approve']) {
+      const answer = await api().call('POST', `/api/config/plans/${id}/${verb}`, 'x', { 'content-type': type });
+      expect(answer.status).toBe(415);
+    }
+  },
+);

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { remarkPlan, remarkProblems, renderGithub, renderGitlab } from '../../src/plan/remarks.ts';
+import { change, view } from './views.ts';
+
+const plan = view({
+  changes: [
+    change('create', 'Group', 'devs', [{ path: 'name', after: 'Devs' }], { file: 'groups.yaml', line: 3 }),
+    change('update', 'Policy', 'web', [{ path: 'enabled', before: false, after: true }], {
+      file: 'p,1.yaml',
+      line: 9,
+      risks: ['becomes enabled'],
+    }),
+    change('delete', 'Group', 'old'),
+  ],
+  guards: [{ guard: 'deletes', message: 'deletes 9 of 10: 50%' }],
+  warnings: [{ code: 'reference_pending', message: 'peer ana is not there yet', kind: 'Group', key: 'devs' }],
+});
+
+describe('remarks on documents', () => {
+  it('are workflow commands for GitHub, with file and line', () => {
+    expect(renderGithub(remarkPlan(plan)).split('\n')).toEqual([
+      '::error title=the plan needs an approval::deletes 9 of 10: 50%25',
+      '::warning file=p%2C1.yaml,line=9,title=Policy web::becomes enabled',
+      '::warning title=Group devs::peer ana is not there yet',
+      '::notice file=groups.yaml,line=3,title=Group devs::Group devs would be created',
+      '::notice file=p%2C1.yaml,line=9,title=Policy web::Policy web would be changed: enabled',
+      '::notice title=Group old::Group old would be deleted',
+      '',
+    ]);
+  });
+
+  it('of problems keep the column, and no text of theirs ends a command', () => {
+    const problems = [
+      { code: 'yaml_invalid', message: 'first\r\n::error::second', file: 'a.yaml', line: 2, column: 7 },
+      { code: 'field_unknown', message: 'nam is unknown', kind: 'Group', key: 'x:y' },
+    ];
+    expect(renderGithub(remarkProblems(problems))).toBe(
+      '::error file=a.yaml,line=2,col=7,title=yaml_invalid::first%0D%0A::error::second\n' +
+        '::error title=Group x%3Ay::nam is unknown\n',
+    );
+  });
+
+  it('are a code quality report for GitLab', () => {
+    const issues = JSON.parse(renderGitlab(remarkPlan(plan)));
+    expect(issues).toHaveLength(6);
+    expect(issues[1]).toEqual({
+      description: 'Policy web: becomes enabled',
+      check_name: 'change_risk',
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      severity: 'minor',
+      location: { path: 'p,1.yaml', lines: { begin: 9 } },
+    });
+    expect(issues[0]).toMatchObject({ severity: 'major', location: { path: '.', lines: { begin: 1 } } });
+  });
+
+  it('keep their fingerprint when they move to another line, and each has its own', () => {
+    const problem = { code: 'x_wrong', message: 'wrong', file: 'a.yaml', line: 2 };
+    const prints = (...lines: readonly number[]) =>
+      JSON.parse(renderGitlab(remarkProblems(lines.map((line) => ({ ...problem, line }))))).map(
+        ({ fingerprint }: { fingerprint: string }) => fingerprint,
+      );
+    expect(prints(2)).toEqual(prints(5));
+    expect(new Set(prints(2, 5)).size).toBe(2);
+  });
+
+  it('are an empty list when there is nothing to say', () => {
+    expect([renderGithub([]), renderGitlab([])]).toEqual(['', '[]\n']);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { explainMoved, explainStale, type Touch } from '../../src/plan/stale.ts';
+import type { PlanView } from '../../src/plan/view.ts';
+import { change, view } from './views.ts';
+
+const touch = (more: Partial<Touch>): Touch => ({
+  ...{ revision: 5, by: 'Ana', action: 'update', kind: 'Policy', id: 'id-p', key: 'p', name: 'p', paths: [] },
+  ...more,
+});
+const told = (saved: PlanView, fresh: PlanView, ...touches: readonly Touch[]) =>
+  explainStale(saved, { ok: true, plan: fresh }, touches).map(({ message }) => message);
+const policy = (...units: Parameters<typeof change>[3] & object) =>
+  view({ changes: [change('update', 'Policy', 'p', units)] });
+
+describe('a plan that is stale says', () => {
+  it('E104 which unit has another value now, and who gave it', () => {
+    const saved = policy({ path: 'description', before: 'old', after: 'new' });
+    const fresh = policy({ path: 'description', before: 'by hand', after: 'new' });
+    const touches = [
+      touch({ revision: 7, by: 'Bo', paths: ['enabled'] }),
+      touch({ revision: 6, paths: ['description'] }),
+    ];
+    expect(told(saved, fresh, ...touches)).toEqual([
+      'Policy p: `description` is "by hand" now and was "old" when the plan was made; Ana changed it in revision 6',
+    ]);
+  });
+
+  it('E104 which unit would become something else', () => {
+    const saved = policy({ path: 'rules[web].sources', before: [], after: ['devs'] });
+    const fresh = policy({ path: 'rules[web].sources', before: [], after: ['ops'] });
+    expect(told(saved, fresh)).toEqual([
+      'Policy p: `rules[web].sources` would become ["ops"] now and was to become ["devs"]',
+    ]);
+  });
+
+  it('which unit changes as well, and which not any more', () => {
+    const saved = policy({ path: 'a', before: 1, after: 2 }, { path: 'b', before: 1, after: 2 });
+    const fresh = policy({ path: 'b', before: 1, after: 2 }, { path: 'c', before: 1, after: 2 });
+    expect(told(saved, fresh)).toEqual([
+      'Policy p: `a` is as it should be already',
+      'Policy p: `c` would now change as well: c 1 → 2',
+    ]);
+  });
+
+  it('which object is there by now, or gone', () => {
+    const saved = view({ changes: [change('create', 'Group', 'devs'), change('delete', 'Group', 'old')] });
+    const created = touch({ action: 'create', kind: 'Group', id: 'x', key: 'devs', revision: 8 });
+    expect(told(saved, view(), created)).toEqual([
+      'Group devs: was to be created and is there already; Ana created it in revision 8',
+      'Group old: was to be deleted and is not to be deleted any more',
+    ]);
+  });
+
+  it('what would be done instead', () => {
+    const saved = view({ changes: [change('create', 'Group', 'devs')] });
+    const fresh = view({ changes: [change('update', 'Group', 'devs', [{ path: 'name', before: 'a', after: 'b' }])] });
+    const made = touch({ action: 'create', kind: 'Group', id: 'id-devs', key: 'devs' });
+    expect(told(saved, fresh, made)).toEqual([
+      'Group devs: was to be created and would now be changed; Ana created it in revision 5',
+    ]);
+  });
+
+  it('what would be done as well', () => {
+    const fresh = view({
+      changes: [
+        change('update', 'Group', 'devs', [
+          { path: 'name', before: 'a', after: 'b' },
+          { path: 'peers[p1]', after: ['source'] },
+        ]),
+      ],
+    });
+    expect(told(view(), fresh, touch({ kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
+      'Group devs: would now be changed as well (name "a" → "b", +peers[p1]); Ana changed it in revision 5',
+    ]);
+  });
+
+  it('that an object of the name is another one', () => {
+    const saved = view({ changes: [change('delete', 'Group', 'devs')] });
+    const fresh = view({ changes: [change('delete', 'Group', 'devs', [], { id: 'other' })] });
+    expect(told(saved, fresh)).toEqual(['Group devs: is another object of that name now (id other, it was id-devs)']);
+  });
+
+  it('which guard trips now, and whose hands changed', () => {
+    const claim = { action: 'claim', kind: 'Group', key: 'devs', name: 'devs', id: 'id-devs' } as const;
+    const fresh = view({ claims: [claim], guards: [{ guard: 'deletes', message: 'deletes 9 of 10' }] });
+    expect(told(view(), fresh, touch({ action: 'release', kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
+      'Group devs: is stated by others than when the plan was made; Ana changed who states it in revision 5',
+      'a guard would now say: deletes 9 of 10',
+    ]);
+  });
+
+  it('E105 what is wrong with the input now, and what happened since', () => {
+    const problem = { code: 'reference_ambiguous', message: 'two groups are called devs', file: 'a.yaml', line: 3 };
+    const touches = Array.from({ length: 22 }, (_, at) =>
+      touch({ action: 'create', kind: 'Group', key: `g${at}`, revision: 30 - at }),
+    );
+    const problems = explainStale(view(), { ok: false, problems: [problem] }, touches);
+    expect(problems[0]).toEqual(problem);
+    expect(problems[1]).toMatchObject({ code: 'changed_since', message: 'in revision 30 Ana created Group g0' });
+    expect(problems).toHaveLength(22);
+    expect(problems.at(-1)?.message).toBe('and 2 more changes');
+  });
+
+  it('something even when nothing that is shown differs', () => {
+    expect(told(view(), view(), touch({ action: 'release' }))).toEqual([
+      'who owns or protects what the plan changes is different now; Ana changed who states it in revision 5',
+    ]);
+  });
+
+  it('no more than a hundred differences one by one', () => {
+    const changes = Array.from({ length: 130 }, (_, at) => change('create', 'Group', `g${at}`));
+    const messages = told(view({ changes }), view());
+    expect([messages.length, messages.at(-1)]).toEqual([101, 'and 30 more differences']);
+  });
+
+  it('which revision it wants, when it wants that one', () => {
+    expect(explainMoved(4, 5, [touch({})]).map(({ message }) => message)).toEqual([
+      'the account is at revision 5, and the plan wants revision 4, on which it was made',
+      'in revision 5 Ana changed Policy p',
+    ]);
+  });
+});
