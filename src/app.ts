@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createApi } from './api/server.ts';
 import { programVersion } from './cli/version.ts';
-import { createReader, type Reader } from './documents/reader.ts';
+import { createReader } from './documents/reader.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
@@ -22,8 +22,10 @@ import { createRegistry, type Registry } from './model/registry.ts';
 import { createValidator } from './model/validate.ts';
 import { describeChange } from './plan/describe.ts';
 import { viewPlan } from './plan/view.ts';
-import { runDirectoryLoop, type SourceReport } from './sources/directory-loop.ts';
+import { defineDirectory } from './sources/definition.ts';
 import { nameSources } from './sources/names.ts';
+import { reporter } from './sources/report.ts';
+import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { readKeys } from './store/keys.ts';
@@ -55,6 +57,8 @@ export interface ServeOptions {
   /** Whether pushed documents may name these too. */
   readonly shareValues: boolean;
   readonly literalSecrets: boolean;
+  /** After how many seconds another server takes over the sources of one that is gone. */
+  readonly leaseSeconds: number;
   /** How much of the history is kept: so many revisions, and those of so many days. */
   readonly historyRevisions: number;
   readonly historyDays: number;
@@ -112,7 +116,11 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const url = await api.listen(options.listen);
     const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
     closing.unshift(runOverrideLoop({ engine, tell }));
-    for (const { name, path } of sources) closing.unshift(startSource({ engine, reader, account, name, path, log }));
+    const definitions = sources.map((source) => defineDirectory(account, source));
+    const { leaseSeconds } = options;
+    closing.unshift(
+      superviseSources({ engine, reader, definitions, leaseSeconds, version: programVersion(), tell: reporter(log) }),
+    );
     closing.unshift(startRetention(engine, options, log));
     return { url, engine, account, stop: () => closeAll(closing) };
   } catch (error) {
@@ -170,6 +178,7 @@ export function createEngine(
     firstObjects: firstObjects({ now, newId }),
     resolveTxt,
     listeners,
+    wanters: new Set(),
     notices,
     observer,
   };
@@ -230,26 +239,6 @@ function logRevision({ revision, actor, plan, before, after }: CommittedRevision
   }
   const more = plan.changes.length - linesPerRevision;
   if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });
-}
-
-interface SourceStart {
-  readonly engine: Engine;
-  readonly reader: Reader;
-  readonly account: string;
-  readonly name: string;
-  readonly path: string;
-  readonly log: Log;
-}
-
-function startSource({ log, ...options }: SourceStart): () => Promise<void> {
-  const tell = ({ level, message, problems }: SourceReport): void => {
-    log({ level, message });
-    for (const problem of problems ?? []) {
-      const place = problem.file === undefined ? '' : `${problem.file}:${problem.line ?? 1}:${problem.column ?? 1}: `;
-      log({ level, message: `${place}${problem.message} (${problem.code})` });
-    }
-  };
-  return runDirectoryLoop({ ...options, tell });
 }
 
 /** Folds what is older than the history that is kept. */

@@ -6,6 +6,7 @@ import {
   parseDatabaseUrl,
   parseEndpoints,
   parseGrace,
+  parseLease,
   parseListen,
   parseRateLimit,
   parseServer,
@@ -38,6 +39,7 @@ export interface Config {
   readonly literalSecrets: boolean;
   readonly historyRevisions: number;
   readonly historyDays: number;
+  readonly leaseSeconds: number;
 }
 
 /** The environment as it was at the start. */
@@ -245,6 +247,13 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'How many days of the history are kept at the least (default 90).',
     default: 90,
     parse: ([text = '']) => parseCount(text, 0, 36_500),
+  },
+  leaseSeconds: {
+    variable: 'HEDDLE_LEASE',
+    placeholder: 'TIME',
+    doc: 'After how long another server takes over the sources of one that is gone, 3s to 5m (default 25s).',
+    default: 25,
+    parse: ([text = '']) => parseLease(text),
   },
 };
 

@@ -31,6 +31,7 @@ describe('the configuration', () => {
         literalSecrets: false,
         historyRevisions: 200,
         historyDays: 90,
+        leaseSeconds: 25,
       },
     });
   });
@@ -69,6 +70,7 @@ describe('the configuration', () => {
     ['literalSecrets', 'HEDDLE_ALLOW_LITERAL_SECRETS', 'yes', true],
     ['historyRevisions', 'HEDDLE_HISTORY_REVISIONS', '1000', 1000],
     ['historyDays', 'HEDDLE_HISTORY_DAYS', '0', 0],
+    ['leaseSeconds', 'HEDDLE_LEASE', '5s', 5],
     ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
     ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
   ])('reads %s from %s=%s', (name, variable, text, expected) => {

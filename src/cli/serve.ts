@@ -12,7 +12,7 @@ import { programVersion } from './version.ts';
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
   Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'literalSecrets' | 'shareValues'> &
-  Pick<Config, 'historyRevisions' | 'historyDays'> &
+  Pick<Config, 'historyRevisions' | 'historyDays' | 'leaseSeconds'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
     readonly values: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ const declaration = {
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
     ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
     ...(['edition', 'rateLimit', 'secretKey', 'secretKeyFile', 'valuesDir', 'shareValues', 'literalSecrets'] as const),
-    ...(['historyRevisions', 'historyDays'] as const),
+    ...(['historyRevisions', 'historyDays', 'leaseSeconds'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],

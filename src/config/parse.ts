@@ -66,6 +66,13 @@ export function parseGrace(text: string): Parsed<number> {
   return { fault: `is \`${text}\`; write a time up to 1h such as 10s` };
 }
 
+/** The time of a lease, in seconds: long enough to be renewed in time, short enough to be waited for. */
+export function parseLease(text: string): Parsed<number> {
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && seconds >= 3 && seconds <= 300) return { value: seconds };
+  return { fault: `is \`${text}\`; write a time from 3s to 5m such as 25s` };
+}
+
 /** `COUNT/BURST`: so many requests a minute, and so many at once; or `off`. */
 export function parseRateLimit(text: string): Parsed<RateLimit | 'off'> {
   if (text === 'off') return { value: 'off' };

@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts';
-import { Conflict, Unavailable } from '../model/errors.ts';
+import { Conflict, NotFound, Unavailable } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -178,7 +178,9 @@ async function writeHolding(
       planned = await planBatch(options, base, batch, lost);
       const { tip, revisions } = planned;
       const result = revisions.length === 0 ? 'written' : await commit(held, { base, next: tip, revisions });
-      if (typeof result !== 'object') return planned;
+      // Nobody else can have moved an account that is held: it is gone.
+      if (result === 'moved') throw new NotFound(`account ${account} not found`);
+      if (result === 'written') return planned;
       for (const name of result.lost) lost.add(name);
       return undefined;
     });

@@ -95,36 +95,63 @@ function isSure({ code, kind, key }: Problem, told: readonly Problem[]): boolean
   return !code.startsWith('reference_');
 }
 
-/** Plans and commits what a source wants, as one revision or not at all. */
+/**
+ * Plans and commits what a source wants, as one revision or not at all. Before it deletes anything, other sources are asked
+ * what they want: what moves from one to the other is not deleted.
+ */
 export async function applyDesire(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
+  if (engine.wanters.size > 0) {
+    const result = await applyNoting(engine, call, desire, (plan) => plan.counts.delete > 0);
+    if (result !== 'stopped') return result;
+    for (const ask of engine.wanters) await ask(call.account, desire.source);
+  }
+  const result = await applyNoting(engine, call, desire, () => false);
+  if (result === 'stopped') throw new Error('nothing stops this plan');
+  return result;
+}
+
+/** Applies, unless the plan is one before which to stop, and notes what the source lacks then. */
+async function applyNoting(
+  engine: Engine,
+  call: Call,
+  desire: Desire,
+  isStop: (plan: Plan) => boolean,
+): Promise<Reconciled | 'stopped'> {
   // Read before and not with each plan: while the account is held for a plan, the database has no connection to spare.
   const wanted = await wantedIn(engine, call.account);
-  const { result, lacks } = await applyAgainst(engine, call, desire, wanted);
+  const { result, lacks } = await applyAgainst(engine, call, desire, { wanted, isStop });
   const { source } = desire;
   const known = wanted.some((one) => one.source === source);
-  if (lacks !== undefined && (known || lacks.keys.length + lacks.units.length > 0))
+  if (result !== 'stopped' && lacks !== undefined && (known || lacks.keys.length + lacks.units.length > 0))
     await noteWanted(engine, call.account, source, lacks);
   return result;
 }
 
 /** What became of it, and what the source lacks now; `undefined` when that is not known. */
 interface Attempt {
-  readonly result: Reconciled;
+  readonly result: Reconciled | 'stopped';
   readonly lacks: Omit<Wanted, 'source'> | undefined;
 }
 
-async function applyAgainst(engine: Engine, call: Call, desire: Desire, wanted: readonly Wanted[]): Promise<Attempt> {
-  let halted: Reconciled | undefined;
+/** What others want, and before which plans to stop. */
+interface Surroundings {
+  readonly wanted: readonly Wanted[];
+  isStop(plan: Plan): boolean;
+}
+
+async function applyAgainst(engine: Engine, call: Call, desire: Desire, around: Surroundings): Promise<Attempt> {
+  let halted: Reconciled | 'stopped' | undefined;
   let lacks: Attempt['lacks'];
   let kept: SavedPlan | undefined;
   const propose: Propose = async (before) => {
     halted = undefined;
     kept = undefined;
-    const outcome = await planOn(engine, call, before, desire, wanted);
+    const outcome = await planOn(engine, call, before, desire, around.wanted);
     lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     if (!outcome.ok) return outcome;
-    halted = haltOf(outcome.plan, desire, before, outcome.next);
-    if (halted?.state === 'needs_approval')
+    if (around.isStop(outcome.plan)) halted = 'stopped';
+    else halted = haltOf(outcome.plan, desire, before, outcome.next);
+    if (typeof halted === 'object' && halted.state === 'needs_approval')
       for (const { guard } of outcome.plan.guards) engine.observer.tell({ what: 'guard', guard });
     // A plan that may not be applied proposes nothing.
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };

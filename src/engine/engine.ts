@@ -32,6 +32,8 @@ export interface Engine {
   resolveTxt(name: string): Promise<readonly string[]>;
   /** Told about every commit of this server, after it happened. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
+  /** Before a source deletes: asks the other sources of the account that this server runs to record what they want. */
+  readonly wanters: Set<(account: string, deleting: string) => Promise<void>>;
   /** Hints from all servers on this database. */
   readonly notices: NoticeBoard;
   /** Hears what is worth measuring. */

@@ -42,6 +42,9 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
       return snapshot;
     });
     running.set(account, work);
+    work.catch((error: unknown) => {
+      if (error instanceof NotFound) known.delete(account);
+    });
     // A failed read is told to those who wait for it; the next call tries again.
     return work.finally(() => running.delete(account));
   };

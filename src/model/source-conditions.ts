@@ -27,7 +27,7 @@ export type SourceEvent =
       readonly message: string;
     }
   | {
-      readonly what: 'running' | 'suspended' | 'resumed';
+      readonly what: 'running' | 'suspended' | 'resumed' | 'reminded';
     };
 
 /** When it happened, and under which settings. */
@@ -68,13 +68,13 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
     case 'suspended':
       return {
         ...before,
-        state: 'suspended',
-        message: 'suspended: its documents are not looked at until it is resumed',
         conditions: revise(before, occasion, {
           Suspended: ['True', 'Suspended', 'somebody suspended it'],
           Reconciling: ['False', 'Suspended', 'somebody suspended it'],
         }),
       };
+    case 'reminded':
+      return { ...before, remindedAt: occasion.now };
     case 'resumed':
       return { ...before, conditions: revise(before, occasion, { Suspended: ['False', 'Running', ''] }) };
     default:
@@ -101,7 +101,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
       Stalled: ['False', 'Applied', ''],
       Drifted: drifted > 0 ? ['True', 'ValuesDiffer', drift] : ['False', 'InSync', ''],
       Conflicted: ['False', 'InSync', ''],
-      Suspended: ['False', 'Running', ''],
+      ...notSuspended(before),
     }),
     lastAttemptedRevision: at,
     lastAttemptedDigest: event.digest,
@@ -109,6 +109,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
     ...(event.commit === undefined ? {} : { lastAppliedCommit: event.commit }),
     ...(revision === undefined ? {} : { lastAppliedRevision: revision, lastAppliedAt: occasion.now }),
     inventory,
+    drifted,
     history: remember(before, event, 'applied', occasion),
   };
 }
@@ -134,7 +135,7 @@ function refused(before: SourceStatus, event: Refused, occasion: Occasion): Sour
       Reconciling: ['False', reason, ''],
       Stalled: ['True', reason, message],
       Conflicted: state === 'conflicted' ? ['True', reason, message] : ['False', reason, ''],
-      Suspended: ['False', 'Running', ''],
+      ...notSuspended(before),
     }),
     lastAttemptedRevision: at,
     lastAttemptedDigest: event.digest,
@@ -161,6 +162,11 @@ function outOfReach(
       Stalled: ['False', reason, ''],
     }),
   };
+}
+
+/** A reconcile that completes after the source was suspended does not resume it. */
+function notSuspended(before: SourceStatus): Findings {
+  return isTrue(before, 'Suspended') ? {} : { Suspended: ['False', 'Running', ''] };
 }
 
 function observed(
@@ -215,6 +221,28 @@ function remember(
     at: now,
   };
   return [entry, ...before.history].slice(0, historyLength);
+}
+
+/** What is told when one status follows another: once when a source comes to a stand, and once when it goes on. */
+export function eventBetween(before: SourceStatus, after: SourceStatus): string | undefined {
+  const [was, is] = [isTrue(before, 'Stalled'), isTrue(after, 'Stalled')];
+  if (was === is) return undefined;
+  return is ? 'config.source.stalled' : 'config.source.recovered';
+}
+
+/** How long a source may be suspended before somebody is reminded of it. */
+const reminderMs = 7 * 24 * 60 * 60 * 1000;
+
+/** Whether somebody is to be reminded that the source is suspended: once in each suspension. */
+export function isReminderDue(status: SourceStatus, now: string): boolean {
+  const since = status.conditions.find(({ type }) => type === 'Suspended')?.lastTransitionTime;
+  if (since === undefined || !isTrue(status, 'Suspended')) return false;
+  if (status.remindedAt !== undefined && status.remindedAt >= since) return false;
+  return Date.parse(now) - Date.parse(since) >= reminderMs;
+}
+
+function isTrue(status: SourceStatus, type: ConditionType): boolean {
+  return status.conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
 function unreachable(event: never): never {

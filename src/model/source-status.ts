@@ -64,9 +64,13 @@ export interface SourceStatus {
   readonly problems?: readonly Problem[];
   /** How many objects of each kind it states something about. */
   readonly inventory?: Readonly<Record<string, number>>;
+  /** How many stated units had another value when it was applied last. */
+  readonly drifted?: number;
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
   readonly nextRunAt?: string;
+  /** When somebody was reminded that it is suspended. */
+  readonly remindedAt?: string;
   /** The newest request to reconcile that was heeded. */
   readonly lastHandledReconcileAt?: string;
 }
@@ -114,18 +118,22 @@ function sorted(members: object): object {
 
 /**
  * The status as it is shown while the settings are at this generation: what was found under earlier ones does not make a
- * source ready.
+ * source ready, and one that is suspended is shown so whatever it was before.
  */
 export function shownStatus(status: SourceStatus, generation: number): SourceStatus {
-  if (status.observedGeneration >= generation) return status;
+  const isStill = status.conditions.some((condition) => condition.type === 'Suspended' && condition.status === 'True');
+  const shown = isStill ? { ...status, state: 'suspended' as const, message: suspendedMessage } : status;
+  if (status.observedGeneration >= generation) return shown;
   const message = 'its settings changed, and it was not reconciled since';
   const conditions = status.conditions.map((condition) =>
     condition.type === 'Ready' && condition.status === 'True'
       ? { ...condition, status: 'Unknown' as const, reason: 'Outdated', message }
       : condition,
   );
-  return { ...status, conditions };
+  return { ...shown, conditions };
 }
+
+const suspendedMessage = 'suspended: its documents are not looked at until it is resumed';
 
 /** Reads a stored status, of this program or of an older one. */
 export function readStatus(stored: JsonObject): SourceStatus {

@@ -73,8 +73,7 @@ export type Conclusion =
 export type Step = { readonly run: Trigger } | { readonly until?: number };
 
 /** A schedule whose first reconcile comes after `delay`. */
-export function createSchedule(timing: Timing, now: number, options: { readonly delay?: number } = {}): Schedule {
-  const { delay = 0 } = options;
+export function createSchedule(timing: Timing, now: number, delay = 0): Schedule {
   const start = delay === 0 ? { wanted: 'start' as const } : {};
   return {
     timing,

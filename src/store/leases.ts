@@ -16,7 +16,10 @@ export interface Lease {
 /** Whom and for how long. Only the database's clock counts. */
 export type LeaseRequest = Omit<Lease, 'fence'> & { readonly seconds: number };
 
-/** Takes a lease that is free, has run out or is the owner's own. `undefined` while somebody else has it. */
+/**
+ * Takes a lease that is free, has run out or is the owner's own. `undefined` while somebody else has it, and when the
+ * account is gone.
+ */
 export async function takeLease(database: Database, request: LeaseRequest): Promise<Lease | undefined> {
   const { account, name, owner, seconds } = request;
   const [rows] = await database.inAccount(account, [
@@ -27,7 +30,7 @@ export async function takeLease(database: Database, request: LeaseRequest): Prom
 }
 
 const takeText = `insert into leases (account_id, name, owner, until, fence)
-values ($1, $2, $3, clock_timestamp() + $4::text::interval second, 1)
+select account_id, $2, $3, clock_timestamp() + $4::text::interval second, 1 from accounts where account_id = $1
 on conflict (account_id, name) do update
   set owner = excluded.owner, until = clock_timestamp() + $4::text::interval second, fence = leases.fence + 1
   where leases.until <= clock_timestamp() or leases.owner = excluded.owner

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { NotFound } from '../model/errors.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
@@ -99,7 +100,7 @@ function storedObject(
 
 /**
  * Brings a snapshot up to the account's revision by what `changes` says it has missed. One that is older than what is kept
- * of the history is loaded anew.
+ * of the history is loaded anew. Throws `NotFound` when the account is gone.
  */
 export async function catchUp(database: AccountAccess, snapshot: Snapshot): Promise<Snapshot> {
   const { account, revision } = snapshot;
@@ -121,7 +122,8 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
     { snapshot: true },
   );
   const [head] = heads;
-  if (head === undefined || head.revision === revision) return snapshot;
+  if (head === undefined) throw new NotFound(`account ${account} not found`);
+  if (head.revision === revision) return snapshot;
   if (revision < head.oldest) return (await loadSnapshot(database, snapshot.registry, account)) ?? snapshot;
   const missed: readonly ChangeRow[] = rows;
   return replay(snapshot, missed, head.revision, head.sequences).withSettings(gatherSettings(sources));

@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
+import type { Lease } from './leases.ts';
 
 /** A source as it is stored. */
 export interface SourceRecord {
@@ -9,6 +10,11 @@ export interface SourceRecord {
   readonly type: string;
   readonly spec: JsonObject;
   readonly status: JsonObject;
+  readonly suspended: boolean;
+  /** How often spec or suspension have changed. */
+  readonly generation: number;
+  /** The newest request to reconcile that was heeded. */
+  readonly handled_at: Date | null;
 }
 
 /** All sources of an account, by id. */
@@ -16,7 +22,7 @@ export async function listSources(database: Database, account: string): Promise<
   const [rows] = await database.inAccount(account, [
     build
       .selectFrom('sources')
-      .select(['id', 'type', 'spec', 'status'])
+      .select(['id', 'type', 'spec', 'status', 'suspended', 'generation', 'handled_at'])
       .where('account_id', '=', account)
       .orderBy('id')
       .compile(),
@@ -24,7 +30,7 @@ export async function listSources(database: Database, account: string): Promise<
   return rows;
 }
 
-/** Who registers a source, and when. */
+/** Who changes a source, and when. */
 export interface Registration {
   readonly actor: Actor;
   /** ISO 8601. */
@@ -34,44 +40,129 @@ export interface Registration {
 
 /**
  * Writes what a source is. How documents are applied belongs to the state of the account, so a change is a revision; an
- * equal source writes nothing. Answers the revision, if there is one.
+ * equal source writes nothing, nor does one of an account that is gone. Answers the revision, if there is one.
  */
 export async function registerSource(
   database: Database,
   account: string,
   { id, type, spec }: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
-  { actor, at, requestId }: Registration,
+  registration: Registration,
 ): Promise<number | undefined> {
+  return revise(database, account, registration, registerText, [id, type, JSON.stringify(spec)]);
+}
+
+/** Stops or lets run the loop of a source. Answers the revision; `undefined` when it was so already. */
+export async function setSuspended(
+  database: Database,
+  account: string,
+  { id, suspended }: { readonly id: string; readonly suspended: boolean },
+  registration: Registration,
+): Promise<number | undefined> {
+  return revise(database, account, registration, suspendText, [id, suspended]);
+}
+
+/** Forgets a source; what it stated must have been released before. Answers the revision; `undefined` when there is none. */
+export async function removeSource(
+  database: Database,
+  account: string,
+  id: string,
+  registration: Registration,
+): Promise<number | undefined> {
+  return revise(database, account, registration, removeText, [id]);
+}
+
+/**
+ * Runs a change of `sources` that hangs on the head row, with the revision that it makes: clauses in which $1 is the
+ * account, $2 the time, and from $5 on the parameters stand.
+ */
+async function revise(
+  database: Database,
+  account: string,
+  { actor, at, requestId }: Registration,
+  clauses: string,
+  parameters: readonly [id: string, ...unknown[]],
+): Promise<number | undefined> {
+  const common = [account, at, JSON.stringify(actor), requestId];
+  const text = `${clauses}
+insert into revisions (account_id, revision, created_at, actor, source_id, request_id, summary)
+select $1, head.revision, $2::timestamptz, $3::jsonb, $5, $4, '{"sources": 1}' from head
+returning revision`;
   const [written] = await database.inAccount(
     account,
-    [
-      statement<{ readonly revision: number }>(registerText, [
-        ...[account, id, type, JSON.stringify(spec)],
-        ...[at, JSON.stringify(actor), requestId],
-      ]),
-    ],
+    [statement<{ readonly revision: number }>(text, [...common, ...parameters])],
     { write: true },
   );
   return written[0]?.revision;
 }
 
-const registerText = `with head as (
+// The entry of the directory is also made for sources that a program without it has registered.
+const registerText = `with found as (
+  insert into directory (account_id, kind, value, subject_id)
+  select account_id, 'source', account_id || '/' || $5, $5 from accounts where account_id = $1
+  on conflict do nothing
+), head as (
   update accounts set revision = revision + 1
   where account_id = $1
-    and not exists (select from sources where account_id = $1 and id = $2 and type = $3 and spec = $4::jsonb)
+    and not exists (select from sources where account_id = $1 and id = $5 and type = $6 and spec = $7::jsonb)
   returning revision
 ), put as (
   insert into sources (account_id, id, type, spec, created_at)
-  select $1, $2, $3, $4::jsonb, $5::timestamptz from head
-  on conflict (account_id, id) do update set type = excluded.type, spec = excluded.spec
-)
-insert into revisions (account_id, revision, created_at, actor, source_id, request_id, summary)
-select $1, head.revision, $5::timestamptz, $6::jsonb, $2, $7, '{"sources": 1}' from head
-returning revision`;
+  select $1, $5, $6, $7::jsonb, $2::timestamptz from head
+  on conflict (account_id, id) do update
+    set type = excluded.type, spec = excluded.spec, generation = sources.generation + 1
+)`;
 
-/** Writes how a registered source fares; an equal status writes nothing. */
-export async function putStatus(database: Database, account: string, id: string, status: JsonObject): Promise<void> {
-  await database.inAccount(account, [statement(statusText, [account, id, JSON.stringify(status)])]);
+const suspendText = `with head as (
+  update accounts set revision = revision + 1
+  where account_id = $1 and exists (select from sources where account_id = $1 and id = $5 and suspended <> $6::boolean)
+  returning revision
+), put as (
+  update sources set suspended = $6::boolean, generation = generation + 1
+  from head where account_id = $1 and id = $5
+)`;
+
+const removeText = `with head as (
+  update accounts set revision = revision + 1
+  where account_id = $1 and exists (select from sources where account_id = $1 and id = $5)
+  returning revision
+), gone as (
+  delete from sources using head where account_id = $1 and id = $5
+), lost as (
+  delete from directory using head where account_id = $1 and kind = 'source' and value = $1 || '/' || $5
+), free as (
+  delete from leases using head where account_id = $1 and name = 'source/' || $5
+)`;
+
+/** Writes how a registered source fares; an equal status writes nothing, nor does a server that lost the lease. */
+export async function putStatus(
+  database: Database,
+  account: string,
+  id: string,
+  status: JsonObject,
+  lease?: Lease,
+): Promise<void> {
+  const text = JSON.stringify(status);
+  const query =
+    lease === undefined
+      ? statement(statusText, [account, id, text])
+      : statement(`${statusText}${whileHeld}`, [account, id, text, lease.name, lease.fence]);
+  await database.inAccount(account, [query]);
 }
 
-const statusText = `update sources set status = $3::jsonb where account_id = $1 and id = $2 and status is distinct from $3::jsonb`;
+const statusText =
+  'update sources set status = $3::jsonb where account_id = $1 and id = $2 and status is distinct from $3::jsonb';
+const whileHeld =
+  ' and exists (select from leases where account_id = $1 and name = $4 and fence = $5 and until > clock_timestamp())';
+
+/** Writes the keys that a source wants and does not state yet. */
+export async function putWantedKeys(
+  database: Database,
+  account: string,
+  id: string,
+  keys: readonly string[],
+): Promise<void> {
+  await database.inAccount(account, [statement(wantedText, [account, id, JSON.stringify(keys)])]);
+}
+
+const wantedText = `update sources set wanted = jsonb_set(wanted, '{keys}', $3::jsonb)
+where account_id = $1 and id = $2 and coalesce(wanted -> 'keys', '[]') <> $3::jsonb`;

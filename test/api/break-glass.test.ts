@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { recordSource, recordStatus } from '../../src/engine/status.ts';
+import { recordSource, recordStatus } from '../../src/engine/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { unknownStatus } from '../../src/model/source-status.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';
 
@@ -105,6 +106,7 @@ it('E54 a refusal names the commit, where the source has commits', async () => {
   const actor = { type: 'source', id: 'team', name: 'team' } as const;
   await recordSource(api.engine, { account: api.account, actor }, { id: 'team', type: 'git', spec: {} });
   await recordStatus(api.engine, api.account, 'team', {
+    ...unknownStatus,
     lastAppliedCommit: '0123456789abcdef0123456789abcdef01234567',
   });
   expect((await api.call('PUT', url, { ...body, metric: 5 })).body.message).toBe(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordSource } from '../../src/engine/status.ts';
+import { recordSource } from '../../src/engine/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { build } from '../../src/store/builder.ts';
 import { doc } from './documents.ts';

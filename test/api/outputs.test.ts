@@ -2,7 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
-import { runDirectoryLoop } from '../../src/sources/directory-loop.ts';
+import { defineDirectory } from '../../src/sources/definition.ts';
+import { openDirectory } from '../../src/sources/directory.ts';
+import { superviseSources } from '../../src/sources/supervisor.ts';
 import { build } from '../../src/store/builder.ts';
 import { sealAgain } from '../../src/store/rotate.ts';
 import { createVault } from '../../src/store/vault.ts';
@@ -20,12 +22,15 @@ async function source(api: TestApi) {
   const reader = createReader();
   const lines: string[] = [];
   const waiting = new Set<(line: string) => void>();
-  const options = { engine: api.engine, reader, account: api.account, name: 'office', path: directory };
+  const open = (onError: (error: unknown) => void) => openDirectory({ path: directory, settleMs: 5, onError });
+  const definition = { ...defineDirectory(api.account, { name: 'office', path: directory }), open };
   const tell = ({ message }: { readonly message: string }): void => {
     lines.push(message);
     for (const hear of waiting) hear(message);
   };
-  const start = () => runDirectoryLoop({ ...options, settleMs: 5, tell });
+  const { engine } = api;
+  const start = () =>
+    superviseSources({ engine, reader, definitions: [definition], leaseSeconds: 30, version: 'test', tell });
   const heard = (pattern: RegExp): Promise<string> =>
     new Promise((resolve) => {
       const hear = (line: string): void => {

@@ -5,9 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { applyDesire, type Desire } from '../../src/engine/documents.ts';
-import { runDirectoryLoop } from '../../src/sources/directory-loop.ts';
+import { defineDirectory } from '../../src/sources/definition.ts';
+import { openDirectory } from '../../src/sources/directory.ts';
 import { createFileMemory } from '../../src/sources/file-memory.ts';
 import { readDirectory } from '../../src/sources/read-directory.ts';
+import { superviseSources } from '../../src/sources/supervisor.ts';
 import { generateFiles, writeFiles } from '../setup/generate.ts';
 import { countTransactions } from './counting.ts';
 import type { Benchmark, Row } from './result.ts';
@@ -56,8 +58,14 @@ async function mustWriteNothing(stand: Stand, directory: string): Promise<void> 
   const reader = createReader();
   const applied = Promise.withResolvers<void>();
   const tell = () => applied.resolve();
-  const loop = { engine, reader, account, name: 'bench', path: directory, settleMs: 0, pollMs: 50, tell };
-  const stop = runDirectoryLoop(loop);
+  const directorySource = defineDirectory(account, { name: 'bench', path: directory });
+  const open = (onError: (error: unknown) => void) =>
+    openDirectory({ path: directory, settleMs: 0, pollMs: 50, onError });
+  const hour = 3600;
+  const stop = superviseSources({
+    ...{ engine, reader, tell, version: 'bench', leaseSeconds: hour, pollMs: hour * 1000 },
+    definitions: [{ ...directorySource, open }],
+  });
   await applied.promise;
   // The status of the source is stored behind the report.
   await delay(500);

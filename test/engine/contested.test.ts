@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyDesire, type Desire, planDesire } from '../../src/engine/documents.ts';
-import { recordSource } from '../../src/engine/status.ts';
+import { recordSource } from '../../src/engine/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { readTables } from '../store/accounts.ts';

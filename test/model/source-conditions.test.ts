@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
+import { eventBetween, isReminderDue, nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
 import {
   type ConditionType,
   isSameStatus,
@@ -121,7 +121,11 @@ describe('the status of a source', () => {
 
   test('is suspended beside how it fared, until it is resumed', () => {
     const still = statusAfter([applied('a', 4), { what: 'suspended' }]);
-    expect(still.state).toBe('suspended');
+    expect(shownStatus(still, 1)).toMatchObject({ state: 'suspended', message: expect.stringMatching(/^suspended: /) });
+    expect(shownStatus(statusAfter([applied('a', 4), { what: 'suspended' }, applied('b', 5)]), 1)).toMatchObject({
+      state: 'suspended',
+      lastAppliedRevision: 5,
+    });
     expect(conditionOf(still, 'Suspended')).toMatchObject({ status: 'True' });
     expect(conditionOf(still, 'Ready')).toMatchObject({ status: 'True' });
     expect(conditionOf(statusAfter([{ what: 'suspended' }, { what: 'resumed' }]), 'Suspended')).toMatchObject({
@@ -139,6 +143,35 @@ describe('the status of a source', () => {
     );
     expect(status.history).toHaveLength(10);
     expect(status.history[0]).toMatchObject({ digest: 'd8', revision: 8 });
+  });
+});
+
+describe('what is told of a source', () => {
+  const at = (now: string) => ({ now, generation: 1 });
+
+  test('is once that it stalls, and once that it goes on', () => {
+    const well = statusAfter([applied('a', 4)]);
+    const stalled = nextStatus(well, refused('b', 'invalid'), at('1'));
+    const still = nextStatus(stalled, refused('c', 'conflicted'), at('2'));
+    const gone = nextStatus(still, { what: 'unavailable', message: '' }, at('3'));
+    expect([eventBetween(well, stalled), eventBetween(stalled, still), eventBetween(still, gone)]).toEqual([
+      'config.source.stalled',
+      undefined,
+      'config.source.recovered',
+    ]);
+    expect(eventBetween(well, statusAfter([applied('a', 4), applied('b', 5)]))).toBeUndefined();
+  });
+
+  test('E135: is that it has been suspended for a week, once in each suspension', () => {
+    const still = nextStatus(unknownStatus, { what: 'suspended' }, at('2026-01-01T00:00:00.000Z'));
+    expect(isReminderDue(still, '2026-01-07T23:59:59.000Z')).toBe(false);
+    expect(isReminderDue(still, '2026-01-08T00:00:00.000Z')).toBe(true);
+    const reminded = nextStatus(still, { what: 'reminded' }, at('2026-01-08T00:00:00.000Z'));
+    expect(isReminderDue(reminded, '2026-03-01T00:00:00.000Z')).toBe(false);
+    const on = nextStatus(reminded, { what: 'resumed' }, at('2026-03-02T00:00:00.000Z'));
+    expect(isReminderDue(on, '2026-06-01T00:00:00.000Z')).toBe(false);
+    const again = nextStatus(on, { what: 'suspended' }, at('2026-06-02T00:00:00.000Z'));
+    expect(isReminderDue(again, '2026-06-10T00:00:00.000Z')).toBe(true);
   });
 });
 

@@ -36,7 +36,7 @@ const due = (schedule: Schedule, now: number) => step(schedule, now).step;
 describe('a schedule', () => {
   test('begins at once, or after the delay that spreads many sources over time', () => {
     expect(due(createSchedule(plainTiming, 0), 0)).toEqual({ run: 'start' });
-    const later = createSchedule(plainTiming, 100, { delay: 400 });
+    const later = createSchedule(plainTiming, 100, 400);
     expect(due(later, 499)).toEqual({ until: 500 });
     expect(due(later, 500)).toEqual({ run: 'interval' });
   });

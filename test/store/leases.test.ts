@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { type Lease, releaseLease, renewLease, takeLease } from '../../src/store/leases.ts';
-import { eachEngine, testDatabase } from '../setup/database.ts';
+import { type Engine, eachEngine, testDatabase } from '../setup/database.ts';
 
 const request = { account: 'a', name: 'source/x', seconds: 30 };
 const take = (database: Database, owner: string) => takeLease(database, { ...request, owner });
@@ -19,9 +19,16 @@ async function held(database: Database, owner: string): Promise<Lease> {
   return lease;
 }
 
+/** A database with two accounts. */
+async function office(engine: Engine) {
+  const made = await testDatabase(engine);
+  await made.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now()), ('b', now())"]);
+  return made;
+}
+
 eachEngine('a lease on %s', (engine) => {
   it('has one owner until it runs out, and each owner its own fence', async () => {
-    await using made = await testDatabase(engine);
+    await using made = await office(engine);
     const { database } = made;
     const first = await held(database, 'one');
     expect(await take(database, 'two')).toBeUndefined();
@@ -32,7 +39,7 @@ eachEngine('a lease on %s', (engine) => {
   });
 
   it('is kept by renewing it, and not after it ran out or changed hands', async () => {
-    await using made = await testDatabase(engine);
+    await using made = await office(engine);
     const { database } = made;
     const lease = await held(database, 'one');
     await pass(database, 29);
@@ -47,7 +54,7 @@ eachEngine('a lease on %s', (engine) => {
   });
 
   it('that is given back is free at once, and only its owner can give it back', async () => {
-    await using made = await testDatabase(engine);
+    await using made = await office(engine);
     const { database } = made;
     const lease = await held(database, 'one');
     await releaseLease(database, { ...lease, fence: lease.fence + 1 });
@@ -59,13 +66,18 @@ eachEngine('a lease on %s', (engine) => {
   });
 
   it('is given to one of twenty who ask at once', async () => {
-    await using made = await testDatabase(engine);
+    await using made = await office(engine);
     const asked = await Promise.all(Array.from({ length: 20 }, (_, at) => take(made.database, `owner ${at}`)));
     expect(asked.filter((lease) => lease !== undefined)).toHaveLength(1);
   });
 
+  it('is not given in an account that is gone', async () => {
+    await using made = await office(engine);
+    expect(await takeLease(made.database, { ...request, account: 'gone', owner: 'one' })).toBeUndefined();
+  });
+
   it('of one account is nothing to another', async () => {
-    await using made = await testDatabase(engine);
+    await using made = await office(engine);
     await held(made.database, 'one');
     expect(await takeLease(made.database, { ...request, account: 'b', owner: 'two' })).toMatchObject({ fence: 1 });
   });

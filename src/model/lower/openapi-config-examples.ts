@@ -44,6 +44,8 @@ const source = {
   id: 'office',
   type: 'directory',
   path: '/etc/heddle/office',
+  suspended: false,
+  generation: 1,
   status: { state: 'applied', message: 'source office: 15 documents, nothing to do' },
   objects: 22,
 };

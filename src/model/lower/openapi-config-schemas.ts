@@ -8,7 +8,12 @@ import { count, object, text } from './openapi-words.ts';
 const sourceMembers = {
   id: text('Its name.'),
   type: text('What it is: `directory`, or `push` for one that only ever comes through the API.'),
-  status: { type: 'object', description: 'What became of its last attempt.' },
+  suspended: { type: 'boolean', description: 'Whether its loop is stopped.' },
+  generation: count('How often its settings have changed.'),
+  status: {
+    type: 'object',
+    description: 'How it fares: a word, a sentence, conditions, and what was seen and applied last.',
+  },
   objects: count('About how many objects it states something.'),
 };
 

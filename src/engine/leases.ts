@@ -1,0 +1,25 @@
+import { type Lease, releaseLease, renewLease, takeLease } from '../store/leases.ts';
+import type { Engine } from './engine.ts';
+
+/** The right of this server to run a source; changes on its behalf are refused once it is lost. */
+export type SourceLease = Lease;
+
+/** Takes the lease of a source. `undefined` while another server has it, and when the account is gone. */
+export async function takeSource(
+  engine: Engine,
+  request: { readonly account: string; readonly source: string; readonly owner: string; readonly seconds: number },
+): Promise<SourceLease | undefined> {
+  const { account, source, owner, seconds } = request;
+  return takeLease(engine.database, { account, name: `source/${source}`, owner, seconds });
+}
+
+/** Keeps it for so long from now. Answers whether it was still held. */
+export async function keepSource(engine: Engine, lease: SourceLease, seconds: number): Promise<boolean> {
+  return renewLease(engine.database, lease, seconds);
+}
+
+/** Gives it back, so that another server takes over at once. */
+export async function giveSourceBack(engine: Engine, lease: SourceLease): Promise<void> {
+  await releaseLease(engine.database, lease);
+  engine.notices.tell({ what: 'sources', account: lease.account });
+}

@@ -1,0 +1,131 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { Document } from '../model/document.ts';
+import { NotFound } from '../model/errors.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { readStatus, type SourceStatus } from '../model/source-status.ts';
+import { expandDocuments } from '../plan/desired.ts';
+import { driftOf } from '../plan/drift.ts';
+import { recordEvents } from '../store/events.ts';
+import type { Lease } from '../store/leases.ts';
+import {
+  listSources,
+  putStatus,
+  putWantedKeys,
+  type Registration,
+  registerSource,
+  type SourceRecord,
+  setSuspended,
+} from '../store/sources.ts';
+import type { Call, Engine } from './engine.ts';
+import { runInSlices } from './slices.ts';
+import { wantedIn } from './wanted.ts';
+
+/** Whose change it is. */
+type Caller = Pick<Call, 'account' | 'actor'>;
+
+/** Records what a source is; a change is a revision, what is there already is not written again. */
+export async function recordSource(
+  engine: Engine,
+  caller: Caller,
+  source: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
+): Promise<void> {
+  tell(engine, caller, await registerSource(engine.database, caller.account, source, registration(engine, caller)));
+}
+
+/** Stops the loop of a source, or lets it run again. A reconcile that is running completes. Throws `NotFound`. */
+export async function suspendSource(
+  engine: Engine,
+  caller: Caller,
+  source: { readonly id: string; readonly suspended: boolean },
+): Promise<void> {
+  await requireSource(engine, caller.account, source.id);
+  tell(engine, caller, await setSuspended(engine.database, caller.account, source, registration(engine, caller)));
+}
+
+/** A source as it is stored. Throws `NotFound`. */
+export async function requireSource(engine: Engine, account: string, id: string): Promise<SourceRecord> {
+  const found = await findSource(engine, account, id);
+  if (found === undefined) throw new NotFound(`source ${id} not found`);
+  return found;
+}
+
+/** A source as it is stored, if it is. */
+export async function findSource(engine: Engine, account: string, id: string): Promise<SourceRecord | undefined> {
+  const stored = await listSources(engine.database, account);
+  return stored.find((source) => source.id === id);
+}
+
+/** How a source fared when it was recorded last, also by another server. */
+export async function recordedStatus(engine: Engine, account: string, id: string): Promise<SourceStatus> {
+  return readStatus((await findSource(engine, account, id))?.status ?? {});
+}
+
+/** Records how a source fares, if the lease is still held. */
+export async function recordStatus(
+  engine: Engine,
+  account: string,
+  id: string,
+  status: SourceStatus,
+  lease?: Lease,
+): Promise<void> {
+  // A status is plain data.
+  await putStatus(engine.database, account, id, status as unknown as JsonObject, lease);
+}
+
+/** Records that something happened to a source, for those who follow the account. */
+export async function recordSourceEvent(
+  engine: Engine,
+  account: string,
+  source: string,
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  const actor = { type: 'source', id: source, name: source } as const;
+  const events = [{ code, target: source, meta: { source, message } }];
+  await recordEvents(engine.database, account, { actor, at: engine.now(), events });
+}
+
+/** How many units that the source states have another value in the account. */
+export function countDrift(engine: Engine, state: Snapshot, source: string): number {
+  return driftOf(state, engine.now(), source).length;
+}
+
+/** Names what the other sources of the account want and could not have: the same text while that is the same. */
+export async function wantedByOthers(engine: Engine, account: string, source: string): Promise<string> {
+  const wanted = await wantedIn(engine, account);
+  return JSON.stringify(wanted.filter((one) => one.source !== source));
+}
+
+/**
+ * Records which keys the documents of a source want that it does not state yet, so that nobody deletes what is about to
+ * move to it.
+ */
+export async function recordWantedKeys(
+  engine: Engine,
+  account: string,
+  source: string,
+  documents: readonly Document[],
+): Promise<void> {
+  const { registry, validator, database, snapshots } = engine;
+  const { desired } = await runInSlices(expandDocuments(registry, validator, documents));
+  const state = await snapshots.current(account);
+  const isStated = (kind: string, key: string) =>
+    state.findByKey(kind, key)?.declared.some((declaration) => declaration.source === source) === true;
+  const wanted = desired.filter(({ kind, key }) => !isStated(kind.name, key));
+  await putWantedKeys(
+    database,
+    account,
+    source,
+    [...new Set(wanted.map(({ kind, key }) => `${kind.name}/${key}`))].sort(),
+  );
+}
+
+function registration(engine: Engine, { actor }: Caller): Registration {
+  return { actor, at: engine.now(), requestId: engine.newId() };
+}
+
+/** A change of a source is a revision, and servers look at what it asks of them. */
+function tell(engine: Engine, { account }: Caller, revision: number | undefined): void {
+  if (revision === undefined) return;
+  engine.notices.tell({ what: 'revision', account, revision });
+  engine.notices.tell({ what: 'sources', account });
+}

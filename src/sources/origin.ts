@@ -1,0 +1,24 @@
+import type { SourceFile } from '../model/document.ts';
+
+/** What a source holds at one moment, or why that cannot be said; a source that cannot be read is never an empty one. */
+export type Fetched =
+  | {
+      readonly ok: true;
+      readonly files: readonly SourceFile[];
+      /** Of the files' places and contents; line ends and a byte order mark do not count. */
+      readonly digest: string;
+      readonly warnings: readonly string[];
+      /** The commit, where there are commits. */
+      readonly commit?: string;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/** Where the documents of a source come from. */
+export interface Origin {
+  /** Reads what is there now. */
+  fetch(): Promise<Fetched>;
+  /** Reads what is there now for another purpose: it does not count as fetched. */
+  peek(): Promise<Fetched>;
+  /** Calls `changed` when something else may be there than was fetched last. Returns a function that ends it. */
+  watch(changed: () => void): () => Promise<void>;
+}

@@ -1,0 +1,220 @@
+import { readInput } from '../documents/input.ts';
+import type { Reader } from '../documents/reader.ts';
+import { LeaseLost } from '../engine/batch.ts';
+import { applyDesire, type Desire, type Reconciled } from '../engine/documents.ts';
+import { countDrift, wantedByOthers } from '../engine/sources.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import type { Document } from '../model/document.ts';
+import { NotFound } from '../model/errors.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { isReminderDue, type SourceEvent } from '../model/source-conditions.ts';
+import type { Content, SourceStatus } from '../model/source-status.ts';
+import type { Clock } from './loop.ts';
+import {
+  appliedMessage,
+  approvalMessage,
+  goneMessage,
+  invalidMessage,
+  outputsMessage,
+  unavailableMessage,
+} from './messages.ts';
+import type { Fetched, Origin } from './origin.ts';
+import { createRecord, type RecordOptions } from './record.ts';
+import type { Tell } from './report.ts';
+import type { Conclusion } from './schedule.ts';
+import { digestOfValues, type UsedValue, usedValues } from './values-used.ts';
+
+/** A source that this server runs. */
+export interface ReconcilerOptions extends RecordOptions {
+  readonly reader: Reader;
+  /** What people call the place where its documents are. */
+  readonly place: string;
+  readonly origin: Origin;
+  /** What the program makes of equal input may differ between versions. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly tell: Tell;
+}
+
+/** Reconciles a source again and again, and keeps record of how it fares. */
+export interface Reconciler {
+  /** `fresh` says whether something else may come out than last time. Never throws. */
+  reconcile(fresh: (key: string) => boolean): Promise<Conclusion>;
+  /** Records something else that happened to the source. */
+  note(event: SourceEvent): Promise<void>;
+  /** Reminds somebody of a source that has been suspended for long. */
+  remind(): Promise<void>;
+}
+
+type Read = Extract<Fetched, { readonly ok: true }>;
+
+/** What was looked at last. */
+interface Memory {
+  digest?: string;
+  values: readonly UsedValue[];
+  /** What was applied last. */
+  since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
+}
+
+/** Creates the reconciler of a source. */
+export function createReconciler(options: ReconcilerOptions): Reconciler {
+  const { engine, account, name, origin, tell } = options;
+  const memory: Memory = { values: [] };
+  const record = createRecord(options);
+  let told = '';
+  const tellOnce = (level: 'warn' | 'error', message: string): void => {
+    if (told !== message) tell({ level, message });
+    told = message;
+  };
+
+  /** A failure that may pass. */
+  const failed = async (what: 'unavailable' | 'failed', message: string): Promise<Conclusion> => {
+    memory.since = undefined;
+    tellOnce(what === 'failed' ? 'error' : 'warn', message);
+    // What hinders the record is most likely what was just told.
+    await record.note({ what, message }).catch(() => undefined);
+    return { result: 'failed' };
+  };
+
+  /** Applies what was read, unless that would end as it did last time. */
+  const conclude = async (fetched: Read, fresh: (key: string) => boolean): Promise<Conclusion> => {
+    const state = await engine.snapshots.fresh(account);
+    const others = await wantedByOthers(engine, account, name);
+    const keyAt = (revision: number) => keyOf(options, { fetched, memory, others, revision });
+    if (memory.digest === fetched.digest && !fresh(keyAt(state.revision))) return { result: 'same' };
+    const { event, revision } = await record.during(() => apply(options, fetched, memory, record.status()));
+    told = '';
+    await record.note(event);
+    const key = keyAt(revision);
+    if (event.what !== 'applied') return { result: 'refused', key };
+    return { result: 'done', key, wrote: event.revision !== undefined };
+  };
+
+  const attempt = async (fresh: (key: string) => boolean): Promise<Conclusion> => {
+    try {
+      const fetched = await origin.fetch();
+      if (fetched.ok) return await conclude(fetched, fresh);
+      return await failed('unavailable', unavailableMessage(name, fetched.reason));
+    } catch (error) {
+      if (error instanceof NotFound) {
+        // There is nobody whose status could be kept.
+        tellOnce('error', goneMessage(name, account));
+        return { result: 'refused', key: 'gone' };
+      }
+      if (!(error instanceof LeaseLost)) return failed('failed', reasonOf(name, error));
+      tellOnce('warn', `source ${name}: ${error.message}`);
+      return { result: 'failed' };
+    }
+  };
+
+  return {
+    note: record.note,
+    async remind() {
+      if (isReminderDue(record.status(), engine.now())) await record.note({ what: 'reminded' });
+    },
+    async reconcile(fresh) {
+      const begun = options.clock.now();
+      const conclusion = await attempt(fresh);
+      const seconds = (options.clock.now() - begun) / 1000;
+      const { state } = record.status();
+      if (conclusion.result !== 'same')
+        engine.observer.tell({ what: 'reconcile', source: name, result: state, seconds });
+      if (state === 'applied')
+        engine.observer.tell({ what: 'in_place', source: name, drift: record.status().drifted ?? 0 });
+      return conclusion;
+    },
+  };
+}
+
+function reasonOf(name: string, error: unknown): string {
+  return `source ${name}: ${error instanceof Error ? error.message : String(error)}; it is tried again`;
+}
+
+/**
+ * Names all that the end of a reconcile depends on: the content, the values it names, the account (settings change with a
+ * revision), what other sources want, and the program.
+ */
+function keyOf(
+  { engine, version }: ReconcilerOptions,
+  on: { readonly fetched: Read; readonly memory: Memory; readonly others: string; readonly revision: number },
+): string {
+  const values = digestOfValues(on.memory.values, (origin, value) => engine.means.valueFrom(origin, value));
+  return sha256(JSON.stringify([on.fetched.digest, values, on.revision, on.others, version]));
+}
+
+interface Ended {
+  readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;
+  /** The revision that it was decided on, or that it made. */
+  readonly revision: number;
+}
+
+/** Reads the documents and applies them. */
+async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, last: SourceStatus): Promise<Ended> {
+  const { engine, reader, account, name, lease, tell } = options;
+  for (const warning of fetched.warnings) tell({ level: 'warn', message: `source ${name}: ${warning}` });
+  const { documents, problems, place } = await readInput(reader, fetched.files);
+  const isFirst = memory.digest === undefined;
+  memory.digest = fetched.digest;
+  memory.values = usedValues(documents);
+  const state = await engine.snapshots.current(account);
+  const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
+  const result = await applyDesire(engine, call, {
+    ...{ source: name, documents, problems, place, lease, keepOutputs: true },
+    ...(memory.since === undefined ? {} : { since: memory.since }),
+    ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
+  } satisfies Desire);
+  memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
+  const content = { digest: fetched.digest, ...(fetched.commit === undefined ? {} : { commit: fetched.commit }) };
+  const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;
+  return endOf(options, result, { documents: documents.length, state, content, isKnown });
+}
+
+interface Attempt {
+  readonly documents: number;
+  readonly state: Snapshot;
+  readonly content: Content;
+  /** It was told already that this content is applied. */
+  readonly isKnown: boolean;
+}
+
+function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt): Ended {
+  const { name, place, tell } = options;
+  const { content, state } = attempt;
+  switch (result.state) {
+    case 'applied': {
+      for (const warning of result.plan.warnings)
+        tell({ level: 'warn', message: `source ${name}: ${warning.message}` });
+      const message = appliedMessage(name, attempt.documents, result);
+      const { after, revision, kept } = result;
+      if (!attempt.isKnown || revision !== undefined) tell({ level: 'info', message });
+      if (kept !== undefined) tell({ level: 'info', message: outputsMessage(name, kept) });
+      const made = revision === undefined ? {} : { revision };
+      const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
+      const drifted = countDrift(options.engine, after, name);
+      return { event: { ...event, inventory: inventoryOf(after, name), drifted }, revision: after.revision };
+    }
+    case 'needs_approval': {
+      const message = approvalMessage(name, place, result);
+      tell({ level: 'warn', message });
+      const at = result.before.revision;
+      const planDigest = result.plan.digest;
+      return { event: { ...content, what: 'refused', state: 'needs_approval', message, at, planDigest }, revision: at };
+    }
+    case 'invalid': {
+      const { problems } = result;
+      const message = invalidMessage(name, problems);
+      tell({ level: 'error', message, problems });
+      const refused = problems.some(({ code }) => code === 'unit_conflict') ? 'conflicted' : 'invalid';
+      const at = state.revision;
+      return { event: { ...content, what: 'refused', state: refused, message, at, problems }, revision: at };
+    }
+    case 'stale':
+      throw new Error('a source never asks for a certain digest');
+  }
+}
+
+function inventoryOf(state: Snapshot, source: string): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { kind } of state.declaredBy(source)) counts[kind] = (counts[kind] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,62 @@
+import type { Engine } from '../engine/engine.ts';
+import type { SourceLease } from '../engine/leases.ts';
+import { recordSourceEvent, recordStatus } from '../engine/sources.ts';
+import { eventBetween, nextStatus, type SourceEvent } from '../model/source-conditions.ts';
+import { isSameStatus, type SourceStatus } from '../model/source-status.ts';
+
+/** How long a reconcile lasts before its status says that it is under way. */
+const slowMs = 1000;
+
+/** The source whose status is kept. */
+export interface RecordOptions {
+  readonly engine: Engine;
+  readonly account: string;
+  readonly name: string;
+  readonly lease: SourceLease;
+  /** How it fared before. */
+  readonly status: SourceStatus;
+  /** The present generation of its settings. */
+  generation(): number;
+  /** When the next reconcile is due, on the clock on the wall. */
+  nextRunAt(): string | undefined;
+}
+
+/** Keeps the status of a source; writes follow each other, and only when there is news. */
+export function createRecord(options: RecordOptions) {
+  const { engine, account, name, lease } = options;
+  let status = options.status;
+  let writing: Promise<unknown> = Promise.resolve();
+  const write = async (event: SourceEvent): Promise<void> => {
+    const nextRunAt = options.nextRunAt();
+    const next = {
+      ...nextStatus(status, event, { now: engine.now(), generation: options.generation() }),
+      ...(nextRunAt === undefined ? {} : { nextRunAt }),
+    };
+    const isNews = !isSameStatus(status, next);
+    const code = event.what === 'reminded' ? 'config.source.suspended' : eventBetween(status, next);
+    status = next;
+    if (event.what === 'hot' || status.state === 'applied')
+      engine.observer.tell({ what: 'breaker', source: name, open: event.what === 'hot' });
+    if (!isNews) return;
+    await recordStatus(engine, account, name, status, lease);
+    if (code !== undefined) await recordSourceEvent(engine, account, name, { code, message: status.message });
+  };
+  const note = (event: SourceEvent): Promise<void> => {
+    const written = writing.then(() => write(event));
+    // The caller hears of a failure; the next write does not depend on it.
+    writing = written.catch(() => undefined);
+    return written;
+  };
+  return {
+    note,
+    status: () => status,
+    async during<Value>(work: () => Promise<Value>): Promise<Value> {
+      const slow = setTimeout(() => void note({ what: 'running' }).catch(() => undefined), slowMs);
+      try {
+        return await work();
+      } finally {
+        clearTimeout(slow);
+      }
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { readInput } from '../documents/input.ts';
+import type { Reader } from '../documents/reader.ts';
+import { type CalledSource, describeOtherWriters, markRequestHandled } from '../engine/called-sources.ts';
+import type { Engine } from '../engine/engine.ts';
+import { giveSourceBack, keepSource, type SourceLease, takeSource } from '../engine/leases.ts';
+import { findSource, recordSource, recordWantedKeys } from '../engine/sources.ts';
+import { NotFound } from '../model/errors.ts';
+import { readStatus } from '../model/source-status.ts';
+import type { SourceDefinition } from './definition.ts';
+import { type Clock, type Loop, runLoop } from './loop.ts';
+import { goneMessage, hotMessage } from './messages.ts';
+import type { Origin } from './origin.ts';
+import { createReconciler, type Reconciler } from './reconcile.ts';
+import type { Tell } from './report.ts';
+import { plainTiming, type Timing, type Trigger } from './schedule.ts';
+
+/** What all sources of a server share. */
+export interface RunnerOptions {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  /** Names this server among those of the database. */
+  readonly owner: string;
+  /** How long a lease lasts: when this server is gone, another one takes over after so long. */
+  readonly leaseSeconds: number;
+  readonly version: string;
+  readonly clock: Clock;
+  /** Times of the loops other than their intervals. */
+  readonly timing?: Partial<Timing>;
+  readonly tell: Tell;
+}
+
+/** What a server that has the lease keeps of a source. */
+interface Held {
+  readonly lease: SourceLease;
+  readonly loop: Loop;
+  readonly reconciler: Reconciler;
+  readonly ended: readonly (() => Promise<void> | void)[];
+  renewedAt: number;
+  generation: number;
+  suspended: boolean;
+  requested: string | null;
+  hinted: string | null | undefined;
+}
+
+/** Runs one source while this server has its lease, and tries to get the lease while nobody has it. */
+export class SourceRunner {
+  readonly definition: SourceDefinition;
+  readonly #options: RunnerOptions;
+  readonly #origin: Origin;
+  #held: Held | undefined;
+  #changing: Promise<void> | undefined;
+  #stopped = false;
+  #told = '';
+
+  constructor(options: RunnerOptions, definition: SourceDefinition) {
+    this.#options = options;
+    this.definition = definition;
+    this.#origin = definition.open((error) => this.#report(error));
+  }
+
+  /** Takes notice of what is recorded of the source at this moment; `undefined` when nothing is. */
+  see(called: CalledSource | undefined): void {
+    if (this.#stopped || this.#changing !== undefined) return;
+    const held = this.#held;
+    if (held === undefined) {
+      if ((called?.runner ?? null) === null) this.#change(() => this.#begin());
+      return;
+    }
+    if (called !== undefined) this.#heed(held, called);
+  }
+
+  /** Records which keys the source wants that it does not state yet, read where this server finds its documents. */
+  async refreshWanted(): Promise<void> {
+    const { engine, reader } = this.#options;
+    const { account, name } = this.definition;
+    const found = await this.#origin.peek();
+    if (!found.ok) return;
+    const { documents } = await readInput(reader, found.files);
+    await recordWantedKeys(engine, account, name, documents);
+  }
+
+  /** Ends it: a reconcile that is under way completes, and the lease is given back. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#changing;
+    const held = this.#held;
+    if (held === undefined) return;
+    await this.#end(held);
+    await giveSourceBack(this.#options.engine, held.lease).catch((error: unknown) => this.#report(error));
+  }
+
+  /** One change at a time between having the lease and not having it. */
+  #change(work: () => Promise<void>): void {
+    this.#changing = work()
+      .catch((error: unknown) => this.#report(error))
+      .finally(() => {
+        this.#changing = undefined;
+      });
+  }
+
+  async #begin(): Promise<void> {
+    const { engine, owner, leaseSeconds: seconds, clock } = this.#options;
+    const { account, name, type, spec, isConfigured } = this.definition;
+    const renewedAt = clock.now();
+    const lease = await takeSource(engine, { account, source: name, owner, seconds });
+    if (lease === undefined) {
+      // Either somebody was faster, or there is no account any more.
+      await engine.snapshots.fresh(account);
+      return;
+    }
+    const actor = { type: 'source', id: name, name } as const;
+    if (isConfigured) await recordSource(engine, { account, actor }, { id: name, type, spec });
+    const stored = await findSource(engine, account, name);
+    if (stored === undefined) throw new NotFound(`source ${name} not found`);
+    this.#told = '';
+    this.#held = this.#start({ ...stored, lease, renewedAt });
+  }
+
+  #start(stored: {
+    readonly lease: SourceLease;
+    readonly renewedAt: number;
+    readonly generation: number;
+    readonly suspended: boolean;
+    readonly status: Parameters<typeof readStatus>[0];
+  }): Held {
+    const { engine, reader, version, clock, leaseSeconds, tell } = this.#options;
+    const { account, name, place, intervalMs, delayMs } = this.definition;
+    const { lease, renewedAt, generation, suspended } = stored;
+    const reconciler = createReconciler({
+      ...{ engine, reader, account, name, place, origin: this.#origin, lease, version, clock, tell },
+      status: readStatus(stored.status),
+      generation: () => this.#held?.generation ?? generation,
+      nextRunAt: () => this.#nextRunAt(),
+    });
+    const loop = runLoop({
+      timing: { ...plainTiming, ...this.#options.timing, intervalMs },
+      ...{ delay: delayMs, suspended, clock },
+      reconcile: (trigger, fresh) => this.#reconcile(reconciler, trigger, fresh),
+      ranHot: (trigger) => void this.#ranHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
+    });
+    const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
+    const ended = [() => clearInterval(renewing), this.#origin.watch(() => loop.want('content'))];
+    return { lease, loop, reconciler, ended, renewedAt, generation, suspended, requested: null, hinted: undefined };
+  }
+
+  /** Does what is asked of the source. */
+  #heed(held: Held, called: CalledSource): void {
+    const { generation, suspended, requested, hinted } = called;
+    const isChanged = generation !== held.generation;
+    held.generation = generation;
+    if (suspended !== held.suspended) {
+      held.suspended = suspended;
+      if (suspended) held.loop.suspend();
+      else held.loop.resume();
+      const what = suspended ? 'suspended' : 'resumed';
+      held.reconciler.note({ what }).catch((error: unknown) => this.#report(error));
+    } else if (isChanged) held.loop.want('settings');
+    if (suspended) held.reconciler.remind().catch((error: unknown) => this.#report(error));
+    const isHinted = held.hinted !== undefined && hinted !== held.hinted;
+    const isRequested = requested !== null && requested !== held.requested;
+    held.hinted = hinted;
+    held.requested = requested ?? held.requested;
+    if (isHinted) held.loop.want('hint');
+    if (isRequested) held.loop.want('request');
+  }
+
+  async #reconcile(reconciler: Reconciler, trigger: Trigger, fresh: (key: string) => boolean) {
+    const requested = this.#held?.requested ?? null;
+    const conclusion = await reconciler.reconcile(fresh);
+    if (trigger !== 'request' || requested === null) return conclusion;
+    const { account, name } = this.definition;
+    const { engine } = this.#options;
+    // Left unmarked, the request is heeded again by whoever runs the source next.
+    await markRequestHandled(engine, account, name, requested).catch((error: unknown) => this.#report(error));
+    return conclusion;
+  }
+
+  async #ranHot(reconciler: Reconciler, trigger: Trigger): Promise<void> {
+    const { engine, tell } = this.#options;
+    const { account, name } = this.definition;
+    const message = hotMessage(name, trigger, await describeOtherWriters(engine, account, name));
+    tell({ level: 'error', message });
+    await reconciler.note({ what: 'hot', message });
+  }
+
+  async #renew(): Promise<void> {
+    const held = this.#held;
+    if (held === undefined || this.#changing !== undefined || this.#stopped) return;
+    const { engine, clock, leaseSeconds } = this.#options;
+    const now = clock.now();
+    // A database that is away says nothing; once its time is over the lease is not relied on.
+    const isKept = await keepSource(engine, held.lease, leaseSeconds).catch(() => undefined);
+    if (isKept === true) held.renewedAt = now;
+    const isOver = isKept === false || clock.now() - held.renewedAt >= leaseSeconds * 1000;
+    if (isOver && this.#held === held && this.#changing === undefined) this.#change(() => this.#lose(held));
+  }
+
+  async #lose(held: Held): Promise<void> {
+    const { name } = this.definition;
+    this.#options.tell({ level: 'warn', message: `source ${name}: its lease is lost; whoever takes it goes on` });
+    await this.#end(held);
+  }
+
+  async #end(held: Held): Promise<void> {
+    this.#held = undefined;
+    for (const end of held.ended) await end();
+    await held.loop.stop();
+  }
+
+  #nextRunAt(): string | undefined {
+    const dueIn = this.#held?.loop.dueIn();
+    return dueIn === undefined ? undefined : new Date(Date.parse(this.#options.engine.now()) + dueIn).toISOString();
+  }
+
+  /** Tells what failed, once while it lasts. */
+  #report(error: unknown): void {
+    const { account, name } = this.definition;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message =
+      error instanceof NotFound ? goneMessage(name, account) : `source ${name}: ${reason}; it is tried again`;
+    if (message !== this.#told) this.#options.tell({ level: 'error', message });
+    this.#told = message;
+  }
+}

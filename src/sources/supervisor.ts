@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type CalledSource, calledSources } from '../engine/called-sources.ts';
+import type { SourceDefinition } from './definition.ts';
+import { processClock } from './loop.ts';
+import { type RunnerOptions, SourceRunner } from './runner.ts';
+
+/** Which sources a server runs, and how. */
+export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'> {
+  /** The sources of the server's configuration. */
+  readonly definitions: readonly SourceDefinition[];
+  /** How often the server looks at what is asked of sources, when no notice tells it. */
+  readonly pollMs?: number;
+}
+
+const plainPollMs = 1000;
+
+/**
+ * Runs sources as long as this server has their leases. Any number of servers may supervise the same ones. Returns a function
+ * that stops all, waits for what is under way, and gives the leases back.
+ */
+export function superviseSources(options: SupervisorOptions): () => Promise<void> {
+  const { engine, definitions, tell } = options;
+  // For people who look at the lease; the end makes it unique.
+  const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
+  const runners = new Map<string, SourceRunner>();
+  for (const definition of definitions)
+    runners.set(nameOf(definition), new SourceRunner({ ...options, owner, clock: processClock }, definition));
+
+  const look = async (): Promise<void> => {
+    const called = new Map((await calledSources(engine)).map((source) => [nameOfCalled(source), source]));
+    for (const [name, runner] of runners) runner.see(called.get(name));
+  };
+  const looks = repeat(look, options.pollMs ?? plainPollMs, (error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    tell({ level: 'error', message: `sources: ${reason}; it is tried again` });
+  });
+  const unlisten = [
+    engine.notices.on(({ what }) => (what === 'sources' ? looks.now() : undefined)),
+    engine.notices.onMissed(() => looks.now()),
+  ];
+  const ask = async (account: string, deleting: string): Promise<void> => {
+    const others = [...runners.values()].filter(({ definition }) => definition.account === account);
+    await Promise.all(
+      others.filter(({ definition }) => definition.name !== deleting).map((runner) => runner.refreshWanted()),
+    );
+  };
+  engine.wanters.add(ask);
+
+  return async () => {
+    for (const end of unlisten) end();
+    engine.wanters.delete(ask);
+    await looks.stop();
+    await Promise.all([...runners.values()].map((runner) => runner.stop()));
+  };
+}
+
+function nameOf({ account, name }: SourceDefinition): string {
+  return `${account}/${name}`;
+}
+
+function nameOfCalled({ account, id }: CalledSource): string {
+  return `${account}/${id}`;
+}
+
+/** Does the work again and again, at once when it is asked to; a failure that lasts is told once. */
+function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let wanted = false;
+  let stopped = false;
+  let told = '';
+  const run = async (): Promise<void> => {
+    do {
+      wanted = false;
+      try {
+        await work();
+        told = '';
+      } catch (error) {
+        if (String(error) !== told) failed(error);
+        told = String(error);
+      }
+    } while (wanted && !stopped);
+    running = undefined;
+    if (!stopped) timer = setTimeout(now, everyMs);
+  };
+  const now = (): void => {
+    clearTimeout(timer);
+    wanted = true;
+    if (!stopped) running ??= run();
+  };
+  now();
+  return {
+    now,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

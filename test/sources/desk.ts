@@ -1,0 +1,160 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { createReader } from '../../src/documents/reader.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { sourceStatuses } from '../../src/engine/status.ts';
+import type { SourceFile } from '../../src/model/document.ts';
+import type { SourceStatus } from '../../src/model/source-status.ts';
+import type { SourceDefinition } from '../../src/sources/definition.ts';
+import type { Fetched, Origin } from '../../src/sources/origin.ts';
+import type { SourceReport } from '../../src/sources/report.ts';
+import { superviseSources } from '../../src/sources/supervisor.ts';
+import { newOffice, type Office, rowsOf } from '../engine/office.ts';
+
+/** A place for documents that a test holds in its hands. */
+export interface Shelf {
+  readonly name: string;
+  /** How often it was read. */
+  reads: number;
+  /** What holds a reading up. */
+  gate: Promise<void> | undefined;
+  /** Puts something else on it, and says so unless `silently`. */
+  put(text: string, how?: 'silently'): void;
+  /** What is on it cannot be read. */
+  close(reason: string): void;
+  open(): Origin;
+}
+
+/** An empty shelf. */
+export function newShelf(name: string, text = ''): Shelf {
+  let content: string | { readonly reason: string } = text;
+  const watchers = new Set<() => void>();
+  const read = (): Fetched => {
+    if (typeof content !== 'string') return { ok: false, reason: content.reason };
+    const files: readonly SourceFile[] = [{ path: `${name}.yaml`, text: content }];
+    return { ok: true, files, digest: content, warnings: [] };
+  };
+  const tell = () => {
+    for (const changed of watchers) changed();
+  };
+  return {
+    name,
+    reads: 0,
+    gate: undefined,
+    put(next, how) {
+      content = next;
+      if (how === undefined) tell();
+    },
+    close(reason) {
+      content = { reason };
+      tell();
+    },
+    open() {
+      return {
+        fetch: async () => {
+          this.reads += 1;
+          await this.gate;
+          return read();
+        },
+        peek: async () => read(),
+        watch(changed) {
+          watchers.add(changed);
+          return async () => {
+            watchers.delete(changed);
+          };
+        },
+      };
+    },
+  };
+}
+
+/** A server that runs sources. */
+export interface Desk {
+  readonly engine: Engine;
+  readonly reports: SourceReport[];
+  /** Ends it as SIGTERM does. */
+  stop(): Promise<void>;
+}
+
+/** How a desk runs its sources. */
+export interface DeskOptions {
+  readonly intervalMs?: number;
+  readonly leaseSeconds?: number;
+  readonly burst?: number;
+  readonly version?: string;
+  readonly type?: string;
+  readonly spec?: SourceDefinition['spec'];
+}
+
+/** Runs shelves as sources of the office's account, at short intervals unless said otherwise. */
+export function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], options: DeskOptions = {}): Desk {
+  const reports: SourceReport[] = [];
+  const reader = createReader();
+  const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, version = 'test' } = options;
+  const definitions = shelves.map(
+    (shelf): SourceDefinition => ({
+      account: office.account,
+      name: shelf.name,
+      type: options.type ?? 'shelf',
+      spec: options.spec ?? {},
+      isConfigured: true,
+      place: shelf.name,
+      intervalMs,
+      delayMs: 0,
+      open: () => shelf.open(),
+    }),
+  );
+  const timing = { burst, firstRetryMs: 5, lastRetryMs: 20, probeMs: 3_600_000 };
+  const tell = (report: SourceReport) => void reports.push(report);
+  const end = superviseSources({ engine, reader, definitions, leaseSeconds, version, timing, tell, pollMs: 20 });
+  let ended: Promise<void> | undefined;
+  const stop = () => {
+    ended ??= end().then(() => reader.close());
+    return ended;
+  };
+  return { engine, reports, stop };
+}
+
+/** An office whose desks are closed before it is. */
+export async function openOffice(name: 'postgres' | 'embedded' = 'postgres') {
+  const office = await newOffice(name);
+  const desks: Desk[] = [];
+  onTestFinished(async () => {
+    for (const desk of desks) await desk.stop();
+    await office[Symbol.asyncDispose]();
+  });
+  return {
+    ...office,
+    run(shelves: readonly Shelf[], options: DeskOptions & { readonly engine?: Engine } = {}): Desk {
+      const desk = runDesk(office, options.engine ?? office.engine, shelves, options);
+      desks.push(desk);
+      return desk;
+    },
+    /** How a source fares. */
+    async statusOf(source: string): Promise<Partial<SourceStatus>> {
+      const found = (await sourceStatuses(office.engine, office.call)).find(({ id }) => id === source);
+      return (found?.['status'] ?? {}) as Partial<SourceStatus>;
+    },
+    /** The keys of the groups that documents made. */
+    async groups(): Promise<readonly string[]> {
+      const state = await office.engine.snapshots.fresh(office.account);
+      return state
+        .ofKind('Group')
+        .flatMap(({ key }) => key ?? [])
+        .sort();
+    },
+    rows: (sql: string) => rowsOf(office.database, sql),
+  };
+}
+
+/** Groups as YAML documents. */
+export function groups(...keys: readonly string[]): string {
+  return keys
+    .map((key) => `apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: ${key}}\nspec: {}\n`)
+    .join('---\n');
+}
+
+/** Lets everything run that needs no more than turns of the event loop. */
+export async function turns(count = 20): Promise<void> {
+  for (let at = 0; at < count; at += 1) await nextTurn();
+}
