@@ -5,7 +5,7 @@ import { storedObject } from '../../src/engine/bootstrap.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
 import { createPlan, findApproval, patchPlan, showPlan } from '../../src/engine/saved-plans.ts';
-import { recordSource } from '../../src/engine/status.ts';
+import { recordSource } from '../../src/engine/sources.ts';
 import { canonicalSpec } from '../../src/model/canonical.ts';
 import { Conflict, NotFound, UnsafePlan } from '../../src/model/errors.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
