@@ -12,6 +12,7 @@ import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
+import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
@@ -103,10 +104,12 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       firstObjects: firstObjects(engine),
       tell: (level, message) => log({ level, message }),
     });
+    const uses = createTokenUses(database, { now: Date.now });
+    closing.unshift(() => uses.close());
     const api = await createApi({
       engine,
       reader,
-      authenticator: createAuthenticator(database, engine.snapshots, Date.now),
+      authenticator: createAuthenticator(database, engine.snapshots, Date.now, uses),
       version: programVersion(),
       openEndpoints: options.openEndpoints,
       rateLimit: options.rateLimit ?? (options.edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off'),

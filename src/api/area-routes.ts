@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { audit } from './routes/audit.ts';
 import { events } from './routes/events.ts';
 import { integrations } from './routes/integrations.ts';
 import { notifications } from './routes/notifications.ts';
 import { schemas } from './routes/schemas.ts';
 import { tenants } from './routes/tenants.ts';
+import { tokens } from './routes/tokens.ts';
 import { users } from './routes/users.ts';
 
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
@@ -16,4 +18,13 @@ export interface AreaRoutes {
 }
 
 /** All areas with routes of their own. */
-export const areas: readonly AreaRoutes[] = [events, integrations, notifications, schemas, tenants, users];
+export const areas: readonly AreaRoutes[] = [
+  audit,
+  events,
+  integrations,
+  notifications,
+  schemas,
+  tenants,
+  tokens,
+  users,
+];

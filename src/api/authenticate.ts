@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { planOnlyRefusal } from '../engine/commit.ts';
 import type { Call } from '../engine/engine.ts';
 import type { Snapshots } from '../engine/snapshots.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
@@ -16,6 +17,8 @@ declare module 'fastify' {
     open?: boolean;
     /** What a caller must be allowed to do. `anyone`: nothing, the route is about the callers themselves. */
     access?: Access;
+    /** The route writes nothing but plans, whatever its method. */
+    plans?: true;
   }
 }
 
@@ -27,6 +30,7 @@ export function createAuthHook(authenticator: Authenticator, snapshots: Snapshot
   return async (request: FastifyRequest): Promise<void> => {
     if (request.routeOptions.config.open === true) return;
     const call = await authenticator.authenticate(request.headers.authorization);
+    if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
     await requireAccess(request, call, snapshots);
     request.call = call;
   };
@@ -36,6 +40,10 @@ export function createAuthHook(authenticator: Authenticator, snapshots: Snapshot
 export function callOf(request: FastifyRequest): Call {
   if (request.call === undefined) throw new Error(`the route ${request.routeOptions.url} runs without authentication`);
   return request.call;
+}
+
+function isReading({ method, routeOptions }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) || routeOptions.config.plans === true;
 }
 
 async function requireAccess(request: FastifyRequest, call: Call, snapshots: Snapshots): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts';
-import { Conflict, NotFound, Unavailable } from '../model/errors.ts';
+import { Conflict, NotAllowed, NotFound, Unavailable } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -23,6 +23,8 @@ export interface Mutation {
   readonly actor: Actor;
   /** The caller has seen this revision. */
   readonly revision: number;
+  /** The caller may write nothing, so nothing is. */
+  readonly planOnly?: true;
   readonly propose: Propose;
   readonly commitRef?: string;
   readonly planId?: string;
@@ -71,6 +73,9 @@ export interface CommitterOptions {
   defect(what: string, error: unknown): void;
 }
 
+/** Why a caller that only plans is refused. */
+export const planOnlyRefusal = 'the token may read and plan, and write nothing; use another one to write';
+
 /** How many mutations one statement carries at most. */
 const batchSize = 256;
 
@@ -92,6 +97,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   return {
     mutate(mutation) {
+      if (mutation.planOnly === true) return Promise.reject(new NotAllowed(planOnlyRefusal));
       return new Promise((resolve, reject) => {
         const queue = queues.get(mutation.account);
         const requestId = mutation.requestId?.() ?? options.newRequestId();

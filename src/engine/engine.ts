@@ -58,4 +58,6 @@ export interface Call {
   readonly revision: number;
   /** Ids of what the request commits: the same ones when the request is repeated. Absent: it cannot be repeated. */
   requestId?(): string;
+  /** The caller may read and plan, and write nothing. */
+  readonly planOnly?: true;
 }

@@ -5,6 +5,7 @@ import { isWellFormedToken } from '../lib/token.ts';
 import { NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { Database } from '../store/database.ts';
 import { createTokenLookUp } from '../store/tokens.ts';
+import type { TokenUses } from './token-uses.ts';
 
 /** The prefix of personal access tokens. */
 export const tokenPrefix = 'nbp_';
@@ -20,7 +21,12 @@ export interface Authenticator {
 }
 
 /** Authenticates personal access tokens, in one query that also reads the account's revision. */
-export function createAuthenticator(database: Database, snapshots: Snapshots, now: () => number): Authenticator {
+export function createAuthenticator(
+  database: Database,
+  snapshots: Snapshots,
+  now: () => number,
+  uses?: TokenUses,
+): Authenticator {
   const find = createTokenLookUp(database);
   return {
     async authenticate(header) {
@@ -34,12 +40,14 @@ export function createAuthenticator(database: Database, snapshots: Snapshots, no
       const user = state.get(owner.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
       if (user.spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
+      uses?.note(owner.account, owner.token);
       const email =
         typeof user.spec['email'] === 'string' && user.spec['email'] !== '' ? { email: user.spec['email'] } : {};
       return {
         account: owner.account,
         revision: owner.revision,
         actor: { type: 'user', id: user.id, name: user.name, ...email },
+        ...(owner.planOnly ? { planOnly: true } : {}),
       };
     },
   };

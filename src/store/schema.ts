@@ -185,6 +185,7 @@ export interface TokensTable {
   created_at: Timestamp;
   expires_at: Timestamp;
   last_used: OptionalTimestamp;
+  plan_only: Generated<boolean>;
 }
 
 export interface SyncLogsTable {

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { statement } from './builder.ts';
+import type { Actor } from '../model/actor.ts';
+import type { AuditEvent } from '../model/kind.ts';
+import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** A personal access token as it is stored: never the value. */
@@ -11,19 +13,24 @@ export interface TokenRecord {
   /** SHA-256 of the value, base64. */
   readonly hash: string;
   readonly createdBy: string;
+  /** ISO 8601. */
   readonly createdAt: string;
   readonly expiresAt: string;
+  /** It reads and plans, and writes nothing. */
+  readonly planOnly?: boolean;
 }
 
 /** Whom a token belongs to, with the account's revision at this moment. */
 export interface TokenOwner {
   readonly account: string;
+  readonly token: string;
+  readonly planOnly: boolean;
   readonly user: string;
   readonly revision: number;
   readonly expires: Date;
 }
 
-const lookUpText = `select d.value as hash, t.account_id as account, t.user_id as "user", t.expires_at as expires, a.revision
+const lookUpText = `select d.value as hash, t.account_id as account, t.id as token, t.plan_only as "planOnly", t.user_id as "user", t.expires_at as expires, a.revision
 from directory d
 join tokens t on t.account_id = d.account_id and t.id = d.subject_id
 join accounts a on a.account_id = d.account_id
@@ -78,3 +85,105 @@ export async function countTokens(database: Database, account: string): Promise<
   );
   return row?.count ?? 0;
 }
+
+/** A token as it is told: without its hash. */
+export interface TokenRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly last_used: Date | null;
+  readonly plan_only: boolean;
+}
+
+/** The tokens of a user, oldest first. */
+export async function listTokens(database: Database, account: string, user: string): Promise<readonly TokenRow[]> {
+  const [rows] = await database.inAccount(account, [
+    build
+      .selectFrom('tokens')
+      .select(['id', 'user_id', 'name', 'created_by', 'created_at', 'expires_at', 'last_used', 'plan_only'])
+      .where('account_id', '=', account)
+      .where('user_id', '=', user)
+      .orderBy('created_at')
+      .orderBy('id')
+      .compile(),
+  ]);
+  return rows;
+}
+
+/** What is told about a deed that is no revision: written in the transaction of the deed. */
+export interface Told {
+  readonly actor: Actor;
+  readonly event: AuditEvent;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Stores a new token, its entry in the directory, and what is told about it. */
+export async function createToken(database: Database, token: TokenRecord, told: Told): Promise<void> {
+  const { account, id, user, name, hash, createdBy, createdAt, expiresAt, planOnly = false } = token;
+  const parameters = [
+    ...toldParameters(account, told),
+    ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly],
+  ];
+  await database.inAccount(account, [statement(createText, parameters)], { write: true });
+}
+
+const headText = `head as (
+  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1
+  returning audit_sequence as event, revision
+)`;
+
+const toldText = `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
+select $1, head.event, head.revision, $2::timestamptz, $3, $4, $5, $6, $7, $8::jsonb from head`;
+
+function toldParameters(account: string, { actor, event, at }: Told): readonly unknown[] {
+  const { id, name, email = '' } = actor;
+  return [account, at, event.code, id, name, email, event.target ?? '', JSON.stringify(event.meta)];
+}
+
+const createText = `with ${headText}, token as (
+  insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at, plan_only)
+  select $1, $9, $10, $11, $12, $13, $14::timestamptz, $15::timestamptz, $16::boolean from head
+), entry as (
+  insert into directory (account_id, kind, value, subject_id) select $1, 'token', $12, $9 from head
+)
+${toldText}`;
+
+/** Deletes a token of a user; answers whether it was there. */
+export async function deleteToken(
+  database: Database,
+  { account, user, id }: { readonly account: string; readonly user: string; readonly id: string },
+  told: Told,
+): Promise<boolean> {
+  const [rows] = await database.inAccount(
+    account,
+    [statement(deleteText, [...toldParameters(account, told), id, user])],
+    { write: true },
+  );
+  return rows.length === 1;
+}
+
+const deleteText = `with token as (
+  delete from tokens where account_id = $1 and id = $9 and user_id = $10 returning id
+), entry as (
+  delete from directory d using token t where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id
+), head as (
+  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from token)
+  returning audit_sequence as event, revision
+)
+${toldText} returning id`;
+
+/** Notes when tokens of an account were used last; a time that is older than the stored one changes nothing. */
+export async function noteUses(
+  database: Database,
+  account: string,
+  uses: readonly { readonly token: string; readonly at: string }[],
+): Promise<void> {
+  await database.inAccount(account, [statement(usesText, [account, JSON.stringify(uses)])]);
+}
+
+const usesText = `update tokens t set last_used = x.at from json_to_recordset($2::json) as x(token text, at timestamptz)
+where t.account_id = $1 and t.id = x.token and (t.last_used is null or t.last_used < x.at)`;

@@ -6,6 +6,7 @@ import * as addHistoryBase from './0005_add_history_base.ts';
 import * as addLeases from './0006_add_leases.ts';
 import * as addEventIndex from './0007_add_event_index.ts';
 import * as bindPlans from './0008_bind_plans.ts';
+import * as addTokenScope from './0009_add_token_scope.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   addLeases,
   addEventIndex,
   bindPlans,
+  addTokenScope,
 ];

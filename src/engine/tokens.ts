@@ -1,0 +1,111 @@
+import type { JsonObject } from '../lib/json.ts';
+import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Operation } from '../model/roles.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { isAllowed } from '../plan/authorize.ts';
+import { createToken, deleteToken, listTokens, type TokenRow, type Told } from '../store/tokens.ts';
+import type { Call, Engine } from './engine.ts';
+
+/** A new token: its value, which is shown this once, and how it is kept. */
+export interface NewToken {
+  readonly value: string;
+  readonly hash: string;
+}
+
+const day = 24 * 60 * 60 * 1000;
+
+/** The tokens of a user. Users see their own; those of service users need the right to. */
+export async function readTokens(engine: Engine, call: Call, user: string): Promise<readonly JsonObject[]> {
+  await requireUser(engine, call, user, 'read');
+  return (await listTokens(engine.database, call.account, user)).map(show);
+}
+
+/** One token of a user. Throws `NotFound`. */
+export async function readToken(engine: Engine, call: Call, user: string, id: string): Promise<JsonObject> {
+  await requireUser(engine, call, user, 'read');
+  const found = (await listTokens(engine.database, call.account, user)).find((token) => token.id === id);
+  if (found === undefined) throw new NotFound(`token ${id} not found`);
+  return show(found);
+}
+
+/** Makes a token for the caller or for a service user; `make` gives the value. Throws `InvalidInput` with all problems. */
+export async function addToken(
+  engine: Engine,
+  call: Call,
+  user: string,
+  body: JsonObject,
+  make: () => NewToken,
+): Promise<JsonObject> {
+  const owner = await requireUser(engine, call, user, 'create');
+  const { name, days, planOnly } = readRequest(body);
+  const { value, hash } = make();
+  const at = engine.now();
+  const id = engine.newId();
+  const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
+  const record = { account: call.account, id, user, name, hash, createdBy: call.actor.id, createdAt: at, expiresAt };
+  await createToken(engine.database, { ...record, planOnly }, told(call, 'create', owner, name, at));
+  return { plain_token: value, personal_access_token: await readToken(engine, call, user, id) };
+}
+
+/** Deletes a token of the caller or of a service user. Throws `NotFound`. */
+export async function removeToken(engine: Engine, call: Call, user: string, id: string): Promise<void> {
+  const owner = await requireUser(engine, call, user, 'delete');
+  const name = String((await readToken(engine, call, user, id))['name']);
+  const what = { account: call.account, user, id };
+  if (await deleteToken(engine.database, what, told(call, 'delete', owner, name, engine.now()))) return;
+  throw new NotFound(`token ${id} not found`);
+}
+
+/** The user whose tokens the call is about, when the caller may do this with them. */
+async function requireUser(engine: Engine, call: Call, id: string, operation: Operation): Promise<StoredObject> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const user = state.get(id);
+  if (user?.kind !== 'User') throw new NotFound(`user ${id} not found`);
+  if (id === call.actor.id) return user;
+  if (user.spec['is_service_user'] !== true)
+    throw new NotAllowed('tokens of other people are theirs alone; make one for a service user instead');
+  if (!isManaged(state, call, operation))
+    throw new NotAllowed('only owners and admins manage the tokens of service users');
+  return user;
+}
+
+/** Managers do everything with tokens of service users; whoever may read tokens reads them. */
+function isManaged(state: Snapshot, { actor }: Call, operation: Operation): boolean {
+  if (operation === 'read') return isAllowed(state, actor, 'pats', 'read');
+  return isAllowed(state, actor, 'pats', operation) && isAllowed(state, actor, 'users', 'update');
+}
+
+function readRequest(body: JsonObject): { readonly name: string; readonly days: number; readonly planOnly: boolean } {
+  const { name, expires_in: days, plan_only: planOnly = false } = body;
+  const problems: Problem[] = [];
+  const refuse = (path: string, code: string, message: string) => problems.push({ code, path: `/${path}`, message });
+  if (typeof name !== 'string' || name === '')
+    refuse('name', 'field_required', '`name` is required: a text by which you will know the token');
+  else if (name.length > 255) refuse('name', 'value_too_long', '`name` must have at most 255 characters');
+  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > 365)
+    refuse('expires_in', 'value_out_of_range', '`expires_in` is required: a whole number of days from 1 to 365');
+  if (typeof planOnly !== 'boolean') refuse('plan_only', 'type_wrong', '`plan_only` must be true or false');
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  // What was not right was refused.
+  return { name: String(name), days: Number(days), planOnly: planOnly === true };
+}
+
+function told(call: Call, what: 'create' | 'delete', owner: StoredObject, name: string, at: string): Told {
+  const isService = String(owner.spec['is_service_user'] === true);
+  const meta = { name, is_service_user: isService, user_name: owner.name };
+  return { actor: call.actor, at, event: { code: `personal.access.token.${what}`, target: owner.id, meta } };
+}
+
+function show(token: TokenRow): JsonObject {
+  return {
+    id: token.id,
+    name: token.name,
+    expiration_date: token.expires_at.toISOString(),
+    created_by: token.created_by,
+    created_at: token.created_at.toISOString(),
+    ...(token.last_used === null ? {} : { last_used: token.last_used.toISOString() }),
+    ...(token.plan_only ? { plan_only: true } : {}),
+  };
+}
