@@ -175,8 +175,9 @@ describe('the last use of a token', () => {
     const uses = createTokenUses(counting as never, { now: () => now, gatherMs: 1 });
     for (let use = 0; use < 20_000; use++) uses.note(account, id);
     const read = async () =>
-      (await engine.database.lookUp(build.selectFrom('tokens').select('last_used').where('id', '=', id).compile()))[0]
-        ?.last_used?.toISOString();
+      (
+        await engine.database.lookUp(build.selectFrom('tokens').select('last_used').where('id', '=', id).compile())
+      )[0]?.last_used?.toISOString();
     await expect.poll(read).toBe('2026-05-01T10:00:00.000Z');
     expect(writes).toBe(1);
     now += 61_000;
@@ -220,8 +221,17 @@ describe('rights', () => {
   it('are those of the role at this moment, also in documents, change by change', async () => {
     const { id, call } = await somebody('network_admin');
     expect((await call('POST', '/api/groups', { name: 'allowed' })).status).toBe(200);
-    const refused = await call('POST', '/api/setup-keys', { name: 'k', type: 'one-off', expires_in: 86_400, auto_groups: [], usage_limit: 0 });
-    expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('`network_admin` may not create')]);
+    const refused = await call('POST', '/api/setup-keys', {
+      name: 'k',
+      type: 'one-off',
+      expires_in: 86_400,
+      auto_groups: [],
+      usage_limit: 0,
+    });
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      expect.stringContaining('`network_admin` may not create'),
+    ]);
     await putObjects(api().engine, api().account, (state) => {
       const user = state.get(id);
       return user === undefined ? [] : [{ ...user, spec: { ...user.spec, role: 'auditor' } }];

@@ -4,10 +4,6 @@
  */
 export const waiting: Readonly<Record<string, readonly string[]>> = {
   'issue 4/5': [
-    'GET /api/users/{userId}/tokens',
-    'POST /api/users/{userId}/tokens',
-    'GET /api/users/{userId}/tokens/{tokenId}',
-    'DELETE /api/users/{userId}/tokens/{tokenId}',
     'POST /api/users/{userId}/invite',
     'POST /api/users/{userId}/approve',
     'DELETE /api/users/{userId}/reject',
@@ -19,7 +15,6 @@ export const waiting: Readonly<Record<string, readonly string[]>> = {
     'GET /api/users/invites/{token}',
     'POST /api/users/invites/{token}/accept',
     'DELETE /api/accounts/{accountId}',
-    'GET /api/events/audit',
   ],
   'issue 5/5': [
     'GET /api/peers/{peerId}/accessible-peers',

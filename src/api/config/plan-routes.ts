@@ -22,13 +22,14 @@ export function addPlanRoutes(app: FastifyInstance, options: ConfigRoutesOptions
 
 /** What takes documents. */
 function addDocumentRoutes(app: FastifyInstance, { engine, reader }: ConfigRoutesOptions): void {
-  app.post('/api/config/validate', { bodyLimit }, async (request) => {
+  const planning = { bodyLimit, config: { access: { module: 'config', operation: 'read' }, plans: true } } as const;
+  app.post('/api/config/validate', planning, async (request) => {
     const { desire, input } = await readDesire(reader, request);
     const { outcome } = await planDesire(engine, callOf(request), desire);
     if (!outcome.ok) throw refusalOf(outcome.problems);
     return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
   });
-  app.post('/api/config/plans', { bodyLimit }, async (request, reply) => {
+  app.post('/api/config/plans', planning, async (request, reply) => {
     const { desire } = await readDesire(reader, request);
     return reply.code(201).send(await createPlan(engine, callOf(request), desire));
   });

@@ -13,34 +13,6 @@ import { objectBody } from '../bodies.ts';
 const tokensPath = '/api/users/{userId}/tokens';
 const tokenPath = `${tokensPath}/{tokenId}`;
 
-/** Personal access tokens: one's own, and those of service users. */
-export const tokens: AreaRoutes = {
-  add(app, engine) {
-    // Everybody manages their own; the engine knows whose they are.
-    const options = { config: { access: 'anyone' } } as const;
-    app.get('/api/users/:id/tokens', options, async (request, reply) => {
-      const body = await readTokens(engine, callOf(request), paramsOf(request).id);
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
-    });
-    app.post('/api/users/:id/tokens', options, async (request, reply) => {
-      const body = objectBody(request.body);
-      const answer = await addToken(engine, callOf(request), paramsOf(request).id, body, () => newToken(engine));
-      return reply.header('cache-control', 'no-store').send(answer);
-    });
-    app.get('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
-      const { id, tokenId } = paramsOf(request);
-      const body = await readToken(engine, callOf(request), id, tokenId);
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
-    });
-    app.delete('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
-      const { id, tokenId } = paramsOf(request);
-      await removeToken(engine, callOf(request), id, tokenId);
-      return reply.send();
-    });
-  },
-  paths: pathItems(),
-};
-
 function newToken({ means }: Engine): NewToken {
   const value = makeToken(tokenPrefix, means.random(tokenRandomBytes));
   return { value, hash: hashToken(value) };
@@ -122,6 +94,34 @@ const requestSchema: JsonObject = {
       description: 'Whether it may read and plan, and write nothing. Not in other servers.',
     },
   },
+};
+
+/** Personal access tokens: one's own, and those of service users. */
+export const tokens: AreaRoutes = {
+  add(app, engine) {
+    // Everybody manages their own; the engine knows whose they are.
+    const options = { config: { access: 'anyone' } } as const;
+    app.get('/api/users/:id/tokens', options, async (request, reply) => {
+      const body = await readTokens(engine, callOf(request), paramsOf(request).id);
+      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+    });
+    app.post('/api/users/:id/tokens', options, async (request, reply) => {
+      const body = objectBody(request.body);
+      const answer = await addToken(engine, callOf(request), paramsOf(request).id, body, () => newToken(engine));
+      return reply.header('cache-control', 'no-store').send(answer);
+    });
+    app.get('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
+      const { id, tokenId } = paramsOf(request);
+      const body = await readToken(engine, callOf(request), id, tokenId);
+      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+    });
+    app.delete('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
+      const { id, tokenId } = paramsOf(request);
+      await removeToken(engine, callOf(request), id, tokenId);
+      return reply.send();
+    });
+  },
+  paths: pathItems(),
 };
 
 function item(path: string, operations: Readonly<Record<string, Operation>>): JsonObject {
