@@ -6,6 +6,7 @@ import { createReader } from '../../src/documents/reader.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
+import { createTokenUses } from '../../src/identity/token-uses.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import type { Log } from '../../src/log.ts';
@@ -98,10 +99,11 @@ export async function apiOn(
     tell: () => {},
   });
   const reader = createReader();
+  const uses = createTokenUses(database, { now: Date.now, gatherMs: 1 });
   const app = await createApi({
     engine,
     reader,
-    authenticator: createAuthenticator(database, engine.snapshots, Date.now),
+    authenticator: createAuthenticator(database, engine.snapshots, Date.now, uses),
     version: '0.0.0-test',
     openEndpoints: [],
     ...(rateLimit === undefined ? {} : { rateLimit }),
@@ -119,6 +121,7 @@ export async function apiOn(
     revision: async () => (await call('GET', '/api/config/revisions?limit=1')).body[0].revision,
     async [Symbol.asyncDispose]() {
       await app.close();
+      await uses.close();
       await engine.committer.settle();
       await reader.close();
       await dispose();

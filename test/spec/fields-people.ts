@@ -50,7 +50,12 @@ const created = answer({ plain_token: text, personal_access_token: token });
 const atToken = async (world: World): Promise<Place> => {
   const userId = await newProgram(world);
   const made = await world.send('POST', `/api/users/${userId}/tokens`, { name: 'ci', expires_in: 30 });
-  return { userId, tokenId: made.personal_access_token.id };
+  const tokenId = made.personal_access_token.id;
+  await world.send('GET', '/api/groups', undefined, { authorization: `Token ${made.plain_token}` });
+  // Its use is written soon after.
+  const path = `/api/users/${userId}/tokens/${tokenId}`;
+  while ((await world.send('GET', path)).last_used === undefined);
+  return { userId, tokenId };
 };
 
 const tokens: Rows = {

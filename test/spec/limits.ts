@@ -101,7 +101,6 @@ export const limits: readonly Limit[] = [
 
 /** Limits of operations that later issues bring, by operation: whoever brings one moves its line to a test. */
 export const limitsOfLaterIssues: Readonly<Record<string, string>> = {
-  'POST /api/users/{userId}/tokens': '`expires_in`: 1 to 365 days',
   'POST /api/users/invites': '`expires_in`: by default 259200 seconds',
   'POST /api/users/invites/{token}/accept': '`password`: at least 8 characters',
   'GET /api/events/proxy': '`page_size`: at most 100',

@@ -39,9 +39,9 @@ describe('the table of the specification', () => {
     ]);
   });
 
-  it('waits for 20 operations of later issues', () => {
-    expect(later.length).toBe(20);
-    expect(new Set(later).size).toBe(20);
+  it('waits for 15 operations of later issues', () => {
+    expect(later.length).toBe(15);
+    expect(new Set(later).size).toBe(15);
   });
 });
 
