@@ -61,8 +61,8 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
 /** The user whose tokens the call is about, when the caller may do this with them. */
 async function requireUser(engine: Engine, call: Call, id: string, operation: Operation): Promise<StoredObject> {
   const state = await engine.snapshots.at(call.account, call.revision);
-  const user = state.get(id);
-  if (user?.kind !== 'User') throw new NotFound(`user ${id} not found`);
+  const user = state.ofKind('User').find((candidate) => candidate.id === id);
+  if (user === undefined) throw new NotFound(`user ${id} not found`);
   if (id === call.actor.id) return user;
   if (user.spec['is_service_user'] !== true)
     throw new NotAllowed('tokens of other people are theirs alone; make one for a service user instead');
