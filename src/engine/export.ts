@@ -22,6 +22,8 @@ export interface ExportFilter {
   readonly kind?: string;
   /** Only what this source states. */
   readonly source?: string;
+  /** Only this one, as a document of its own. */
+  readonly id?: string;
   /** Every document names its object by id, also where the key says it. */
   readonly markAdopt?: boolean;
 }
@@ -29,10 +31,14 @@ export interface ExportFilter {
 /** The account on its way into documents. */
 interface Run {
   readonly state: Snapshot;
-  /** The text by which documents name an object. */
+  /** The key that an object has, or gets. */
   keys(id: string): string;
+  /** The text by which documents of this export refer to an object. */
+  mention(id: string): string;
   /** Children that are documents of their own, because nothing else tells them apart. */
   readonly twins: ReadonlySet<string>;
+  /** Only its children are of interest. */
+  readonly source: string | undefined;
   readonly markAdopt: boolean;
 }
 
@@ -41,20 +47,37 @@ interface Run {
  * follows from their name and carry their id for adoption. The server's own objects are left out.
  */
 export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): readonly ExportedDocument[] {
-  const { markAdopt = false } = filter;
-  const run: Run = { state, keys: createKeys(state), twins: findTwins(state), markAdopt };
-  const documents: ExportedDocument[] = [];
-  for (const kind of state.registry.kinds) {
-    if (!kind.document.allowed) continue;
+  const twins = findTwins(state);
+  const chosen = chooseObjects(state, filter, twins);
+  const keys = createKeys(state);
+  const run: Run = {
+    ...{ state, keys, twins, source: filter.source, markAdopt: filter.markAdopt ?? false },
+    mention: createMentions(state, keys, new Set(chosen.map(({ id }) => id))),
+  };
+  return chosen
+    .map((object) => exportObject(run, state.registry.get(object.kind), object))
+    .sort((a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
+}
+
+/** The objects that become documents of their own. */
+function chooseObjects(state: Snapshot, filter: ExportFilter, twins: ReadonlySet<string>): readonly StoredObject[] {
+  const isExported = ({ kind: name, id, parent, declared }: StoredObject, kind: Kind) => {
+    if (filter.id !== undefined) return id === filter.id;
     const inline = kind.parent?.inline !== undefined;
-    if (filter.kind !== undefined && filter.kind !== (inline ? kind.parent?.kind : kind.name)) continue;
-    for (const object of state.ofKind(kind.name)) {
-      if (kind.isSystem?.(object) === true || (inline && !run.twins.has(object.id))) continue;
-      if (filter.source !== undefined && !object.declared.some(({ source }) => source === filter.source)) continue;
-      documents.push(exportObject(run, kind, object));
-    }
-  }
-  return documents.sort((a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
+    if (filter.kind !== undefined && filter.kind !== (inline ? kind.parent?.kind : name)) return false;
+    if (!isStatedBy(declared, filter.source)) return false;
+    return !inline || twins.has(id) || !isStatedBy(state.get(parent ?? '')?.declared ?? [], filter.source);
+  };
+  return state.registry.kinds
+    .filter((kind) => kind.document.allowed)
+    .flatMap((kind) =>
+      state.ofKind(kind.name).filter((object) => kind.isSystem?.(object) !== true && isExported(object, kind)),
+    );
+}
+
+/** Whether the source states the object; every object will do where no source is asked for. */
+function isStatedBy(declared: StoredObject['declared'], source: string | undefined): boolean {
+  return source === undefined || declared.some((declaration) => declaration.source === source);
 }
 
 /** Children without a key whose natural key a sibling has too. */
@@ -79,9 +102,11 @@ function keyField(kind: Kind): string | undefined {
 }
 
 function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocument {
-  const { state, keys, twins, markAdopt } = run;
+  const { state, keys, mention, twins, source, markAdopt } = run;
   const children = state.registry.inlineOf(kind.name).flatMap(({ child, member }) => {
-    const own = state.childrenOf(object.id, child.name).filter(({ id }) => !twins.has(id));
+    const own = state
+      .childrenOf(object.id, child.name)
+      .filter(({ id, declared }) => !twins.has(id) && isStatedBy(declared, source));
     return own.length === 0 ? [] : [[member, own.map((item) => exportSpec(run, child, item))] as const];
   });
   const annotations = {
@@ -89,7 +114,7 @@ function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocum
     ...(object.protected ? { [protectAnnotation]: 'true' } : {}),
   };
   const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);
-  const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: keys(object.parent) };
+  const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: parentOf(object, mention) };
   const told = twins.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
   const spec = { ...parent, ...told, ...exportSpec(run, kind, object) };
   const { name: display, ...rest } = spec;
@@ -105,17 +130,22 @@ function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocum
   };
 }
 
+/** The parent of a child, so that the key which follows from it is the one that the child has. */
+function parentOf({ key, parent = '' }: StoredObject, mention: (id: string) => string): string {
+  return key?.startsWith(`${parent}/`) === true ? `id:${parent}` : mention(parent);
+}
+
 /** What the document of a child is called; the key of the child follows from its parent and itself. */
 function childName(object: StoredObject, keys: (id: string) => string): string {
   return `${keys(object.parent ?? '')}-${slugOf(object)}`.replace(/^id:/, '');
 }
 
-function exportSpec({ state, keys }: Run, kind: Kind, object: StoredObject): JsonObject {
+function exportSpec({ state, mention }: Run, kind: Kind, object: StoredObject): JsonObject {
   const fields = Object.fromEntries(
     entriesOf(fieldsOn(kind, 'document')).filter(([name]) => name !== kind.parent?.field),
   );
   const stated = stateFields(fields, object.spec);
-  return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : keys(text)));
+  return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : mention(text)));
 }
 
 /** What a document has to say: everything that is not the default anyway. */
@@ -166,6 +196,22 @@ function createKeys(state: Snapshot): (id: string) => string {
     if (!kind.document.allowed) return `id:${id}`;
     const slug = slugOf(object);
     return slugs.get(`${object.kind}/${slug}`) === 1 ? slug : `${slug}-${object.id}`;
+  };
+}
+
+/** References to what stays out of an export and has no key say the name where that is enough, else the id. */
+function createMentions(
+  state: Snapshot,
+  keys: (id: string) => string,
+  exported: ReadonlySet<string>,
+): (id: string) => string {
+  return (id) => {
+    const object = state.get(id);
+    if (object === undefined || object.key !== undefined) return keys(id);
+    const kind = state.registry.get(object.kind);
+    const comesAlong = exported.has(id) || (object.parent !== undefined && exported.has(object.parent));
+    if (comesAlong || kind.isSystem?.(object) === true || !kind.document.allowed) return keys(id);
+    return state.lookUp(object.kind, 'name', object.name).length === 1 ? `name:${object.name}` : `id:${id}`;
   };
 }
 

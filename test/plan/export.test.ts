@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { type ExportFilter, exportDocuments } from '../../src/engine/export.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { group, stored } from '../kinds/objects.ts';
+import { applyOn, createOn, document, linesOf, objectOf, office, planned, planOn } from './steps.ts';
+
+/** What an export says, as documents. */
+function exported(state: Snapshot, filter: ExportFilter): readonly Document[] {
+  return exportDocuments(state, filter).map(({ kind, metadata, spec }, line) => ({
+    ...{ kind, metadata, spec, place: { file: 'export.yaml', line, index: line, pointer: '' } },
+  }));
+}
+
+/** Whatever the documents do to the account other than to take ownership. */
+function changesOf(state: Snapshot, documents: readonly Document[]): readonly string[] {
+  return linesOf(planOn(state, 'importer', documents), state).filter((line) => !line.startsWith('claim '));
+}
+
+const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: true, protocol: 'all' };
+const withGroups = office.with({
+  put: [group('g1', [], { name: 'Dev Team' }), group('g2', [], { name: 'twins' }), group('g3', [], { name: 'twins' })],
+  remove: [],
+});
+const policy = { name: 'Devs', enabled: true, rules: [{ ...rule, sources: ['g1', 'g2'], destinations: ['All'] }] };
+const byHand = planned(createOn(withGroups, 'Policy', policy)).next;
+const zone = { name: 'Lan', domain: 'lan.example.com', distribution_groups: ['g1'], enabled: true, enable_search_domain: false };
+const withZone = planned(createOn(byHand, 'DNSZone', zone)).next;
+const zoneId = withZone.lookUp('DNSZone', 'name', 'Lan')[0]?.id ?? '';
+const record = (name: string) => ({ name: `${name}.lan.example.com`, type: 'A', content: '10.0.0.1', ttl: 60 });
+const state = planned(
+  createOn(planned(createOn(withZone, 'DNSRecord', record('www'), zoneId)).next, 'DNSRecord', record('api'), zoneId),
+).next;
+
+describe('an export of a part of the account', () => {
+  it('refers to what stays out by its name, or by its id where the name is not enough', () => {
+    const [found] = exportDocuments(state, { kind: 'Policy' });
+    expect(found?.spec['rules']).toMatchObject([{ sources: ['name:Dev Team', 'id:g2'], destinations: ['All'] }]);
+  });
+
+  it('refers to what comes along by its key', () => {
+    const found = exportDocuments(state).find(({ kind }) => kind === 'Policy');
+    expect(found?.spec['rules']).toMatchObject([{ sources: ['dev-team', 'twins-g2'] }]);
+  });
+
+  it.each(['Policy', 'Group', 'DNSZone'])('of kind %s plans nothing by itself', (kind) => {
+    expect(changesOf(state, exported(state, { kind }))).toEqual([]);
+  });
+
+  it('E80 of any one object alone plans nothing, and lets exactly that object be taken over', () => {
+    const objects = [...state.objects()].filter(({ kind }) => ['Policy', 'Group', 'DNSZone', 'DNSRecord'].includes(kind));
+    const results = objects.flatMap((object) => {
+      const documents = exported(state, { id: object.id, markAdopt: true });
+      if (documents.length === 0) return [];
+      const { next, plan } = planned(planOn(state, 'importer', documents));
+      return [[object.name, plan.changes.length, next.get(object.id)?.key !== undefined]];
+    });
+    expect(results).toHaveLength(objects.length - 1);
+    expect(results.filter(([, changes, keyed]) => changes !== 0 || keyed !== true)).toEqual([]);
+  });
+
+  it('leaves out the objects of the server, also when they are asked for', () => {
+    const all = state.lookUp('Group', 'name', 'All')[0]?.id ?? '';
+    expect(exportDocuments(state, { id: all })).toEqual([]);
+  });
+
+  it('holds, of a source, the children that it states, and no others', () => {
+    const own = document('DNSZone', 'ours', { domain: 'our.example.com', distribution_groups: ['All'], records: [] });
+    const first = applyOn(state, 'a', [own, document('DNSRecord', 'web', { zone: 'id:' + zoneId, ...record('web') })]);
+    const { id } = objectOf(first, 'DNSZone', 'ours');
+    const more = { name: 'x.our.example.com', type: 'A', content: '10.0.0.2', ttl: 60 };
+    const both = planned(createOn(first, 'DNSRecord', more, id)).next;
+    const names = exportDocuments(both, { source: 'a' }).map(({ kind, spec }) => [kind, spec['records'] ?? spec['name']]);
+    expect(names).toEqual([
+      ['DNSRecord', 'web.lan.example.com'],
+      ['DNSZone', undefined],
+    ]);
+    expect(linesOf(planOn(both, 'a', exported(both, { source: 'a' })), both).filter((line) => !/^claim/.test(line))).toEqual(
+      [],
+    );
+  });
+
+  it('names a group that is no document by its id', () => {
+    const network = state.with({ put: [stored('Network', 'n1', { name: 'Net' })], remove: [] });
+    expect(exportDocuments(network, { id: 'n1' })).toMatchObject([{ kind: 'Network', metadata: { name: 'net' } }]);
+  });
+});
