@@ -3,7 +3,7 @@ import type { AuditEvent } from '../model/kind.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { meansOfPush, type PushedValues } from '../model/values.ts';
-import { type Wanted, waitingKeys } from '../plan/contested.ts';
+import { stuckIn, type Wanted, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
@@ -120,10 +120,8 @@ async function applyNoting(
   // Read before and not with each plan: while the account is held for a plan, the database has no connection to spare.
   const wanted = await wantedIn(engine, call.account);
   const { result, lacks } = await applyAgainst(engine, call, desire, { wanted, isStop });
-  const { source } = desire;
-  const known = wanted.some((one) => one.source === source);
-  if (result !== 'stopped' && lacks !== undefined && (known || lacks.keys.length + lacks.units.length > 0))
-    await noteWanted(engine, call.account, source, lacks);
+  if (result !== 'stopped' && lacks !== undefined)
+    await noteWanted(engine, call.account, desire.source, { known: wanted, lacks });
   return result;
 }
 
@@ -180,7 +178,7 @@ async function applyAgainst(engine: Engine, call: Call, desire: Desire, around: 
     ...(revision === undefined ? {} : { revision }),
     ...(kept === undefined ? {} : { kept: kept.id }),
   };
-  return { result: applied, lacks: { keys: [], units: [] } };
+  return { result: applied, lacks: { keys: [], units: [], ...stuckIn(plan) } };
 }
 
 /** What is recorded of a source whose documents became a revision. */

@@ -24,6 +24,8 @@ export interface ExportFilter {
   readonly source?: string;
   /** Only this one, as a document of its own. */
   readonly id?: string;
+  /** Kinds that may not be looked at are left out. */
+  readonly isVisible?: (kind: Kind) => boolean;
   /** Every document names its object by id, also where the key says it. */
   readonly markAdopt?: boolean;
 }
@@ -37,9 +39,7 @@ interface Run {
   mention(id: string): string;
   /** Children that are documents of their own, because nothing else tells them apart. */
   readonly twins: ReadonlySet<string>;
-  /** Only its children are of interest. */
-  readonly source: string | undefined;
-  readonly markAdopt: boolean;
+  readonly filter: ExportFilter;
 }
 
 /**
@@ -51,7 +51,7 @@ export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): rea
   const chosen = chooseObjects(state, filter, twins);
   const keys = createKeys(state);
   const run: Run = {
-    ...{ state, keys, twins, source: filter.source, markAdopt: filter.markAdopt ?? false },
+    ...{ state, keys, twins, filter },
     mention: createMentions(state, keys, new Set(chosen.map(({ id }) => id))),
   };
   return chosen
@@ -69,7 +69,7 @@ function chooseObjects(state: Snapshot, filter: ExportFilter, twins: ReadonlySet
     return !inline || twins.has(id) || !isStatedBy(state.get(parent ?? '')?.declared ?? [], filter.source);
   };
   return state.registry.kinds
-    .filter((kind) => kind.document.allowed)
+    .filter((kind) => kind.document.allowed && filter.isVisible?.(kind) !== false)
     .flatMap((kind) =>
       state.ofKind(kind.name).filter((object) => kind.isSystem?.(object) !== true && isExported(object, kind)),
     );
@@ -102,15 +102,16 @@ function keyField(kind: Kind): string | undefined {
 }
 
 function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocument {
-  const { state, keys, mention, twins, source, markAdopt } = run;
-  const children = state.registry.inlineOf(kind.name).flatMap(({ child, member }) => {
+  const { state, keys, mention, twins, filter } = run;
+  const visible = state.registry.inlineOf(kind.name).filter(({ child }) => filter.isVisible?.(child) !== false);
+  const children = visible.flatMap(({ child, member }) => {
     const own = state
       .childrenOf(object.id, child.name)
-      .filter(({ id, declared }) => !twins.has(id) && isStatedBy(declared, source));
+      .filter(({ id, declared }) => !twins.has(id) && isStatedBy(declared, filter.source));
     return own.length === 0 ? [] : [[member, own.map((item) => exportSpec(run, child, item))] as const];
   });
   const annotations = {
-    ...(object.key === undefined || markAdopt ? { [adoptAnnotation]: `id:${object.id}` } : {}),
+    ...(object.key === undefined || filter.markAdopt === true ? { [adoptAnnotation]: `id:${object.id}` } : {}),
     ...(object.protected ? { [protectAnnotation]: 'true' } : {}),
   };
   const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);

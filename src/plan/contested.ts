@@ -20,11 +20,19 @@ export interface WantedUnit {
  * What the documents of a source want and could not have when they were planned last. The other sources of the account
  * look at it: so both sides of a contradiction refuse, and neither gets its way by being the first or the last.
  */
-export interface Wanted {
+export interface Wanted extends Stuck {
   readonly source: string;
   /** `Kind/key` of stored objects that the source wants to state and does not yet. */
   readonly keys: readonly string[];
   readonly units: readonly WantedUnit[];
+}
+
+/** What the last plan of a source could not do and left for later, by `Kind/key`. Nobody else has to heed it. */
+export interface Stuck {
+  /** Objects that no document of the source states any more and that others use. */
+  readonly blocked?: readonly string[];
+  /** Objects whose document names what is not there yet. */
+  readonly pending?: readonly string[];
 }
 
 /** A unit of one object that another source wants. */
@@ -63,6 +71,14 @@ export function waitingKeys({ source, changes, claims }: Plan): readonly string[
     ({ before, after }) => before !== undefined && states(after) && !states(before),
   );
   return fresh.map((change) => `${subjectOf(change).kind}/${subjectOf(change).key}`).sort();
+}
+
+/** What a plan leaves for later. */
+export function stuckIn({ warnings }: Plan): Required<Stuck> {
+  const named = (code: string) => [
+    ...new Set(warnings.filter((warning) => warning.code === code).map(({ kind, key }) => `${kind}/${key}`)),
+  ];
+  return { blocked: named('in_use').sort(), pending: named('reference_pending').sort() };
 }
 
 /** Equal for equal values. `created` are ids that a plan hands out itself, by `@Kind/key`. */

@@ -1,6 +1,7 @@
 import { equalJson, type Json } from '../lib/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Declaration, Override, StoredObject } from '../model/object.ts';
+import type { ObjectStatus } from '../model/object-status.ts';
 import { mentionsOf } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, unitsOf } from '../model/units.ts';
@@ -42,9 +43,6 @@ export function driftOfObject(snapshot: Snapshot, object: StoredObject, now: str
   const kind = snapshot.registry.get(object.kind);
   return object.declared.flatMap((by) => driftFrom(snapshot, kind, object, by, now));
 }
-
-/** How an object stands between those who have a say in it. */
-export type ObjectStatus = 'InSync' | 'Drifted' | 'Overridden' | 'Conflicted' | 'Blocked' | 'Unmanaged';
 
 /** What plans found about objects, by `Kind/key`: no snapshot tells it. */
 export interface Found {

@@ -116,7 +116,7 @@ describe('what a source lacks', () => {
     await apply(office, 'a', [off]);
     await apply(office, 'b', groups);
     expect(await apply(office, 'b', [policy('b.yaml', {})])).toEqual(['needs_approval']);
-    expect(await wantedRows(office)).toEqual([{ id: 'b', wanted: { keys: ['Policy/p'], units: [] } }]);
+    expect(await wantedRows(office)).toEqual([{ id: 'b', wanted: { keys: ['Policy/p'] } }]);
     expect(await apply(office, 'b', [...groups, policy('b.yaml', {})])).toEqual(['applied']);
     expect(await wantedRows(office)).toEqual([]);
   });

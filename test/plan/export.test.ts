@@ -24,7 +24,13 @@ const withGroups = office.with({
 });
 const policy = { name: 'Devs', enabled: true, rules: [{ ...rule, sources: ['g1', 'g2'], destinations: ['All'] }] };
 const byHand = planned(createOn(withGroups, 'Policy', policy)).next;
-const zone = { name: 'Lan', domain: 'lan.example.com', distribution_groups: ['g1'], enabled: true, enable_search_domain: false };
+const zone = {
+  name: 'Lan',
+  domain: 'lan.example.com',
+  distribution_groups: ['g1'],
+  enabled: true,
+  enable_search_domain: false,
+};
 const withZone = planned(createOn(byHand, 'DNSZone', zone)).next;
 const zoneId = withZone.lookUp('DNSZone', 'name', 'Lan')[0]?.id ?? '';
 const record = (name: string) => ({ name: `${name}.lan.example.com`, type: 'A', content: '10.0.0.1', ttl: 60 });
@@ -48,7 +54,9 @@ describe('an export of a part of the account', () => {
   });
 
   it('E80 of any one object alone plans nothing, and lets exactly that object be taken over', () => {
-    const objects = [...state.objects()].filter(({ kind }) => ['Policy', 'Group', 'DNSZone', 'DNSRecord'].includes(kind));
+    const objects = [...state.objects()].filter(({ kind }) =>
+      ['Policy', 'Group', 'DNSZone', 'DNSRecord'].includes(kind),
+    );
     const results = objects.flatMap((object) => {
       const documents = exported(state, { id: object.id, markAdopt: true });
       if (documents.length === 0) return [];
@@ -66,18 +74,21 @@ describe('an export of a part of the account', () => {
 
   it('holds, of a source, the children that it states, and no others', () => {
     const own = document('DNSZone', 'ours', { domain: 'our.example.com', distribution_groups: ['All'], records: [] });
-    const first = applyOn(state, 'a', [own, document('DNSRecord', 'web', { zone: 'id:' + zoneId, ...record('web') })]);
+    const first = applyOn(state, 'a', [own, document('DNSRecord', 'web', { zone: `id:${zoneId}`, ...record('web') })]);
     const { id } = objectOf(first, 'DNSZone', 'ours');
     const more = { name: 'x.our.example.com', type: 'A', content: '10.0.0.2', ttl: 60 };
     const both = planned(createOn(first, 'DNSRecord', more, id)).next;
-    const names = exportDocuments(both, { source: 'a' }).map(({ kind, spec }) => [kind, spec['records'] ?? spec['name']]);
+    const names = exportDocuments(both, { source: 'a' }).map(({ kind, spec }) => [
+      kind,
+      spec['records'] ?? spec['name'],
+    ]);
     expect(names).toEqual([
       ['DNSRecord', 'web.lan.example.com'],
       ['DNSZone', undefined],
     ]);
-    expect(linesOf(planOn(both, 'a', exported(both, { source: 'a' })), both).filter((line) => !/^claim/.test(line))).toEqual(
-      [],
-    );
+    expect(
+      linesOf(planOn(both, 'a', exported(both, { source: 'a' })), both).filter((line) => !/^claim/.test(line)),
+    ).toEqual([]);
   });
 
   it('names a group that is no document by its id', () => {

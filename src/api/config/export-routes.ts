@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { writeDocuments } from '../../documents/write.ts';
 import { exportDocuments } from '../../engine/export.ts';
+import { findObject } from '../../engine/find-object.ts';
+import { readableBy } from '../../engine/object-list.ts';
+import { NotFound } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { knownKind, queryOf, wholeNumber } from './request.ts';
@@ -8,17 +11,22 @@ import { knownKind, queryOf, wholeNumber } from './request.ts';
 /** The route by which the account is read as documents. */
 export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
   app.get('/api/config/export', async (request, reply) => {
-    const { kind, source, format, revision, markAdopt } = queryOf(request);
+    const { kind, source, object, format, revision, markAdopt } = queryOf(request);
     knownKind(engine.registry, kind);
     const call = callOf(request);
     const present = await engine.snapshots.at(call.account, call.revision);
     const state =
       revision === undefined ? present : await engine.past.at(call.account, wholeNumber('revision', revision));
+    const isVisible = readableBy(present, call);
     const documents = exportDocuments(state, {
       ...(kind === undefined ? {} : { kind }),
       ...(source === undefined ? {} : { source }),
+      ...(object === undefined ? {} : { id: findObject(state, object, isVisible).id }),
+      isVisible,
       markAdopt: markAdopt === 'true',
     });
+    if (object !== undefined && documents.length === 0)
+      throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
     if (format === 'json') return documents;
     return reply.header('content-type', 'application/yaml; charset=utf-8').send(writeDocuments(documents));
   });

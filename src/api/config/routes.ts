@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { addDriftRoutes } from './drift-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
+import { addObjectRoutes } from './object-routes.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { addPlanRoutes } from './plan-routes.ts';
 import { addRevisionRoutes } from './revision-routes.ts';
@@ -20,4 +21,5 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addRevisionRoutes(app, options);
   addStatusRoutes(app, options);
   addDriftRoutes(app, options);
+  addObjectRoutes(app, options);
 }

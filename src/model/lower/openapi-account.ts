@@ -15,6 +15,7 @@ export const accountItems: Items = {
       parameters: [
         query('kind', 'Only objects of this kind.'),
         query('source', 'Only what this source states.'),
+        query('object', 'Only this object: an id, or its kind with its key, name or id, such as `Group/developers`.'),
         query('revision', 'The account as it was after this revision.', { type: 'integer', minimum: 1 }),
         query('markAdopt', 'Whether every document names its object by id, also where the key says it.', {
           type: 'boolean',

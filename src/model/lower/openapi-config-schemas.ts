@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { driftSchemas } from './openapi-drift.ts';
+import { objectSchemas } from './openapi-objects.ts';
 import { listOf } from './openapi-operation.ts';
 import { planSchemas } from './openapi-plan-schemas.ts';
 import { revisionSchemas } from './openapi-revision-schemas.ts';
@@ -40,5 +41,6 @@ export const configSchemas: JsonObject = {
   ),
   ...revisionSchemas,
   ...driftSchemas,
+  ...objectSchemas,
   Status: object('How the account stands.', statusMembers),
 };

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { accountItems } from './openapi-account.ts';
 import { driftItems } from './openapi-drift.ts';
+import { objectItems } from './openapi-objects.ts';
 import { header, type Operation, operation, pathParameters } from './openapi-operation.ts';
 import { planItems } from './openapi-plans.ts';
 import { revisionItems } from './openapi-revisions.ts';
@@ -19,6 +20,7 @@ export const configPaths: JsonObject = Object.fromEntries(
     ...planItems,
     ...accountItems,
     ...driftItems,
+    ...objectItems,
     ...sourceItems,
     ...revisionItems,
     ...serverItems,
