@@ -50,9 +50,11 @@ function renderChange(change: ChangeView, paint: Paint): readonly string[] {
   const place = placeOf(change);
   const head = `${paint(style, `${mark} ${change.kind} ${name}`)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
   const units = renderUnits(change.action, change.units, paint);
+  const renamed =
+    change.renamedFrom === undefined ? [] : [paint('changed', `renamed from ${printable(change.renamedFrom)}`)];
   // A change without units moves the object: another key or another parent.
-  const body =
-    units.length === 0 && change.action === 'update' ? [paint('faint', 'only its key or its parent changes')] : units;
+  const isMoved = units.length + renamed.length === 0 && change.action === 'update';
+  const body = isMoved ? [paint('faint', 'none of its fields changes')] : [...renamed, ...units];
   const users =
     change.usedBy === undefined ? [] : [paint('faint', `used by ${change.usedBy.map(printable).join(', ')}`)];
   const risks = change.risks.map((risk) => `${paint('warning', 'risk:')} ${printable(risk)}`);

@@ -4,8 +4,14 @@ import type { ChangeView, UnitView } from './view.ts';
 /** One line about a change, for logs: action, object, fields, and where it is declared. */
 export function describeChange(change: ChangeView): string {
   const place = change.file === undefined ? '' : ` (${change.file}:${change.line})`;
-  const units = change.action === 'update' ? `: ${describeUnits(change.units)}` : '';
-  return `${verbs[change.action]} ${change.kind} ${change.key ?? change.name}${units}${place}`;
+  const told = change.action === 'update' ? detailsOf(change) : '';
+  return `${verbs[change.action]} ${change.kind} ${change.key ?? change.name}${told}${place}`;
+}
+
+function detailsOf({ renamedFrom, units }: ChangeView): string {
+  const renamed = renamedFrom === undefined ? '' : `renamed from ${renamedFrom}`;
+  const parts = [renamed, describeUnits(units)].filter((part) => part !== '');
+  return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
 }
 
 const verbs = { create: 'created', update: 'changed', delete: 'deleted' } as const;

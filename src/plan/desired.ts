@@ -17,6 +17,8 @@ export interface Desired {
   /** JSON pointer of the spec inside the document: `/spec`, or `/spec/records/3` for an inline child. */
   readonly pointer: string;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Names that the document had before. Absent: none. */
+  readonly aliases?: readonly string[];
   /** The key of the parent document, or the text that refers to it. */
   readonly parent?: string;
 }
@@ -128,7 +130,9 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
   }
   const own = Object.fromEntries(Object.entries(document.spec).filter(([name]) => !inline.has(name)));
   const spec = withName(kind, own, document);
-  sink.desired.push({ ...base, kind, key: document.metadata.name, spec, pointer: '/spec' });
+  const { name: key, previousNames } = document.metadata;
+  const aliases = previousNames === undefined ? {} : { aliases: previousNames.filter((name) => name !== key) };
+  sink.desired.push({ ...base, kind, key, spec, pointer: '/spec', ...aliases });
 }
 
 function addChild(

@@ -46,7 +46,16 @@ function effectOf({ action, after, units }: Change, created: ReadonlyMap<string,
 
 function identity(change: Change | Claim, created: ReadonlyMap<string, string>): JsonObject {
   const { id, kind, key, owner, protected: isProtected } = subjectOf(change);
-  return { kind, key: key ?? null, owner: owner ?? null, protected: isProtected, id: created.get(id) ?? id };
+  const former = change.before?.key;
+  const renamed = former === undefined || former === key ? {} : { former };
+  return {
+    ...renamed,
+    kind,
+    key: key ?? null,
+    owner: owner ?? null,
+    protected: isProtected,
+    id: created.get(id) ?? id,
+  };
 }
 
 /** The value with handed-out ids replaced; lists in which one stood are sorted again, because ids had sorted them. */

@@ -1,25 +1,25 @@
-import type { Json } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
-import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
+import { aliasIndex } from '../model/facets.ts';
 import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { createIdGiver } from '../model/wire-id.ts';
-import { contestOf, type WantedUnit, wantedDigest } from './contested.ts';
-import { expandDocuments } from './desired.ts';
-import { placeFault } from './fault-place.ts';
+import { editsOfAccount, withKeys } from './base.ts';
+import { contestOf } from './contested.ts';
+import { type Desired, expandDocuments } from './desired.ts';
 import { filterProblems, isSelected } from './filter.ts';
 import { type Edit, finishPlan } from './finish.ts';
 import { trippedGuards } from './guard.ts';
-import { type Matched, matchObjects } from './identity.ts';
-import { optionsAsJson, optionsOf } from './options.ts';
-import type { Move, Outcome } from './plan.ts';
+import { matchObjects } from './identity.ts';
+import { namesOf } from './names.ts';
+import { optionsAsJson, optionsOf, type PlanOptions } from './options.ts';
+import type { Change, Outcome, TrippedGuard } from './plan.ts';
 import { pruneObjects } from './prune.ts';
-import type { Names } from './resolve.ts';
+import { planRenames, type Renames } from './rename.ts';
 import { rolledBackGuard, settleRollback } from './rolled-back.ts';
 import { changesSince } from './since.ts';
-import { type DocumentsInput, editTarget, type Planning, problemOf, type Target } from './stated-object.ts';
-import { labelOf } from './view.ts';
+import type { DocumentsInput, Planning, Target } from './stated-object.ts';
+import { afterwards, digestAmong, doubleProblems, editTargets, locateIn, wantedKeys, withIds } from './targets.ts';
 
 /**
  * Plans what leads from the snapshot to the documents of one source. Either a plan or every problem of the input.
@@ -35,7 +35,7 @@ export function* planDocuments(given: DocumentsInput): Generator<undefined, Outc
   );
 }
 
-type Contested = Omit<Planning, 'digest'>;
+type Contested = Omit<Planning, 'digest' | 'moved'>;
 
 /** The part of the account and of the input that a plan looks at. */
 interface Scope {
@@ -44,90 +44,109 @@ interface Scope {
   readonly gone: readonly StoredObject[];
 }
 
-/** Plans only what changed since the last time; `undefined` when something left, which is for a plan of everything. */
+/**
+ * Plans only what changed since the last time; `undefined` when that asks for a plan of everything: something left, or
+ * comes to be known by a name that others may be meant by.
+ */
 function* planSince(input: Contested, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
   const scope = changesSince(input.snapshot, input.source, since, input.documents);
   if (scope === undefined) return undefined;
   const outcome = yield* planScope(input, scope);
-  return outcome.ok && outcome.plan.counts.delete === 0 ? outcome : undefined;
+  if (!outcome.ok || outcome.plan.counts.delete > 0) return undefined;
+  return outcome.plan.changes.some((change) => takesName(input.snapshot, change)) ? undefined : outcome;
+}
+
+/** Whether an object gets a key or a name that another one has or had: unchanged documents may then mean another one. */
+function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
+  if (after === undefined || (before?.key === after.key && before?.name === after.name)) return false;
+  const { kind, id, key = after.name, name } = after;
+  return [key, name].some((text) =>
+    [
+      snapshot.findByKey(kind, text),
+      ...snapshot.lookUp(kind, aliasIndex, text),
+      ...snapshot.lookUp(kind, 'name', text),
+    ].some((other) => other !== undefined && other.id !== id),
+  );
 }
 
 function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcome> {
-  const { snapshot } = input;
-  const options = optionsOf(input, snapshot.settingsOf(input.source));
+  const { snapshot: account, source } = input;
+  const options = optionsOf(input, account.settingsOf(source));
   const { filter = {} } = options;
   const documents = scope.documents.filter((document) => isSelected(filter, document));
-  const expanded = yield* expandDocuments(snapshot.registry, input.validator, documents);
-  const { matched, problems: matchProblems } = matchObjects(snapshot, expanded.desired, scope.gone, options.adopt);
+  const expanded = yield* expandDocuments(account.registry, input.validator, documents);
+  const renames = planRenames({ snapshot: account, source, documents, all: input.documents });
+  const base = withKeys(account, renames.keys);
+  const { snapshot } = base;
+  const before = scope.gone.map((object) => snapshot.get(object.id) ?? object);
+  const desired = expanded.desired.map((item) => withoutBlocked(item, renames));
+  const matches = matchObjects({ snapshot, source, desired, before, adopt: options.adopt, former: renames.former });
   yield undefined;
   const targets = withIds(
-    matched,
+    matches.matched,
     createIdGiver((kind) => snapshot.lastNumber(kind), input.newId),
   );
   const kept = new Map(targets.map((target) => [target.id, undefined]));
   // Without prune, or with broken documents, nothing leaves.
   const enabled = options.prune && expanded.problems.length === 0;
-  const gone = enabled ? scope.gone.filter(({ id }) => !kept.has(id)) : [];
-  const prune = { snapshot, source: input.source, gone, now: input.now };
+  const gone = enabled ? before.filter(({ id }) => !kept.has(id) && !renames.held.has(id)) : [];
+  const prune = { snapshot, source, gone, now: input.now };
   const leaving = pruneObjects({ ...prune, stated: kept }).leaving;
   const leftOut =
-    scope.documents.length === documents.length
+    documents.length === scope.documents.length
       ? []
       : scope.documents.filter((document) => !isSelected(filter, document));
   const names = namesOf(snapshot, targets, { broken: expanded.broken, leaving, leftOut });
-  const unknown = filterProblems(snapshot.registry, filter);
-  const problems: Problem[] = [...unknown, ...expanded.problems, ...matchProblems, ...doubleProblems(targets)];
-  const found = yield* editTargets({ ...input, digest: digestAmong(targets) }, targets, names);
-  problems.push(...found.problems);
-  const wanted = { keys: wantedKeys(input.source, targets), units: found.wants };
-  if (problems.length > 0)
-    return { ok: false, problems: sortProblems([...problems, ...brokenRules(input, targets, found.edits)]), wanted };
+  const planning = { ...input, snapshot, moved: base.moved, digest: digestAmong(targets) };
+  const found = yield* editTargets(planning, targets, names);
+  const problems: Problem[] = [
+    ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
+    ...[...matches.problems, ...doubleProblems(targets), ...found.problems],
+  ];
+  const wanted = { keys: [...renames.wanted, ...wantedKeys(source, targets)], units: found.wants };
+  if (problems.length > 0) {
+    const rules = brokenRules(input, targets, editsOfAccount(account, base, found.edits));
+    return { ok: false, problems: sortProblems([...problems, ...rules]), wanted };
+  }
   yield undefined;
   const pruned = pruneObjects({ ...prune, stated: afterwards(targets, found.edits) });
   const outcome = finishPlan({
-    snapshot,
-    edits: [...pruned.edits, ...found.edits],
-    source: input.source,
+    snapshot: account,
+    edits: editsOfAccount(account, base, [...pruned.edits, ...found.edits]),
+    source,
     options: optionsAsJson(options),
-    warnings: sortProblems([...pruned.warnings, ...found.warnings]),
+    warnings: sortProblems([...pruned.warnings, ...renames.warnings, ...matches.warnings, ...found.warnings]),
     moves: found.moves,
     locate: locateIn(targets),
     newId: input.newId,
     now: input.now,
     ...(input.means === undefined ? {} : { means: input.means }),
     ...(input.actor === undefined ? {} : { actor: input.actor }),
-    guards: (changes) => [
-      ...rolledBackGuard(snapshot, input.source, changes),
-      ...trippedGuards({
-        source: input.source,
-        changes,
-        owned: () => snapshot.declaredBy(input.source).filter((object) => object.owner === input.source),
-        desired: input.documents.length,
-        allowEmpty: options.allowEmpty || !options.prune,
-        limits: options.limits,
-      }),
-    ],
+    guards: (changes) => guardsOf(input, options, changes),
   });
   return outcome.ok ? settleRollback(outcome, input.source) : { ...outcome, wanted };
 }
 
-/** `Kind/key` of the stored objects that the source states and did not state before. */
-function wantedKeys(source: string, targets: readonly Target[]): readonly string[] {
-  const fresh = targets.filter(({ existing }) => existing?.declared.every((item) => item.source !== source) === true);
-  return fresh.map(({ desired }) => `${desired.kind.name}/${desired.key}`);
+/** A previous name that another object still has is not noted as a former key. */
+function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
+  if (item.aliases === undefined || blocked.size === 0) return item;
+  return { ...item, aliases: item.aliases.filter((name) => !blocked.has(`${item.kind.name}/${name}`)) };
 }
 
-/** Values of this plan name what it makes by kind and key. */
-function digestAmong(targets: readonly Target[]): (value: Json) => string {
-  let created: Map<string, string> | undefined;
-  return (value) => {
-    created ??= new Map(
-      targets
-        .filter(({ existing }) => existing === undefined)
-        .map(({ id, desired }) => [id, `@${desired.kind.name}/${desired.key}`]),
-    );
-    return wantedDigest(value, created);
-  };
+function guardsOf(
+  { snapshot, source, documents }: Contested,
+  options: PlanOptions,
+  changes: readonly Change[],
+): readonly TrippedGuard[] {
+  const tripped = trippedGuards({
+    source,
+    changes,
+    owned: () => snapshot.declaredBy(source).filter((object) => object.owner === source),
+    desired: documents.length,
+    allowEmpty: options.allowEmpty || !options.prune,
+    limits: options.limits,
+  });
+  return [...rolledBackGuard(snapshot, source, changes), ...tripped];
 }
 
 /** What depends on values and objects that the broken documents might change. */
@@ -145,107 +164,4 @@ function brokenRules(
     ...(actor === undefined ? {} : { actor }),
   });
   return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));
-}
-
-/** What the source states, by id, as it will be. */
-function afterwards(targets: readonly Target[], edits: readonly Edit[]): ReadonlyMap<string, StoredObject | undefined> {
-  const stated = new Map(targets.map(({ id, existing }) => [id, existing]));
-  for (const { after } of edits) if (after !== undefined) stated.set(after.id, after);
-  return stated;
-}
-
-interface FoundEdits {
-  readonly edits: readonly Edit[];
-  readonly moves: readonly Move[];
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
-  readonly wants: readonly WantedUnit[];
-}
-
-function* editTargets(input: Planning, targets: readonly Target[], names: Names): Generator<undefined, FoundEdits> {
-  const problems: Problem[] = [];
-  const warnings: Problem[] = [];
-  const edits: Edit[] = [];
-  const moves: Move[] = [];
-  const wants: WantedUnit[] = [];
-  for (const [at, target] of targets.entries()) {
-    const result = editTarget(input, target, names);
-    problems.push(...result.problems);
-    warnings.push(...result.warnings);
-    if (result.edit !== undefined) edits.push(result.edit);
-    if (result.move !== undefined) moves.push(result.move);
-    if (result.wants !== undefined) wants.push(...result.wants);
-    if (at % 500 === 499) yield undefined;
-  }
-  return { edits, moves, problems, warnings, wants };
-}
-
-/** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. */
-function withIds(matched: readonly Matched[], newId: (kind: Kind) => string): readonly Target[] {
-  const sorted = [...matched].sort(
-    ({ desired: a }, { desired: b }) =>
-      compare(a.kind.name, b.kind.name) ||
-      compare(a.key, b.key) ||
-      compare(a.place.file, b.place.file) ||
-      a.place.line - b.place.line,
-  );
-  return sorted.map((item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
-}
-
-interface NotThere {
-  readonly broken: ReadonlySet<string>;
-  readonly leaving: ReadonlySet<string>;
-  readonly leftOut: readonly Document[];
-}
-
-function namesOf(snapshot: Snapshot, targets: readonly Target[], { broken, leaving, leftOut }: NotThere): Names {
-  // What documents only state is not there because a document says so.
-  const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
-  const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
-  return {
-    snapshot,
-    desired: (kind, key) => ids.get(`${kind}/${key}`),
-    desiredKeys: (kind) =>
-      targets.filter((target) => target.desired.kind.name === kind).map((target) => target.desired.key),
-    isBroken: (kind, key) => broken.has(`${kind}/${key}`),
-    isLeftOut: (kind, key) => leftOut.some((document) => document.kind === kind && document.metadata.name === key),
-    isLeaving: (id) => leaving.has(id),
-    label: (id) => labelOf(snapshot.get(id)) ?? targets.find((target) => target.id === id)?.desired.key,
-  };
-}
-
-/** Inline and standalone children can state one object twice, which the documents' names do not show. */
-function doubleProblems(targets: readonly Target[]): readonly Problem[] {
-  return targets.flatMap((target, at) => {
-    const before = targets[at - 1];
-    if (
-      before === undefined ||
-      before.desired.key !== target.desired.key ||
-      before.desired.kind !== target.desired.kind
-    )
-      return [];
-    const { file, line } = before.desired.place;
-    return [
-      problemOf(target.desired, {
-        code: 'object_duplicate',
-        path: '',
-        message: `${target.desired.kind.name} ${target.desired.key} is stated at ${file}:${line} already; remove one of the two`,
-      }),
-    ];
-  });
-}
-
-function locateIn(targets: readonly Target[]): (object: StoredObject, fault: Fault) => Problem {
-  let byId: Map<string, Target> | undefined;
-  return (object, fault) => {
-    byId ??= new Map(targets.map((target) => [target.id, target]));
-    const target = byId.get(object.id);
-    if (target === undefined)
-      return { code: fault.code, kind: object.kind, key: object.key ?? object.name, message: fault.message };
-    return problemOf(target.desired, placeFault(target.desired.kind.spec, object.spec, target.desired.spec, fault));
-  };
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

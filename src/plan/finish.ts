@@ -150,7 +150,9 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
     changes.push({ ...internal, action: 'delete', before, units: [], resets: [], risks: [], ...place });
   } else if (before !== undefined && stamped !== undefined) {
     const units = diffUnits(fields, before.spec, stamped.spec);
-    const renamed = before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
+    // The key of a child follows from its parent and from what is in it.
+    const renamed =
+      kind.parent === undefined && before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
     const moved = before.parent !== stamped.parent || renamed || !equalJson(before.derived, stamped.derived);
     if (moved || units.some((unit) => !isHandover(fields, unit)))
       changes.push({
@@ -177,7 +179,7 @@ function stamp(snapshot: Snapshot, before: StoredObject | undefined, after: Stor
 function claimAction(before: StoredObject, after: StoredObject): Claim['action'] {
   if (after.declared.length > before.declared.length) return 'claim';
   if (after.declared.length < before.declared.length) return 'release';
-  return after.declared === before.declared ? 'override' : 'restate';
+  return after.declared === before.declared && after.key === before.key ? 'override' : 'restate';
 }
 
 function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts {

@@ -8,12 +8,14 @@ export interface Keeping {
   /** The source with whose document the object goes; absent: it is only released then. */
   readonly owner?: string;
   readonly protected: boolean;
+  /** The keys that it had before. */
+  readonly aliases?: readonly string[];
 }
 
 /** How a new object is kept: its source owns it, unless the document wants it to stay when it goes itself. */
 export function keepingOfNew(source: string, desired: Desired): Keeping {
   const released = desired.annotations[releaseAnnotation] === 'release';
-  return { ...(released ? {} : { owner: source }), protected: isProtected(desired) };
+  return { ...(released ? {} : { owner: source }), protected: isProtected(desired), ...aliasesOf(desired) };
 }
 
 /**
@@ -27,9 +29,27 @@ export function keepingOf(
 ): Keeping {
   const { owner, declared } = existing;
   const decider = owner ?? [source, ...declared.map((declaration) => declaration.source)].sort()[0];
-  if (decider !== source) return { ...(owner === undefined ? {} : { owner }), protected: existing.protected };
+  if (decider !== source)
+    return { ...(owner === undefined ? {} : { owner }), protected: existing.protected, ...aliasesOf(existing) };
   const next = ownerAfter(source, desired, existing, adopted);
-  return { ...(next === undefined ? {} : { owner: next }), protected: isProtected(desired) };
+  return {
+    ...(next === undefined ? {} : { owner: next }),
+    protected: isProtected(desired),
+    ...aliasesOf({ aliases: [...(existing.aliases ?? []), ...(desired.aliases ?? [])] }),
+  };
+}
+
+/** Whether an object is kept as it is. */
+export function isKept(keeping: Keeping, existing: StoredObject): boolean {
+  const { owner, protected: isProtected, aliases = [] } = existing;
+  return (
+    keeping.owner === owner && keeping.protected === isProtected && (keeping.aliases ?? []).length === aliases.length
+  );
+}
+
+/** Former keys are only ever added. */
+function aliasesOf({ aliases = [] }: { readonly aliases?: readonly string[] }): Pick<Keeping, 'aliases'> {
+  return aliases.length === 0 ? {} : { aliases: [...new Set(aliases)] };
 }
 
 function ownerAfter(

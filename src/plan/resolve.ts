@@ -1,7 +1,8 @@
 import type { JsonObject } from '../lib/json.ts';
+import { aliasIndex } from '../model/facets.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
-import { mapReferences } from '../model/references.ts';
+import { type Mention, mapReferences } from '../model/references.ts';
 import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { unknownReference } from './rules.ts';
@@ -28,6 +29,8 @@ export interface Resolved {
   readonly spec: JsonObject;
   readonly faults: readonly Fault[];
   readonly pending: readonly Fault[];
+  /** References by a key that the object had before. */
+  readonly former: readonly Fault[];
   /** A reference that the object cannot do without is pending: the object has to wait too. */
   readonly waits: boolean;
 }
@@ -36,10 +39,14 @@ export interface Resolved {
 export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObject, names: Names): Resolved {
   const faults: Fault[] = [];
   const pending: Fault[] = [];
+  const former: Fault[] = [];
   let waiting = false;
   const resolved = mapReferences(kind.spec, spec, (mention) => {
     const result = resolveName(names, mention.kind, mention.text);
-    if ('id' in result) return result.id;
+    if ('id' in result) {
+      if (result.now !== undefined) former.push(formerFault(mention, result.now));
+      return result.id;
+    }
     if (result.code === 'broken') return mention.text;
     const fault = { code: result.code, path: mention.pointer, message: result.message };
     const waits = registry.find(mention.kind)?.pending === true && result.code === 'reference_unknown';
@@ -47,10 +54,18 @@ export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObje
     waiting ||= waits && mention.single;
     return waits ? undefined : mention.text;
   });
-  return { spec: resolved, faults, pending, waits: waiting };
+  return { spec: resolved, faults, pending, former, waits: waiting };
 }
 
-type Found = { readonly id: string } | { readonly code: string; readonly message: string };
+function formerFault({ kind, text, pointer }: Mention, now: string): Fault {
+  const message = `${kind} \`${text}\` is called \`${now}\` now; write that`;
+  return { code: 'reference_renamed', path: pointer, message };
+}
+
+/** `now` is the key of an object that was named by a former one. */
+type Found =
+  | { readonly id: string; readonly now?: string | undefined }
+  | { readonly code: string; readonly message: string };
 
 /** Finds the one object that a reference text names: a stated key, a stored key, then a display name; or what is wrong. */
 export function resolveName(names: Names, kind: string, text: string): Found {
@@ -62,8 +77,16 @@ export function resolveName(names: Names, kind: string, text: string): Found {
   if (names.isBroken(kind, text)) return { code: 'broken', message: '' };
   const stored = names.snapshot.findByKey(kind, text);
   if (stored !== undefined) return staying(names, kind, text, stored);
+  // A key that was given up means the same object still, whatever others are called by now.
+  const former = names.snapshot.lookUp(kind, aliasIndex, text);
+  if (former.length > 0) return byFormerKey(names, kind, text, former);
   const named = names.snapshot.lookUp(kind, 'name', text);
   return named.length === 0 && names.isLeftOut(kind, text) ? leftOut(kind, text) : exactlyOne(names, kind, text, named);
+}
+
+function byFormerKey(names: Names, kind: string, text: string, objects: readonly StoredObject[]): Found {
+  const found = exactlyOne(names, kind, text, objects);
+  return 'id' in found ? { ...found, now: objects[0]?.key } : found;
 }
 
 function leftOut(kind: string, text: string): Found {

@@ -1,6 +1,8 @@
 import { equalJson } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
+import { aliasIndex } from '../model/facets.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 
 /** Documents that are new or different, and the objects that the former documents in their places stated. */
@@ -10,8 +12,9 @@ export interface ChangesSince {
 }
 
 /**
- * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells most of it.
- * `undefined` when a document left, or when others may state the same children: these are questions about all documents.
+ * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells most of
+ * it. Children can stand inside their parent's document or alone, so of a parent all documents come along. `undefined`
+ * when a document left, or has a name that others had before: these are questions about all documents.
  */
 export function changesSince(
   snapshot: Snapshot,
@@ -22,8 +25,89 @@ export function changesSince(
   const { documents, former } = differences(before, now);
   const names = new Set(documents.map(nameOf));
   if (!former.every((document) => names.has(nameOf(document)))) return undefined;
-  if (mayShareChildren(snapshot, [...documents, ...former], now)) return undefined;
-  return { documents, gone: former.flatMap((document) => statedBy(snapshot, source, document)) };
+  const known = new Set(former.map(nameOf));
+  if (takesFormerName(now, new Set([...names].filter((name) => !known.has(name))))) return undefined;
+  const families = familiesOf(snapshot, [...documents, ...former]);
+  const relatives = families.size === 0 ? [] : now.filter(isIn(snapshot.registry, families, new Set(documents)));
+  const stated = [...former, ...relatives].flatMap((document) => statedBy(snapshot, source, document));
+  const children = [...families.values()].flatMap(({ parents }) => childrenOf(snapshot, source, parents));
+  return { documents: [...documents, ...relatives], gone: [...new Set([...stated, ...children])] };
+}
+
+/** Whether a new document has a name that another one says it had before. */
+function takesFormerName(now: readonly Document[], names: ReadonlySet<string>): boolean {
+  if (names.size === 0) return false;
+  return now.some(
+    ({ kind, metadata }) => metadata.previousNames?.some((name) => names.has(`${kind}/${name}`)) === true,
+  );
+}
+
+/** The parents of one kind whose children may have changed. */
+interface Family {
+  readonly parents: Map<string, StoredObject>;
+  /** All texts by which documents may name them. */
+  readonly texts: Set<string>;
+}
+
+/** Families by the kind of the parent. */
+function familiesOf(snapshot: Snapshot, changed: readonly Document[]): ReadonlyMap<string, Family> {
+  const families = new Map<string, Family>();
+  const add = (kind: string, text: string): void => {
+    const family = families.get(kind) ?? { parents: new Map(), texts: new Set() };
+    families.set(kind, family);
+    family.texts.add(text);
+    for (const parent of namedBy(snapshot, kind, text)) {
+      family.parents.set(parent.id, parent);
+      for (const name of [parent.key, parent.name, ...(parent.aliases ?? [])]) if (name) family.texts.add(name);
+      family.texts.add(`id:${parent.id}`).add(`name:${parent.name}`);
+    }
+  };
+  for (const { kind: name, metadata, spec } of changed) {
+    const { parent } = snapshot.registry.find(name) ?? {};
+    if (parent !== undefined) add(parent.kind, String(spec[parent.field]));
+    if (snapshot.registry.childrenOf(name).length > 0) add(name, metadata.name);
+  }
+  return families;
+}
+
+function namedBy(snapshot: Snapshot, kind: string, text: string): readonly StoredObject[] {
+  const byId = text.startsWith('id:') ? snapshot.get(text.slice(3)) : snapshot.findByKey(kind, text);
+  return byId === undefined
+    ? [...snapshot.lookUp(kind, aliasIndex, text), ...snapshot.lookUp(kind, 'name', text.replace(/^name:/, ''))]
+    : [byId];
+}
+
+/** Whether a document is about a parent of the families or about one of their children. */
+function isIn(
+  registry: Registry,
+  families: ReadonlyMap<string, Family>,
+  known: ReadonlySet<Document>,
+): (document: Document) => boolean {
+  const fields = new Map(
+    [...families.keys()].flatMap((kind) =>
+      registry.childrenOf(kind).map((child) => [child.name, { kind, field: child.parent?.field ?? '' }] as const),
+    ),
+  );
+  return (document) => {
+    const { kind, metadata, spec } = document;
+    const child = fields.get(kind);
+    const isChild = child !== undefined && families.get(child.kind)?.texts.has(String(spec[child.field])) === true;
+    return (isChild || families.get(kind)?.texts.has(metadata.name) === true) && !known.has(document);
+  };
+}
+
+/** The children of the parents, as far as the source states them. */
+function childrenOf(
+  snapshot: Snapshot,
+  source: string,
+  parents: ReadonlyMap<string, StoredObject>,
+): readonly StoredObject[] {
+  return [...parents.values()].flatMap(({ id, kind }) =>
+    snapshot.registry
+      .childrenOf(kind)
+      .flatMap((child) => snapshot.childrenOf(id, child.name))
+      .filter((child) => isStated(child, source)),
+  );
 }
 
 interface Differences {
@@ -71,23 +155,16 @@ function withoutCommonEnds(
   return [before.slice(start, before.length - end), now.slice(start, now.length - end)];
 }
 
-/** Children can stand inside their parent's document or alone: whose they are takes all documents to tell. */
-function mayShareChildren({ registry }: Snapshot, changed: readonly Document[], now: readonly Document[]): boolean {
-  const isChild = ({ kind }: Document) => registry.find(kind)?.parent !== undefined;
-  const isParent = ({ kind }: Document) => registry.childrenOf(kind).length > 0;
-  return changed.some(isChild) || (changed.some(isParent) && now.some(isChild));
-}
-
 function nameOf(document: Document): string {
   return `${document.kind}/${document.metadata.name}`;
 }
 
-/** The object of a document and its children, as far as the source states them. */
-function statedBy(snapshot: Snapshot, source: string, document: Document): readonly StoredObject[] {
-  const object = snapshot.findByKey(document.kind, document.metadata.name);
-  if (object === undefined) return [];
-  const children = snapshot.registry
-    .childrenOf(document.kind)
-    .flatMap((kind) => snapshot.childrenOf(object.id, kind.name));
-  return [object, ...children].filter(({ declared }) => declared.some((declaration) => declaration.source === source));
+/** The object that a document states; its children are found by their parents. */
+function statedBy(snapshot: Snapshot, source: string, { kind, metadata }: Document): readonly StoredObject[] {
+  const object = snapshot.findByKey(kind, metadata.name);
+  return object !== undefined && isStated(object, source) ? [object] : [];
+}
+
+function isStated({ declared }: StoredObject, source: string): boolean {
+  return declared.some((declaration) => declaration.source === source);
 }

@@ -20,7 +20,7 @@ import type { Matched } from './identity.ts';
 import { apiOrigin, sourceOrigin, withSourceOrigins } from './membership.ts';
 import { optionsOf, type RequestedOptions } from './options.ts';
 import { overridesMember } from './overrides.ts';
-import { keepingOf, keepingOfNew } from './ownership.ts';
+import { isKept, keepingOf, keepingOfNew } from './ownership.ts';
 import type { Move } from './plan.ts';
 import { type Names, type Resolved, resolveReferences } from './resolve.ts';
 import { declarationOf, type Stating, stateOnObject } from './unit-part.ts';
@@ -49,6 +49,8 @@ export interface DocumentsInput extends RequestedOptions {
 
 /** What every document of one plan is applied with. */
 export interface Planning extends DocumentsInput {
+  /** Ids of objects that the snapshot shows with another key than the account has. */
+  readonly moved: ReadonlySet<string>;
   readonly contest: Contest;
   /** The digest by which wanted values are compared. */
   digest(value: Json): string;
@@ -79,13 +81,11 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const canonical = canonicalStated(desired.kind, sealed.spec);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
   const notes = annotationFaults(desired.kind, desired.annotations).map((fault) => annotationProblem(desired, fault));
-  const warnings = [...resolved.pending, ...parent.pending].map((fault) =>
-    problemOf(desired, {
-      ...fault,
-      code: 'reference_pending',
-      message: `${fault.message}; it is applied when that object is there`,
-    }),
-  );
+  const warnings = [
+    ...[...resolved.pending, ...parent.pending].map(waitingFor),
+    ...resolved.former,
+    ...parent.former,
+  ].map((fault) => problemOf(desired, fault));
   if (faults.length + notes.length > 0)
     return { problems: [...faults.map((fault) => problemOf(desired, fault)), ...notes], warnings };
   if (resolved.waits || parent.waits) return { problems: [], warnings };
@@ -104,6 +104,14 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   return { ...updated, warnings: [...warnings, ...updated.warnings] };
 }
 
+function waitingFor(fault: Fault): Fault {
+  return {
+    ...fault,
+    code: 'reference_pending',
+    message: `${fault.message}; it is applied when that object is there`,
+  };
+}
+
 function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem {
   return problemAt(place, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
 }
@@ -119,9 +127,10 @@ function statingOf(input: Planning, { kind, key }: Desired): Stating {
 function parentId(
   desired: Desired,
   names: Names,
-): Pick<Resolved, 'faults' | 'pending' | 'waits'> & { readonly id?: string } {
+): Pick<Resolved, 'faults' | 'pending' | 'former' | 'waits'> & { readonly id?: string } {
   const parent = desired.kind.parent;
-  if (parent === undefined || desired.parent === undefined) return { faults: [], pending: [], waits: false };
+  if (parent === undefined || desired.parent === undefined)
+    return { faults: [], pending: [], former: [], waits: false };
   const resolved = resolveReferences(
     names.snapshot.registry,
     { ...desired.kind },
@@ -184,8 +193,8 @@ function updateObject(
     part.evicted.length === 0 &&
     part.overrides.length === (existing.overrides ?? []).length &&
     existing.key === desired.key &&
-    keeping.owner === existing.owner &&
-    keeping.protected === existing.protected;
+    isKept(keeping, existing) &&
+    !input.moved.has(existing.id);
   if (unchanged) {
     const stays = before?.file === desired.place.file && before.line === desired.place.line;
     return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
@@ -194,7 +203,7 @@ function updateObject(
   const equal = units.every((unit) => isHandover(desired.kind.spec, unit));
   if (target.adopted === 'by_name' && !equal && adopt !== 'take')
     return { problems: [differs(desired, existing, units, names)], warnings: [] };
-  const { overrides: _, owner: __, ...rest } = existing;
+  const { overrides: _, owner: __, aliases: ___, ...rest } = existing;
   const after: StoredObject = {
     ...rest,
     ...keeping,

@@ -63,6 +63,8 @@ export interface ObjectView {
 
 export interface ChangeView extends ObjectView {
   readonly action: Change['action'];
+  /** The key that the object had until now. */
+  readonly renamedFrom?: string;
   readonly units: readonly UnitView[];
   /** Of a deleted object: who used it until now, by kind, name and source; of many the first twenty. */
   readonly usedBy?: readonly string[];
@@ -104,10 +106,17 @@ function viewChange(change: Change, label: Label, before: Snapshot): ChangeView 
   return {
     action: change.action,
     ...viewObject(change),
+    ...formerKey(change, before),
     units: viewUnits(units, label, resets),
     ...usersOf(change, before),
     risks: change.risks,
   };
+}
+
+/** The key of a child says nothing that its parent and its units do not. */
+function formerKey({ before: was, after }: Change, { registry }: Snapshot): Pick<ChangeView, 'renamedFrom'> {
+  if (was?.key === undefined || after === undefined || was.key === after.key) return {};
+  return registry.get(was.kind).parent === undefined ? { renamedFrom: was.key } : {};
 }
 
 /** Children belong to the object more than they use it. */

@@ -121,7 +121,7 @@ Plan: 1 to create, 1 to change, 2 to delete.
   });
 
   test('says why an object without changed fields is listed', () => {
-    expect(linesOf(update())).toEqual(['only its key or its parent changes']);
+    expect(linesOf(update())).toEqual(['none of its fields changes']);
   });
 
   test('escapes what would move the cursor or turn the text around', () => {

@@ -83,11 +83,12 @@ function several<Value>(
 
 function groupDocument(key: string): fc.Arbitrary<Document> {
   const spec = optional({ name: fc.constantFrom(key, `The ${key}s`), peers: fc.subarray(peerKeys) });
-  return fc
-    .tuple(spec, fc.boolean())
-    .map(([stated, guarded]) =>
-      document('Group', key, stated, guarded ? { annotations: { 'heddle.dev/prevent-delete': 'true' } } : {}),
-    );
+  return fc.tuple(spec, fc.boolean(), fc.boolean()).map(([stated, guarded, renamed]) =>
+    document('Group', key, stated, {
+      ...(guarded ? { annotations: { 'heddle.dev/prevent-delete': 'true' } } : {}),
+      ...(renamed ? { previousNames: [`old-${key}`] } : {}),
+    }),
+  );
 }
 
 function policyDocument(key: string, groups: readonly string[]): fc.Arbitrary<Document> {

@@ -31,10 +31,11 @@ const planParts: JsonObject = {
       action: words(['create', 'update', 'delete'], 'What is done.'),
       ...subject,
       units: listOf('Unit'),
+      renamedFrom: text('The key that the object had until now, when it gets another one.'),
       usedBy: { type: 'array', items: { type: 'string' }, description: 'Who used a deleted object until now.' },
       risks: { type: 'array', items: { type: 'string' }, description: 'What deserves a second look.' },
     },
-    [...subjectOptional, 'usedBy'],
+    [...subjectOptional, 'renamedFrom', 'usedBy'],
   ),
   ObjectPatch: object(
     'What a plan does to the spec of one object.',

@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import { applyDesire } from '../../src/engine/documents.ts';
+import type { Snapshots } from '../../src/engine/snapshots.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { allow, document, objectOf } from '../plan/steps.ts';
+import { eachEngine } from '../setup/database.ts';
+import { desire, newOffice, type Office, rowsOf } from './office.ts';
+
+const group = (name: string, display: string, ...previousNames: readonly string[]): Document =>
+  document('Group', name, { name: display }, { previousNames });
+
+const zone = (name: string, previousNames: readonly string[], domain = `${name}.example.com`): Document =>
+  document(
+    'DNSZone',
+    name,
+    {
+      name: domain,
+      domain,
+      distribution_groups: ['All'],
+      records: [{ name: `www.${domain}`, type: 'A', content: '10.0.0.1' }],
+    },
+    { previousNames },
+  );
+
+async function apply({ engine, call }: Office, documents: readonly Document[], source = 'a'): Promise<Snapshot> {
+  const result = await applyDesire(engine, call, desire(source, documents));
+  if (result.state !== 'applied') throw new Error(JSON.stringify(result, undefined, 2));
+  return result.after;
+}
+
+/** What every server sees: this one, one that catches up from the history, and one that loads the account. */
+async function seen(office: Office, other: Snapshots): Promise<void> {
+  const { engine, account, database } = office;
+  const current = await engine.snapshots.current(account);
+  const stored = await loadSnapshot(database, engine.registry, account);
+  if (stored === undefined) throw new Error('the account is gone');
+  expect(objectsOf(stored)).toEqual(objectsOf(current));
+  expect(objectsOf(await other.at(account, current.revision))).toEqual(objectsOf(current));
+}
+
+eachEngine('renames on %s', (name) => {
+  it('E82, E85 keep ids, follow in one statement, and are the same for every server', async () => {
+    await using office = await newOffice(name);
+    const other = name === 'postgres' ? (await office.another()).snapshots : office.engine.snapshots;
+    await other.current(office.account);
+    const policies = Array.from({ length: 50 }, (_, at) => allow(`p${at}`, ['devs'], ['ops']));
+    const first = await apply(office, [
+      group('devs', 'Developers'),
+      group('ops', 'Operators'),
+      ...policies,
+      zone('lan', []),
+      zone('lab', []),
+    ]);
+    const idOf = (state: Snapshot, kind: string, key: string) => objectOf(state, kind, key).id;
+    // A swap of groups and one of zones with their records, while the policies go on naming the groups as they did.
+    const second = await apply(office, [
+      group('devs', 'Operators', 'ops'),
+      group('ops', 'Developers', 'devs'),
+      ...policies.map((policy) => ({ ...policy, spec: named(policy, 'ops', 'devs') })),
+      zone('lan', ['lab'], 'lab.example.com'),
+      zone('lab', ['lan'], 'lan.example.com'),
+    ]);
+    expect(idOf(second, 'Group', 'ops')).toBe(idOf(first, 'Group', 'devs'));
+    expect(idOf(second, 'DNSZone', 'lab')).toBe(idOf(first, 'DNSZone', 'lan'));
+    expect(idOf(second, 'DNSRecord', 'lab/www.lan.example.com/A/10.0.0.1')).toBe(
+      idOf(first, 'DNSRecord', 'lan/www.lan.example.com/A/10.0.0.1'),
+    );
+    const [row] = await rowsOf(office.database, 'select summary from revisions order by revision desc limit 1');
+    // Two groups and two zones; the policies keep their ids, the records only follow.
+    expect(row?.['summary']).toEqual({ create: 0, update: 4, delete: 0, claims: 2 });
+    await seen(office, other);
+    const renamed = policies.map((policy) => ({ ...policy, spec: named(policy, 'developers', 'operators') }));
+    const third = await apply(office, [
+      group('operators', 'Operators', 'devs'),
+      group('developers', 'Developers', 'ops'),
+      ...renamed,
+      zone('lan', ['lab'], 'lab.example.com'),
+      zone('lab', ['lan'], 'lan.example.com'),
+    ]);
+    expect(objectOf(third, 'Group', 'developers')).toMatchObject({
+      id: idOf(first, 'Group', 'devs'),
+      aliases: ['devs', 'ops'],
+    });
+    await seen(office, other);
+  });
+});
+
+/** The same policy when the groups have these names. */
+function named({ spec }: Document, developers: string, operators: string): Document['spec'] {
+  return JSON.parse(
+    JSON.stringify(spec).replace(/"(devs|ops)"/g, (_, word) =>
+      JSON.stringify(word === 'devs' ? developers : operators),
+    ),
+  );
+}
