@@ -37,6 +37,7 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
     throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
   desireOf(engine, saved);
   if (state !== 'approved') await approve(engine, call, saved);
+  engine.notices.tell({ what: 'sources', account: call.account });
   return await showPlan(engine, call, id);
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import { NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { readStatus, type SourceStatus } from '../model/source-status.ts';
+import type { SourceStatus } from '../model/source-status.ts';
 import { expandDocuments } from '../plan/desired.ts';
 import { driftOf } from '../plan/drift.ts';
 import { recordEvents } from '../store/events.ts';
@@ -53,11 +53,6 @@ export async function requireSource(engine: Engine, account: string, id: string)
 export async function findSource(engine: Engine, account: string, id: string): Promise<SourceRecord | undefined> {
   const stored = await listSources(engine.database, account);
   return stored.find((source) => source.id === id);
-}
-
-/** How a source fared when it was recorded last, also by another server. */
-export async function recordedStatus(engine: Engine, account: string, id: string): Promise<SourceStatus> {
-  return readStatus((await findSource(engine, account, id))?.status ?? {});
 }
 
 /** Records how a source fares, if the lease is still held. */

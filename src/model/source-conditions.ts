@@ -1,5 +1,13 @@
 import type { Problem } from './problem.ts';
-import type { Condition, ConditionType, Content, HistoryEntry, SourceState, SourceStatus } from './source-status.ts';
+import {
+  type Condition,
+  type ConditionType,
+  type Content,
+  type HistoryEntry,
+  isSo,
+  type SourceState,
+  type SourceStatus,
+} from './source-status.ts';
 
 /** What happened to a source. */
 export type SourceEvent =
@@ -20,6 +28,7 @@ export type SourceEvent =
       readonly message: string;
       readonly at: number;
       readonly planDigest?: string;
+      readonly planId?: string;
       readonly problems?: readonly Problem[];
     })
   | {
@@ -89,7 +98,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
   // That there was nothing to do is no news about documents that are applied already.
   const isNews = revision !== undefined || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
   const message = isNews ? event.message : before.message;
-  const { planDigest: _, problems: __, ...kept } = observed(before, event, occasion);
+  const { planDigest: _, planId: __, problems: ___, ...kept } = observed(before, event, occasion);
   const drift = `${drifted} stated ${drifted === 1 ? 'value is' : 'values are'} different in the account`;
   return {
     ...kept,
@@ -123,8 +132,8 @@ const refusals: Readonly<Record<Refused['state'], string>> = {
 };
 
 function refused(before: SourceStatus, event: Refused, occasion: Occasion): SourceStatus {
-  const { state, message, at, planDigest, problems } = event;
-  const { planDigest: _, problems: __, ...kept } = observed(before, event, occasion);
+  const { state, message, at, planDigest, planId, problems } = event;
+  const { planDigest: _, planId: __, problems: ___, ...kept } = observed(before, event, occasion);
   const reason = refusals[state];
   return {
     ...kept,
@@ -140,6 +149,7 @@ function refused(before: SourceStatus, event: Refused, occasion: Occasion): Sour
     lastAttemptedRevision: at,
     lastAttemptedDigest: event.digest,
     ...(planDigest === undefined ? {} : { planDigest }),
+    ...(planId === undefined ? {} : { planId }),
     ...(problems === undefined ? {} : { problems: problems.slice(0, shownProblems) }),
     history: remember(before, event, state, occasion),
   };
@@ -166,7 +176,7 @@ function outOfReach(
 
 /** A reconcile that completes after the source was suspended does not resume it. */
 function notSuspended(before: SourceStatus): Findings {
-  return isTrue(before, 'Suspended') ? {} : { Suspended: ['False', 'Running', ''] };
+  return isSo(before, 'Suspended') ? {} : { Suspended: ['False', 'Running', ''] };
 }
 
 function observed(
@@ -221,28 +231,6 @@ function remember(
     at: now,
   };
   return [entry, ...before.history].slice(0, historyLength);
-}
-
-/** What is told when one status follows another: once when a source comes to a stand, and once when it goes on. */
-export function eventBetween(before: SourceStatus, after: SourceStatus): string | undefined {
-  const [was, is] = [isTrue(before, 'Stalled'), isTrue(after, 'Stalled')];
-  if (was === is) return undefined;
-  return is ? 'config.source.stalled' : 'config.source.recovered';
-}
-
-/** How long a source may be suspended before somebody is reminded of it. */
-const reminderMs = 7 * 24 * 60 * 60 * 1000;
-
-/** Whether somebody is to be reminded that the source is suspended: once in each suspension. */
-export function isReminderDue(status: SourceStatus, now: string): boolean {
-  const since = status.conditions.find(({ type }) => type === 'Suspended')?.lastTransitionTime;
-  if (since === undefined || !isTrue(status, 'Suspended')) return false;
-  if (status.remindedAt !== undefined && status.remindedAt >= since) return false;
-  return Date.parse(now) - Date.parse(since) >= reminderMs;
-}
-
-function isTrue(status: SourceStatus, type: ConditionType): boolean {
-  return status.conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
 function unreachable(event: never): never {

@@ -59,8 +59,9 @@ export interface SourceStatus {
   readonly lastAppliedAt?: string;
   readonly lastAppliedDigest?: string;
   readonly lastAppliedCommit?: string;
-  /** The plan that waits for an approval. */
+  /** The plan that waits for an approval: its digest, and the id under which it is stored. */
   readonly planDigest?: string;
+  readonly planId?: string;
   readonly problems?: readonly Problem[];
   /** How many objects of each kind it states something about. */
   readonly inventory?: Readonly<Record<string, number>>;
@@ -79,6 +80,11 @@ export interface SourceStatus {
 export interface Content {
   readonly digest: string;
   readonly commit?: string;
+}
+
+/** Whether a condition holds. */
+export function isSo(status: SourceStatus, type: ConditionType): boolean {
+  return status.conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
 /** A source about which nothing is known yet. */
@@ -121,8 +127,9 @@ function sorted(members: object): object {
  * source ready, and one that is suspended is shown so whatever it was before.
  */
 export function shownStatus(status: SourceStatus, generation: number): SourceStatus {
-  const isStill = status.conditions.some((condition) => condition.type === 'Suspended' && condition.status === 'True');
-  const shown = isStill ? { ...status, state: 'suspended' as const, message: suspendedMessage } : status;
+  const shown = isSo(status, 'Suspended')
+    ? { ...status, state: 'suspended' as const, message: suspendedMessage }
+    : status;
   if (status.observedGeneration >= generation) return shown;
   const message = 'its settings changed, and it was not reconciled since';
   const conditions = status.conditions.map((condition) =>

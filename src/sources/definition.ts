@@ -13,8 +13,6 @@ export interface SourceDefinition {
   readonly spec: JsonObject;
   /** Whether this server's configuration says so, and not what is recorded. */
   readonly isConfigured: boolean;
-  /** What people call the place where its documents are. */
-  readonly place: string;
   readonly intervalMs: number;
   /** How long the first reconcile waits, so that many sources do not begin together. */
   readonly delayMs: number;
@@ -30,7 +28,6 @@ export function defineDirectory(account: string, { name, path }: NamedSource): S
     type: 'directory',
     spec: { path },
     isConfigured: true,
-    place: path,
     intervalMs: plainTiming.intervalMs,
     delayMs: 0,
     open: (onError) => openDirectory({ path, onError }),

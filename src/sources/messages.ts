@@ -18,10 +18,9 @@ export function appliedMessage(name: string, documents: number, { plan, revision
 }
 
 /** Why a plan waits, and how to let it through. */
-export function approvalMessage(name: string, place: string, { plan }: Waiting): string {
+export function approvalMessage(name: string, id: string, { plan }: Waiting): string {
   const guards = plan.guards.map((guard) => guard.message).join('; ');
-  const by = `${place} --source-name ${name}`;
-  return `source ${name} wants an approval and changed nothing: ${guards}; look with \`heddle plan ${by}\`, let exactly this plan through with \`heddle apply ${by} --approve ${plan.digest}\``;
+  return `source ${name} wants an approval and changed nothing: ${guards}; look at plan ${id} and approve its digest ${plan.digest} to let exactly this plan through`;
 }
 
 /** How to read what nobody was there to be shown. */

@@ -1,13 +1,16 @@
 import { readInput } from '../documents/input.ts';
 import type { Reader } from '../documents/reader.ts';
+import { applyApproved } from '../engine/apply-plan.ts';
+import { awaitApproval } from '../engine/approvals.ts';
 import { LeaseLost } from '../engine/batch.ts';
-import { applyDesire, type Desire, type Reconciled } from '../engine/documents.ts';
+import type { Desire, Reconciled } from '../engine/documents.ts';
 import { countDrift, wantedByOthers } from '../engine/sources.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Document } from '../model/document.ts';
 import { NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { isReminderDue, type SourceEvent } from '../model/source-conditions.ts';
+import type { SourceEvent } from '../model/source-conditions.ts';
+import { isReminderDue } from '../model/source-news.ts';
 import type { Content, SourceStatus } from '../model/source-status.ts';
 import type { Clock } from './loop.ts';
 import {
@@ -27,8 +30,6 @@ import { digestOfValues, type UsedValue, usedValues } from './values-used.ts';
 /** A source that this server runs. */
 export interface ReconcilerOptions extends RecordOptions {
   readonly reader: Reader;
-  /** What people call the place where its documents are. */
-  readonly place: string;
   readonly origin: Origin;
   /** What the program makes of equal input may differ between versions. */
   readonly version: string;
@@ -158,15 +159,17 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   memory.values = usedValues(documents);
   const state = await engine.snapshots.current(account);
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
-  const result = await applyDesire(engine, call, {
+  const desire: Desire = {
     ...{ source: name, documents, problems, place, lease, keepOutputs: true },
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
-  } satisfies Desire);
+  };
+  const result = await applyApproved(engine, call, desire);
+  const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, desire, result) : undefined;
   memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
   const content = { digest: fetched.digest, ...(fetched.commit === undefined ? {} : { commit: fetched.commit }) };
   const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;
-  return endOf(options, result, { documents: documents.length, state, content, isKnown });
+  return endOf(options, result, { documents: documents.length, state, content, isKnown, planId: plan?.id ?? '' });
 }
 
 interface Attempt {
@@ -175,10 +178,12 @@ interface Attempt {
   readonly content: Content;
   /** It was told already that this content is applied. */
   readonly isKnown: boolean;
+  /** The stored plan that waits for an approval, if one does. */
+  readonly planId: string;
 }
 
 function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt): Ended {
-  const { name, place, tell } = options;
+  const { name, tell } = options;
   const { content, state } = attempt;
   switch (result.state) {
     case 'applied': {
@@ -194,11 +199,13 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       return { event: { ...event, inventory: inventoryOf(after, name), drifted }, revision: after.revision };
     }
     case 'needs_approval': {
-      const message = approvalMessage(name, place, result);
+      const { planId } = attempt;
+      const message = approvalMessage(name, planId, result);
       tell({ level: 'warn', message });
       const at = result.before.revision;
       const planDigest = result.plan.digest;
-      return { event: { ...content, what: 'refused', state: 'needs_approval', message, at, planDigest }, revision: at };
+      const event = { ...content, what: 'refused', state: 'needs_approval', message, at, planDigest, planId } as const;
+      return { event, revision: at };
     }
     case 'invalid': {
       const { problems } = result;

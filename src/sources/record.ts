@@ -1,7 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
 import type { SourceLease } from '../engine/leases.ts';
 import { recordSourceEvent, recordStatus } from '../engine/sources.ts';
-import { eventBetween, nextStatus, type SourceEvent } from '../model/source-conditions.ts';
+import { nextStatus, type SourceEvent } from '../model/source-conditions.ts';
+import { eventBetween } from '../model/source-news.ts';
 import { isSameStatus, type SourceStatus } from '../model/source-status.ts';
 
 /** How long a reconcile lasts before its status says that it is under way. */

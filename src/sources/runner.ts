@@ -40,6 +40,7 @@ interface Held {
   suspended: boolean;
   requested: string | null;
   hinted: string | null | undefined;
+  approved: boolean;
 }
 
 /** Runs one source while this server has its lease, and tries to get the lease while nobody has it. */
@@ -124,10 +125,10 @@ export class SourceRunner {
     readonly status: Parameters<typeof readStatus>[0];
   }): Held {
     const { engine, reader, version, clock, leaseSeconds, tell } = this.#options;
-    const { account, name, place, intervalMs, delayMs } = this.definition;
+    const { account, name, intervalMs, delayMs } = this.definition;
     const { lease, renewedAt, generation, suspended } = stored;
     const reconciler = createReconciler({
-      ...{ engine, reader, account, name, place, origin: this.#origin, lease, version, clock, tell },
+      ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, tell },
       status: readStatus(stored.status),
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),
@@ -140,12 +141,23 @@ export class SourceRunner {
     });
     const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
     const ended = [() => clearInterval(renewing), this.#origin.watch(() => loop.want('content'))];
-    return { lease, loop, reconciler, ended, renewedAt, generation, suspended, requested: null, hinted: undefined };
+    return {
+      lease,
+      loop,
+      reconciler,
+      ended,
+      renewedAt,
+      generation,
+      suspended,
+      requested: null,
+      hinted: undefined,
+      approved: false,
+    };
   }
 
   /** Does what is asked of the source. */
   #heed(held: Held, called: CalledSource): void {
-    const { generation, suspended, requested, hinted } = called;
+    const { generation, suspended, requested, hinted, approved } = called;
     const isChanged = generation !== held.generation;
     held.generation = generation;
     if (suspended !== held.suspended) {
@@ -158,9 +170,12 @@ export class SourceRunner {
     if (suspended) held.reconciler.remind().catch((error: unknown) => this.#report(error));
     const isHinted = held.hinted !== undefined && hinted !== held.hinted;
     const isRequested = requested !== null && requested !== held.requested;
+    const isApproved = approved && !held.approved;
     held.hinted = hinted;
+    held.approved = approved;
     held.requested = requested ?? held.requested;
     if (isHinted) held.loop.want('hint');
+    if (isApproved) held.loop.want('approval');
     if (isRequested) held.loop.want('request');
   }
 

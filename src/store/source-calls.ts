@@ -14,6 +14,8 @@ export interface CalledSource {
   readonly requested: string | null;
   /** The newest hint that its content has changed. */
   readonly hinted: string | null;
+  /** Whether somebody approved the plan that it waits with. */
+  readonly approved: boolean;
   /** Who runs it, if anybody does. */
   readonly runner: string | null;
 }
@@ -25,7 +27,11 @@ export async function findCalledSources(database: Database): Promise<readonly Ca
 
 const calledText = `select s.account_id as account, s.id, s.type, s.spec, s.suspended, s.generation,
   case when s.handled_at is null or s.handled_at < s.requested_at then s.requested_at::text end as requested,
-  s.hinted_at::text as hinted, l.owner as runner
+  s.hinted_at::text as hinted, l.owner as runner,
+  s.status ? 'planDigest' and exists (
+    select from plans p where p.account_id = s.account_id and p.source_id = s.id
+      and p.digest = s.status ->> 'planDigest' and p.state = 'approved' and p.expires_at > now()
+  ) as approved
 from directory d
 join sources s on s.account_id = d.account_id and s.id = d.subject_id
 left join leases l on l.account_id = d.account_id and l.name = 'source/' || s.id and l.until > clock_timestamp()

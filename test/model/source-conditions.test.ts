@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { eventBetween, isReminderDue, nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
+import { nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
+import { eventBetween, isReminderDue } from '../../src/model/source-news.ts';
 import {
   type ConditionType,
   isSameStatus,

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -87,7 +86,7 @@ export interface DeskOptions {
 }
 
 /** Runs shelves as sources of the office's account, at short intervals unless said otherwise. */
-export function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], options: DeskOptions = {}): Desk {
+function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], options: DeskOptions = {}): Desk {
   const reports: SourceReport[] = [];
   const reader = createReader();
   const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, version = 'test' } = options;
@@ -98,7 +97,6 @@ export function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[
       type: options.type ?? 'shelf',
       spec: options.spec ?? {},
       isConfigured: true,
-      place: shelf.name,
       intervalMs,
       delayMs: 0,
       open: () => shelf.open(),
@@ -152,9 +150,4 @@ export function groups(...keys: readonly string[]): string {
   return keys
     .map((key) => `apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: ${key}}\nspec: {}\n`)
     .join('---\n');
-}
-
-/** Lets everything run that needs no more than turns of the event loop. */
-export async function turns(count = 20): Promise<void> {
-  for (let at = 0; at < count; at += 1) await nextTurn();
 }

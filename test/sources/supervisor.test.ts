@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { approvePlan } from '../../src/engine/approvals.ts';
 import { askForReconcile, hintAtSource } from '../../src/engine/called-sources.ts';
 import { createObject } from '../../src/engine/objects.ts';
 import { suspendSource } from '../../src/engine/sources.ts';
@@ -220,4 +221,33 @@ test('E69: before a source deletes, the others of the server record what they wa
   await askForReconcile(office.engine, office.call, 'to');
   await expect.poll(wanted, patience).toEqual([{ keys: [] }]);
   await expect.poll(office.groups, patience).toEqual(['a', 'b', 'moved', 'new']);
+});
+
+test('a plan that a guard stopped is stored, goes through when it is approved, and only that one', async () => {
+  const office = await openOffice();
+  const keys = upTo(12).map((at) => `g${at}`);
+  const shelf = newShelf('team', groups(...keys));
+  const desk = office.run([shelf], { intervalMs: 50 });
+  await expect.poll(office.groups, patience).toHaveLength(12);
+  shelf.put(groups('g1'));
+  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('needs_approval');
+  const { planId = '', planDigest = '', message } = await office.statusOf('team');
+  expect(message).toContain(`look at plan ${planId} and approve its digest ${planDigest}`);
+  shelf.put(groups('g1', 'g2'));
+  await expect.poll(async () => (await office.statusOf('team')).planDigest, patience).not.toBe(planDigest);
+  await approvePlan(office.engine, office.call, planId, planDigest);
+  const { reads } = shelf;
+  await expect.poll(() => shelf.reads, patience).toBeGreaterThan(reads + 3);
+  expect(await office.groups()).toHaveLength(12);
+  shelf.put(groups('g1'));
+  await expect.poll(office.groups, patience).toEqual(['g1']);
+  shelf.put(groups(...keys));
+  await expect.poll(office.groups, patience).toHaveLength(12);
+  shelf.put(groups('g3'));
+  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('needs_approval');
+  const other = await office.statusOf('team');
+  const elsewhere = { ...(await office.another()), means: office.engine.means };
+  await approvePlan(elsewhere, office.call, other.planId ?? '', other.planDigest ?? '');
+  await expect.poll(office.groups, patience).toEqual(['g3']);
+  expect(desk.reports.filter(({ level }) => level === 'error')).toEqual([]);
 });
