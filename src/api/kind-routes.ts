@@ -22,6 +22,8 @@ import { type Answer, answerFrom, type Content, makeAnswer, sendAnswer, versions
 import { type Access, callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
 import { breakGlassOf } from './break-glass.ts';
+import { keepInstead } from './idempotency.ts';
+import { recoverCreated } from './recover.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
@@ -56,7 +58,10 @@ function addVerbs(app: FastifyInstance, engine: Engine, kind: Kind, path: string
     app.route({
       method,
       url,
-      config: { access: accessOf(kind, verb) },
+      config: {
+        access: accessOf(kind, verb),
+        ...(verb === 'create' ? { recover: recoverCreated(engine, kind) } : {}),
+      },
       handler: (request, reply) => handle(engine, available(engine, kind), request, reply),
     });
   }
@@ -235,7 +240,9 @@ export function sendWritten(
     return sendObject(engine, written.object, written.state, request, reply);
   const kind = engine.registry.get(written.object.kind);
   const seen = kind.varies === true ? seenBy(engine, request, written.state) : written.state;
-  const body = { ...lowerToResponse(engine.registry, written.object, seen), ...written.outputs };
+  const shown = lowerToResponse(engine.registry, written.object, seen);
+  const body = { ...shown, ...written.outputs };
+  keepInstead(request, shown);
   return sendAnswer(
     request,
     reply.header('cache-control', 'no-store'),

@@ -11,6 +11,7 @@ import { addConfigRoutes } from './config/routes.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
 import { addEtags } from './etags.ts';
+import { addIdempotency } from './idempotency.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -55,6 +56,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   if (options.rateLimit !== undefined && options.rateLimit !== 'off')
     app.addHook('onRequest', createRateLimit(options.rateLimit));
   addEtags(app);
+  addIdempotency(app, engine, (error, request) => options.report(error, `${request.method} ${request.url}`));
   acceptJson(app);
   addMetrics(app, engine, options.openEndpoints.includes('/metrics'));
   addHealth(app, engine);

@@ -1,14 +1,17 @@
-import type { FastifyInstance } from 'fastify';
-import { applyNow, applyPlan } from '../../engine/apply-plan.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Applied, applyNow, applyPlan } from '../../engine/apply-plan.ts';
 import { approvePlan } from '../../engine/approvals.ts';
 import { planDesire } from '../../engine/documents.ts';
 import { refusalOf } from '../../engine/objects.ts';
 import { readOutputs } from '../../engine/outputs.ts';
 import { createPlan, patchPlan, showPlan, summarisePlans } from '../../engine/saved-plans.ts';
+import type { Json } from '../../lib/json.ts';
 import { renderMarkdown } from '../../plan/markdown.ts';
 import { planStates } from '../../plan/view.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody, textMember } from '../bodies.ts';
+import { keepInstead } from '../idempotency.ts';
+import { recoverApplied } from '../recover.ts';
 import { readDesire } from './desire.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { flag, parameter, queryOf, textOf, wholeNumber, wordOf } from './request.ts';
@@ -33,13 +36,11 @@ function addDocumentRoutes(app: FastifyInstance, { engine, reader }: ConfigRoute
     const { desire } = await readDesire(reader, request);
     return reply.code(201).send(await createPlan(engine, callOf(request), desire));
   });
-  app.post('/api/config/apply', { bodyLimit }, async (request, reply) => {
+  app.post('/api/config/apply', { bodyLimit, config: { recover: recoverApplied(engine) } }, async (request, reply) => {
     const { desire } = await readDesire(reader, request);
     if (flag({}, queryOf(request), 'dryRun', false))
       return { plan: await createPlan(engine, callOf(request), desire), revision: null };
-    const applied = await applyNow(engine, callOf(request), desire);
-    if (applied.outputs !== undefined) void reply.header('cache-control', 'no-store');
-    return applied;
+    return shownOnce(request, reply, await applyNow(engine, callOf(request), desire));
   });
 }
 
@@ -75,14 +76,23 @@ function addUseRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): vo
     const digest = textMember(objectBody(request.body), 'digest');
     return approvePlan(engine, callOf(request), parameter(request, 'id'), digest);
   });
-  app.post('/api/config/plans/:id/apply', async (request, reply) => {
+  app.post('/api/config/plans/:id/apply', { config: { recover: recoverApplied(engine) } }, async (request, reply) => {
     const body = request.body === undefined ? {} : objectBody(request.body);
     const approve = textOf(body, 'approve');
     const applied = await applyPlan(engine, callOf(request), parameter(request, 'id'), {
       ...(approve === undefined ? {} : { approve }),
       strictBase: flag(body, queryOf(request), 'strictBase', false),
     });
-    if (applied.outputs !== undefined) void reply.header('cache-control', 'no-store');
-    return applied;
+    return shownOnce(request, reply, applied);
   });
+}
+
+/** Outputs are shown in this answer and in no other. */
+function shownOnce(request: FastifyRequest, reply: FastifyReply, applied: Applied): Applied {
+  const { outputs, ...rest } = applied;
+  if (outputs === undefined) return applied;
+  void reply.header('cache-control', 'no-store');
+  // An answer is plain data.
+  keepInstead(request, rest as unknown as Json);
+  return applied;
 }

@@ -10,6 +10,7 @@ import { storedId } from '../../model/wire-id.ts';
 import { makeAnswer, sendAnswer, versionsOf } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
+import { keepInstead } from '../idempotency.ts';
 
 const directory = '/api/integrations/directory-idp/{id}';
 const scim = '/api/integrations/scim-idp/{id}';
@@ -38,6 +39,7 @@ export const integrations: AreaRoutes = {
       const ifMatch = versionsOf(request.headers['if-match']);
       const options = { strict: false, ...(ifMatch === undefined ? {} : { ifMatch }) };
       const { outputs } = await renewObject(engine, call, kind, id, options);
+      keepInstead(request, {});
       return reply.header('cache-control', 'no-store').send(outputs);
     });
   },

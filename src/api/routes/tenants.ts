@@ -7,6 +7,7 @@ import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody, textMember } from '../bodies.ts';
 import { sendWritten, writeOptions } from '../kind-routes.ts';
+import { recoverCreated } from '../recover.ts';
 
 const path = '/api/integrations/msp/tenants';
 const errors = [401, 403, 404, 412, 429, 503];
@@ -34,7 +35,8 @@ export const tenants: AreaRoutes = {
     const update = { config: { access: { module: 'msp', operation: 'update' } } } as const;
     const create = { config: { access: { module: 'msp', operation: 'create' } } } as const;
     const subscribe = { config: { access: { module: 'billing', operation: 'update' } } } as const;
-    app.post(path, create, async (request, reply) => {
+    const recover = recoverCreated(engine, engine.registry.get('MSPTenant'));
+    app.post(path, { config: { ...create.config, recover } }, async (request, reply) => {
       const written = await createTenant(engine, callOf(request), objectBody(request.body), writeOptions(request));
       return sendWritten(engine, written, request, reply);
     });

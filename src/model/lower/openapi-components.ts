@@ -39,7 +39,7 @@ const meanings: Readonly<Record<number, string>> = {
   401: 'There are no credentials, or they are not valid.',
   403: 'The caller may not do this.',
   404: 'There is no such object.',
-  409: 'The state of the account forbids it: a taken name, an object in use, a field that a source manages, a stale plan.',
+  409: 'The state of the account forbids it: a taken name, an object in use, a field that a source manages; or the first request of this `Idempotency-Key` is being carried out.',
   410: 'It was there once and is not kept any more.',
   412: 'The object is not at the version of `If-Match`, or what it is needed for has to go first; a saved plan is stale.',
   413: 'The body is too large.',
@@ -82,6 +82,14 @@ export const sharedParameters: JsonObject = {
     description: '`handling=strict` turns members of the body that nothing knows into a 422.',
     schema: text,
   },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'A name for the request, such as a UUID. Sent again with the same name within a day, it is not carried out again but answered as the first time; values that are shown once are absent from that answer. Answers that say to come again (401, 403, 423, 428, 429, 5xx) do not count.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
   BreakGlass: {
     name: 'X-Break-Glass',
     in: 'header',
@@ -102,6 +110,10 @@ export const sharedParameters: JsonObject = {
 /** Headers of answers that several operations share. */
 export const sharedHeaders: JsonObject = {
   ETag: { description: 'The version and a hash of the body, for `If-Match` and `If-None-Match`.', schema: text },
+  'Idempotency-Replayed': {
+    description: '`true`: the request was carried out before, and this is what became of it.',
+    schema: text,
+  },
   'Heddle-Ignored': { description: 'JSON pointers of members of the body that nothing knows.', schema: text },
 };
 

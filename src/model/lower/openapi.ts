@@ -10,6 +10,7 @@ import {
 } from './openapi-components.ts';
 import { configPaths } from './openapi-config.ts';
 import { configSchemas } from './openapi-config-schemas.ts';
+import { withIdempotency } from './openapi-idempotency.ts';
 import { kindPaths, kindSchemas } from './openapi-routes.ts';
 
 /** What an OpenAPI document takes from outside. */
@@ -24,7 +25,7 @@ export interface OpenApiOptions {
 
 /** The OpenAPI 3.1 document of the whole interface. */
 export function lowerToOpenApi(registry: Registry, { version, extraPaths = {}, edition }: OpenApiOptions): JsonObject {
-  const paths = withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths);
+  const paths = withIdempotency(withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths));
   return {
     openapi: '3.1.0',
     info: {

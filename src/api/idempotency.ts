@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Engine } from '../engine/engine.ts';
+import { createRequests, type KeptAnswer } from '../engine/idempotency.ts';
+import { canonicalJson, type Json } from '../lib/json.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import { Conflict, InvalidInput } from '../model/errors.ts';
+import { callOf } from './authenticate.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set while the request is carried out and its answer will be kept. */
+    repeatable: { readonly key: string; readonly attempted: number } | undefined;
+    /** What is kept in place of a body that is shown once. */
+    keptBody: Json | undefined;
+  }
+  interface FastifyContextConfig {
+    /** Answers a request by the revision that it made, when its answer was lost; `undefined` when that says too little. */
+    recover?: Recover;
+  }
+}
+
+/** Makes the body of an answer that was lost. */
+export type Recover = (request: FastifyRequest, revision: number) => Promise<unknown>;
+
+/**
+ * Lets clients repeat a POST with the same `Idempotency-Key` until they know what became of it: it is carried out once, and
+ * answered the same way again. Runs behind authentication. `report` is told when an answer could not be kept.
+ */
+export function addIdempotency(
+  app: FastifyInstance,
+  engine: Engine,
+  report: (error: unknown, request: FastifyRequest) => void,
+): void {
+  const requests = createRequests(engine);
+  app.decorateRequest('repeatable', undefined);
+  app.decorateRequest('keptBody', undefined);
+  app.addHook('preHandler', async (request, reply) => {
+    const key = keyOf(request);
+    if (key === undefined) return;
+    const found = await requests.begin(callOf(request), { key, hash: hashOf(engine, request) });
+    if (found.state === 'answered') return replay(reply, found.answer);
+    if (found.state === 'done') return sendRecovered(request, reply, found.revision);
+    request.call = found.call;
+    request.repeatable = { key, attempted: found.attempted };
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { repeatable } = request;
+    if (repeatable === undefined) return payload;
+    const { key, attempted } = repeatable;
+    request.repeatable = undefined;
+    const done = isOutcome(reply)
+      ? requests.keep(callOf(request), key, attempted, answerOf(request, reply, payload))
+      : requests.abandon(callOf(request), key, attempted);
+    // The request is carried out and answered all the same; a repetition is answered by what it did.
+    await done.catch((error: unknown) => report(error, request));
+    return payload;
+  });
+}
+
+/** What a repetition is told in place of a body with values that are shown once. */
+export function keepInstead(request: FastifyRequest, body: Json): void {
+  request.keptBody = body;
+}
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key'];
+  if (request.method !== 'POST' || key === undefined || request.call === undefined) return undefined;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new InvalidInput('`Idempotency-Key` must be 1 to 255 visible ASCII characters without spaces; a UUID is one');
+}
+
+/** Equal for equal requests. A body may hold secrets, so that nobody may try out what it was: the hash needs the key of the server. */
+function hashOf({ means }: Engine, request: FastifyRequest): string {
+  // Bodies are JSON, or made of texts.
+  const text = canonicalJson([request.method, request.url, (request.body ?? null) as Json]);
+  return sha256(means.vault.seal(sha256(text)));
+}
+
+function replay(reply: FastifyReply, { status, headers, body }: KeptAnswer): FastifyReply {
+  return reply.code(status).headers(headers).header('idempotency-replayed', 'true').send(body);
+}
+
+async function sendRecovered(request: FastifyRequest, reply: FastifyReply, revision: number): Promise<FastifyReply> {
+  const body = await request.routeOptions.config.recover?.(request, revision);
+  if (body === undefined)
+    throw new Conflict(
+      'refused',
+      `the request was carried out as revision ${revision}, but its answer was lost; read what it was about instead of sending it again`,
+    );
+  return reply.header('idempotency-replayed', 'true').send(body);
+}
+
+/** Whether the answer is what became of the request, and not that it should come again later. */
+function isOutcome(reply: FastifyReply): boolean {
+  const { statusCode: status } = reply;
+  return status < 500 && !passing.includes(status) && !reply.hasHeader('retry-after');
+}
+
+// Other credentials, rights or an approval let the same request through.
+const passing: readonly number[] = [401, 403, 428];
+
+const keptHeaders = ['content-type', 'etag', 'heddle-ignored', 'location', 'cache-control'];
+
+function answerOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): KeptAnswer {
+  const body = bodyOf(request, reply, payload);
+  const names = keptHeaders.filter((name) => reply.hasHeader(name) && (body !== undefined || name !== 'content-type'));
+  const headers = Object.fromEntries(names.map((name) => [name, String(reply.getHeader(name))]));
+  return { status: reply.statusCode, headers, ...(body === undefined ? {} : { body }) };
+}
+
+/** A body that must not be stored holds values that are shown once: a repetition does not have them. */
+function bodyOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): string | undefined {
+  const isSecret = reply.statusCode < 400 && String(reply.getHeader('cache-control') ?? '').includes('no-store');
+  if (isSecret) return request.keptBody === undefined ? undefined : JSON.stringify(request.keptBody);
+  return typeof payload === 'string' && payload !== '' ? payload : undefined;
+}

@@ -1,0 +1,135 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import { Conflict, InvalidInput } from '../model/errors.ts';
+import {
+  type Attempt,
+  findRequest,
+  forgetRequests,
+  type KnownRequest,
+  keepAnswer,
+  lapseRequest,
+  noteRequest,
+  takeOverRequest,
+} from '../store/idempotency.ts';
+import type { Call, Engine } from './engine.ts';
+
+/** A request that may come more than once: the caller's key, and what was asked. */
+export interface Repeatable {
+  readonly key: string;
+  /** Equal for equal requests. */
+  readonly hash: string;
+}
+
+/** An answer as it was given: headers, and the text of the body. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent: the body is empty. */
+  readonly body?: string;
+}
+
+/** What to do with a request: carry it out, answer it again, or answer it by what it did. */
+export type Begun =
+  | { readonly state: 'begun'; readonly call: Call; readonly attempted: number }
+  | { readonly state: 'answered'; readonly answer: KeptAnswer }
+  | { readonly state: 'done'; readonly revision: number };
+
+/** Carries out requests of the same key once. */
+export interface Requests {
+  /** Throws `InvalidInput` when the key was used for something else, `Conflict` (`running`) while the first is under way. */
+  begin(call: Call, request: Repeatable): Promise<Begun>;
+  /** Keeps the answer to a request that was begun. */
+  keep(call: Call, key: string, attempted: number, answer: KeptAnswer): Promise<void>;
+  /** A request that was begun came to nothing that would have to be answered again. */
+  abandon(call: Call, key: string, attempted: number): Promise<void>;
+}
+
+/** How often the requests of an account are looked through for old ones, in milliseconds. */
+const pruneEvery = 10 * 60 * 1000;
+
+/** Creates the memory of requests, which is in the database. */
+export function createRequests(engine: Engine): Requests {
+  const pruned = new Map<string, number>();
+  const prune = async (account: string): Promise<void> => {
+    const now = performance.now();
+    if (now - (pruned.get(account) ?? -pruneEvery) < pruneEvery) return;
+    pruned.set(account, now);
+    await forgetRequests(engine.database, account);
+  };
+  return {
+    async begin(call, request) {
+      await prune(call.account);
+      return await begin(engine, call, { ...request, key: keyOf(call, request.key) });
+    },
+    keep: ({ account, ...call }, key, attempted, { status, headers, body }) =>
+      keepAnswer(engine.database, account, keyOf(call, key), {
+        attempted,
+        status,
+        answer: { headers, ...(body === undefined ? {} : { body }) },
+      }),
+    abandon: ({ account, ...call }, key, attempted) =>
+      lapseRequest(engine.database, account, keyOf(call, key), attempted),
+  };
+}
+
+/** Callers do not see each other's keys. */
+function keyOf({ actor }: Pick<Call, 'actor'>, key: string): string {
+  return `${actor.id}:${key}`;
+}
+
+async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Promise<Begun> {
+  const known = await noted(engine, call.account, key, hash);
+  if (known.fresh) return begun(call, key, known);
+  if (known.hash !== hash)
+    throw new InvalidInput(
+      'this Idempotency-Key was used for another request within a day; use a new key for a new request',
+    );
+  if (known.status !== null) return { state: 'answered', answer: answerOf(known.status, known.answer) };
+  const ids = candidates(baseOf(call.account, key, known.since));
+  const revision = await findRequest(engine.database, call.account, ids, { final: known.lapsed });
+  if (revision !== undefined) return { state: 'done', revision };
+  const taken = known.lapsed ? await takeOverRequest(engine.database, call.account, key, known.attempted) : undefined;
+  if (taken === undefined)
+    throw new Conflict(
+      'running',
+      'the first request with this Idempotency-Key is being carried out; ask again for its answer',
+    );
+  return begun(call, key, taken);
+}
+
+async function noted(engine: Engine, account: string, key: string, hash: string): Promise<KnownRequest> {
+  for (;;) {
+    const known = await noteRequest(engine.database, account, key, hash);
+    if (known !== undefined) return known;
+  }
+}
+
+function begun(call: Call, key: string, { since, attempted }: Attempt): Begun {
+  const ids = candidates(baseOf(call.account, key, since));
+  let at = 0;
+  const requestId = (): string => {
+    const id = ids[at] ?? `${ids[0]}.${at + 1}`;
+    at += 1;
+    return id;
+  };
+  return { state: 'begun', call: { ...call, requestId }, attempted };
+}
+
+/** What the commits of a request are called: by its key and when it came first, so that a repetition finds them. */
+function baseOf(account: string, key: string, since: number): string {
+  return `key-${sha256(`${account}\n${key}\n${since}`).slice(0, 40)}`;
+}
+
+/** A request may try more than once before it commits. */
+function candidates(base: string): readonly string[] {
+  return [base, ...[2, 3, 4].map((at) => `${base}.${at}`)];
+}
+
+function answerOf(status: number, answer: Json | null): KeptAnswer {
+  // Written by `keep` alone.
+  const { headers, body } = (isObject(answer) ? answer : {}) as JsonObject & {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  };
+  return { status, headers: headers ?? {}, ...(body === undefined ? {} : { body }) };
+}

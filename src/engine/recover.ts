@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { PlanView } from '../plan/view.ts';
+import type { Image } from '../store/history.ts';
+import { readPlan } from '../store/plans.ts';
+import { readRevision } from '../store/revisions.ts';
+import type { Applied } from './apply-plan.ts';
+import type { Call, Engine } from './engine.ts';
+import { showRevision } from './history.ts';
+import type { Found } from './objects.ts';
+import { showPlan } from './saved-plans.ts';
+
+/** The object of a kind that a revision made, as it was made; for an answer that was lost. */
+export async function findCreated(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  revision: number,
+): Promise<Found | undefined> {
+  const found = await readRevision(engine.database, call.account, revision);
+  const row = found?.changes.find((change) => change.action === 'create' && change.kind === kind.name);
+  // Written by the store from values of this type.
+  const { object } = (row?.image ?? {}) as unknown as Image;
+  if (object === undefined) return undefined;
+  return { object, state: await engine.snapshots.at(call.account, revision) };
+}
+
+/** What a revision applied, for an answer that was lost: the stored plan when it was one, else what the history tells of it. */
+export async function findApplied(engine: Engine, call: Call, revision: number): Promise<Applied> {
+  const shown = await showRevision(engine, call, revision);
+  const id = shown['plan'];
+  const saved = typeof id === 'string' ? await readPlan(engine.database, call.account, id) : undefined;
+  const plan = saved === undefined ? planOf(shown, revision) : await showPlan(engine, call, saved.id);
+  return { plan, revision };
+}
+
+const actions: readonly Json[] = ['create', 'update', 'delete'];
+
+/** Guards and warnings are not kept in the history. */
+function planOf(shown: JsonObject, revision: number): PlanView {
+  const rows = (shown['changes'] as readonly JsonObject[]).map(
+    ({ declared: _declared, metadata: _metadata, ...row }) => row,
+  );
+  const isChange = ({ action }: JsonObject) => actions.includes(action ?? null);
+  const view: JsonObject = {
+    formatVersion: '1.0',
+    ...(shown['source'] === undefined ? {} : { source: shown['source'] }),
+    digest: shown['digest'] ?? '',
+    baseRevision: revision - 1,
+    counts: shown['counts'] ?? {},
+    changes: rows.filter(isChange).map((row) => ({ ...row, risks: [] })),
+    claims: rows.filter((row) => !isChange(row)).map(({ units: _, ...row }) => row),
+    guards: [],
+    warnings: [],
+  };
+  // Put together from what the history shows, member by member.
+  return view as unknown as PlanView;
+}

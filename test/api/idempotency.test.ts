@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import { createRequests } from '../../src/engine/idempotency.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import type { Database } from '../../src/store/database.ts';
+import { eachEngine } from '../setup/database.ts';
+import { doc } from './documents.ts';
+import { type Answer, sharedApi, type TestApi, testApi } from './setup.ts';
+
+const api = sharedApi();
+
+const post = (of: TestApi, url: string, body: Json | undefined, key: string): Promise<Answer> =>
+  of.call('POST', url, body, { 'idempotency-key': key });
+const file = (source: string, text: string, more: JsonObject = {}): JsonObject => ({
+  source,
+  files: [{ path: 'a.yaml', text }],
+  ...more,
+});
+const groups = (...names: readonly string[]) => names.map((name) => doc('Group', name, `name: ${name}`)).join('---\n');
+const named = async (of: TestApi, name: string) => (await of.call('GET', `/api/groups?name=${name}`)).body;
+const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
+
+async function run(database: Database, ...statements: readonly string[]): Promise<void> {
+  await database.asOwner(statements);
+}
+
+eachEngine('a repeated request on %s', (engine) => {
+  it('E106 is answered as the first time and carried out once; another request with its key is refused', async () => {
+    await using own = await testApi(engine);
+    const first = await post(own, '/api/groups', { name: 'devs', peers: [] }, 'k1');
+    const again = await post(own, '/api/groups', { peers: [], name: 'devs' }, 'k1');
+    expect([first.status, isReplay(first), again.status, isReplay(again)]).toEqual([200, false, 200, true]);
+    expect([again.body, again.headers['etag']]).toEqual([first.body, first.headers['etag']]);
+    expect(await named(own, 'devs')).toHaveLength(1);
+    for (const [url, body] of [
+      ['/api/groups', { name: 'ops' }],
+      ['/api/networks', { name: 'devs', peers: [] }],
+      ['/api/groups?x=1', { name: 'devs', peers: [] }],
+    ] as const) {
+      const other = await post(own, url, body, 'k1');
+      expect([other.status, other.body.message]).toEqual([422, expect.stringContaining('used for another request')]);
+    }
+    expect((await post(own, '/api/groups', { name: 'ops' }, 'k2')).status).toBe(200);
+    expect(await own.revision()).toBe(3);
+  });
+
+  it('of which twenty come at once is carried out once', async () => {
+    await using own = await testApi(engine);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => post(own, '/api/groups', { name: 'devs' }, 'same')),
+    );
+    const done = answers.filter(({ status }) => status === 200);
+    const waiting = answers.filter(({ status }) => status !== 200);
+    expect(new Set(done.map(({ body }) => body.id)).size).toBe(1);
+    for (const { status, headers, body } of waiting)
+      expect([status, headers['retry-after'], body.message]).toEqual([
+        409,
+        '1',
+        expect.stringContaining('being carried out'),
+      ]);
+    const again = await post(own, '/api/groups', { name: 'devs' }, 'same');
+    expect([again.status, again.body.id]).toEqual([200, done[0]?.body.id]);
+    expect([await own.revision(), await named(own, 'devs')]).toEqual([2, [expect.anything()]]);
+  });
+});
+
+describe('the answer that is given again', () => {
+  it('is also a refusal', async () => {
+    await using own = await testApi();
+    await own.group('devs');
+    const refused = await post(own, '/api/groups', { name: 'devs' }, 'k');
+    const [{ id }] = await named(own, 'devs');
+    await own.call('DELETE', `/api/groups/${id}`);
+    const again = await post(own, '/api/groups', { name: 'devs' }, 'k');
+    expect([refused.status, again.status, again.body, isReplay(again)]).toEqual([409, 409, refused.body, true]);
+  });
+
+  it('is not one that says to come again: after an approval the same request goes through', async () => {
+    await using own = await testApi();
+    await own.call('POST', '/api/config/apply', file('team', groups('a', 'b', 'c', 'd')));
+    const { id, digest } = (await own.call('POST', '/api/config/plans', file('team', groups('a')))).body;
+    const url = `/api/config/plans/${id}`;
+    expect((await post(own, `${url}/apply`, {}, 'k')).status).toBe(428);
+    await own.call('POST', `${url}/approve`, { digest });
+    const applied = await post(own, `${url}/apply`, {}, 'k');
+    expect([applied.status, applied.body.revision, isReplay(applied)]).toEqual([200, 3, false]);
+    const again = await post(own, `${url}/apply`, {}, 'k');
+    expect([again.body, isReplay(again)]).toEqual([applied.body, true]);
+    expect((await own.call('POST', `${url}/apply`)).status).toBe(412);
+  });
+
+  it('never shows a secret again, and the secret is not kept', async () => {
+    await using own = await testApi();
+    const body = { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
+    const first = await post(own, '/api/setup-keys', body, 'k1');
+    const again = await post(own, '/api/setup-keys', body, 'k1');
+    expect(again.body).toEqual({ ...first.body, key: expect.stringMatching(/\*{4}$/) });
+    const text = doc('SetupKey', 'enrol', 'type: reusable\nexpires_in: 86400\nauto_groups: []\nusage_limit: 0');
+    const applied = await post(own, '/api/config/apply', file('team', text), 'k2');
+    const repeated = await post(own, '/api/config/apply', file('team', text), 'k2');
+    const { outputs, ...rest } = applied.body;
+    expect([outputs, repeated.body]).toEqual([[expect.objectContaining({ field: 'key' })], rest]);
+    const kept = await keptAnswers(own.engine.database);
+    expect(kept).toContain('"name":"k"');
+    for (const secret of [first.body.key, outputs[0].value]) expect(kept).not.toContain(secret);
+  });
+
+  it('is forgotten after a day', async () => {
+    await using own = await testApi();
+    const first = await post(own, '/api/groups', { name: 'devs' }, 'k');
+    await run(own.engine.database, `update idempotency_keys set created_at = created_at - interval '25 hours'`);
+    const later = await post(own, '/api/groups', { name: 'devs' }, 'k');
+    expect([first.status, later.status, isReplay(later)]).toEqual([200, 409, false]);
+    await run(own.engine.database, `update idempotency_keys set created_at = created_at - interval '25 hours'`);
+    const requests = createRequests(own.engine);
+    const [owner] = (await own.engine.snapshots.current(own.account)).ofKind('User');
+    const call = { account: own.account, revision: 0, actor: { type: 'user', id: owner?.id ?? '', name: '' } } as const;
+    await requests.begin(call, { key: 'other', hash: 'h' });
+    expect(await keysIn(own.engine.database)).toEqual([`${owner?.id}:other`]);
+  });
+
+  it('is for the caller who asked: others have keys of their own', async () => {
+    const requests = createRequests(api().engine);
+    const call = (id: string) =>
+      ({ account: api().account, revision: 0, actor: { type: 'user', id, name: id } }) as const;
+    const begun = await Promise.all(
+      ['u1', 'u2'].map((id) => requests.begin(call(id), { key: 'shared', hash: `hash of ${id}` })),
+    );
+    expect(begun.map(({ state }) => state)).toEqual(['begun', 'begun']);
+  });
+});
+
+describe('an answer that was lost', () => {
+  /** The server dies, as far as the database can tell, between the commit and the note of its answer. */
+  const losing = async (own: TestApi, work: () => Promise<Answer>): Promise<Answer> => {
+    await run(
+      own.engine.database,
+      `create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`,
+      'create trigger lose before update on idempotency_keys for each row when (new.status is not null) execute function lose()',
+    );
+    const answer = await work();
+    await run(own.engine.database, 'drop trigger lose on idempotency_keys', 'drop function lose');
+    expect(own.defects.splice(0)).toEqual([expect.objectContaining({ message: 'lost' })]);
+    return answer;
+  };
+
+  it('to a creation is made up from the revision, and nothing is created twice', async () => {
+    await using own = await testApi();
+    const first = await losing(own, () => post(own, '/api/groups', { name: 'devs' }, 'k'));
+    const again = await post(own, '/api/groups', { name: 'devs' }, 'k');
+    expect([first.status, again.status, again.body, isReplay(again)]).toEqual([200, 200, first.body, true]);
+    expect([await own.revision(), await named(own, 'devs')]).toEqual([2, [first.body]]);
+  });
+
+  it('to a creation tells the object as it was made, without what was shown once', async () => {
+    await using own = await testApi();
+    const body = { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
+    const first = await losing(own, () => post(own, '/api/setup-keys', body, 'k'));
+    const again = await post(own, '/api/setup-keys', body, 'k');
+    expect(again.body).toEqual({ ...first.body, key: expect.stringMatching(/\*{4}$/) });
+  });
+
+  it('to the apply of a plan says which revision it made', async () => {
+    await using own = await testApi();
+    const { id } = (await own.call('POST', '/api/config/plans', file('team', groups('one')))).body;
+    const url = `/api/config/plans/${id}/apply`;
+    const first = await losing(own, () => post(own, url, {}, 'k'));
+    const again = await post(own, url, {}, 'k');
+    expect([first.status, again.status, again.body.revision]).toEqual([200, 200, 2]);
+    expect(again.body.plan).toMatchObject({ id, state: 'applied', appliedRevision: 2, digest: first.body.plan.digest });
+  });
+
+  it('to an apply in one call says what the history knows', async () => {
+    await using own = await testApi();
+    await own.call('POST', '/api/config/apply', file('team', groups('one')));
+    const body = file(
+      'team',
+      groups('one').replace('name: one\n  ', '').replace('spec:\n  name: one', 'spec:\n  name: Eins'),
+    );
+    const first = await losing(own, () => post(own, '/api/config/apply', body, 'k'));
+    expect([first.status, first.body.plan.counts.update]).toEqual([200, 1]);
+    const again = await post(own, '/api/config/apply', body, 'k');
+    const { changes, counts, digest, source, baseRevision } = first.body.plan;
+    const [{ file: _file, line: _line, ...change }] = changes;
+    expect(again.body).toMatchObject({
+      revision: first.body.revision,
+      plan: { counts, digest, source, baseRevision, changes: [change] },
+    });
+  });
+
+  it('to anything else is not made up, and the request is not carried out again', async () => {
+    await using own = await testApi();
+    const made = await own.call('POST', '/api/integrations/scim-idp', { prefix: 'p', provider: 'generic' });
+    const url = `/api/integrations/scim-idp/${made.body.id}/token`;
+    const before = await own.revision();
+    await losing(own, () => post(own, url, undefined, 'k'));
+    const again = await post(own, url, undefined, 'k');
+    expect([again.status, again.body.message]).toEqual([
+      409,
+      expect.stringContaining(`carried out as revision ${before + 1}`),
+    ]);
+    expect(await own.revision()).toBe(before + 1);
+  });
+});
+
+describe('an attempt that nobody finishes', () => {
+  /** Begins a request without carrying it out, as a server does that dies before it commits. */
+  const leave = async (own: TestApi, key: string): Promise<void> => {
+    await post(own, '/api/groups', { name: key }, key);
+    const [{ id }] = await named(own, key);
+    await own.call('DELETE', `/api/groups/${id}`);
+    // Begun anew under another moment: nothing was committed for it.
+    await run(
+      own.engine.database,
+      `update idempotency_keys set status = null, answer = null, created_at = now(), attempted_at = now()`,
+    );
+  };
+
+  it('is waited for, and taken over after a while', async () => {
+    await using own = await testApi();
+    await leave(own, 'devs');
+    const waiting = await post(own, '/api/groups', { name: 'devs' }, 'devs');
+    expect([waiting.status, waiting.headers['retry-after']]).toEqual([409, '1']);
+    await run(own.engine.database, `update idempotency_keys set attempted_at = now() - interval '31 seconds'`);
+    const answers = await Promise.all([1, 2, 3].map(() => post(own, '/api/groups', { name: 'devs' }, 'devs')));
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+    expect(await named(own, 'devs')).toHaveLength(1);
+    expect((await post(own, '/api/groups', { name: 'devs' }, 'devs')).status).toBe(200);
+  });
+});
+
+it.each(['', ' ', 'two words', 'ü', 'x'.repeat(256)])('refuses the key %j', async (key) => {
+  const { status, body } = await post(api(), '/api/groups', { name: 'never' }, key);
+  expect([status, body.message]).toEqual([422, expect.stringContaining('`Idempotency-Key` must be')]);
+  expect(await named(api(), 'never')).toEqual([]);
+});
+
+it('means nothing to other methods', async () => {
+  const headers = { 'idempotency-key': 'k' };
+  const first = await api().call('GET', '/api/groups', undefined, headers);
+  await api().group('another');
+  const second = await api().call('GET', '/api/groups', undefined, headers);
+  expect(second.body).toHaveLength(first.body.length + 1);
+});
+
+it('a plan that is asked for twice is one plan', async () => {
+  await using own = await testApi();
+  const first = await post(own, '/api/config/plans', file('team', groups('one')), 'k');
+  await run(
+    own.engine.database,
+    'update idempotency_keys set status = null, answer = null, attempted_at = to_timestamp(0)',
+  );
+  const again = await post(own, '/api/config/plans', file('team', groups('one')), 'k');
+  expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
+  expect((await own.call('GET', '/api/config/plans')).body).toHaveLength(1);
+});
+
+async function keptAnswers(database: Database): Promise<string> {
+  let text = '';
+  await database.asOwner(async (sql) => {
+    text = JSON.stringify(await sql('select answer from idempotency_keys')).replaceAll('\\', '');
+  });
+  return text;
+}
+
+async function keysIn(database: Database): Promise<readonly unknown[]> {
+  let keys: readonly unknown[] = [];
+  await database.asOwner(async (sql) => {
+    keys = (await sql('select key from idempotency_keys')).map(({ key }) => key);
+  });
+  return keys;
+}
