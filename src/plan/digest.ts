@@ -16,11 +16,7 @@ export interface DigestInput {
 
 /** SHA-256 of what a plan does. Ids that the plan hands out itself are written as `@Kind/key`, so they do not count. */
 export function digestOf(input: DigestInput): string {
-  const created = new Map<string, string>();
-  for (const change of input.changes) {
-    const { id, kind, key, name } = subjectOf(change);
-    if (change.action === 'create') created.set(id, `@${kind}/${key ?? name}`);
-  }
+  const created = placeholdersOf(input.changes);
   const operations = input.changes.map((change) => ({
     action: change.action,
     ...identity(change, created),
@@ -35,6 +31,16 @@ export function digestOf(input: DigestInput): string {
   return sha256(
     canonicalJson({ engine, account, source: source ?? null, options, operations, claims, guards } as unknown as Json),
   );
+}
+
+/** What stands for the ids that a plan hands out itself: `@Kind/key`, by id. */
+export function placeholdersOf(changes: readonly Change[]): ReadonlyMap<string, string> {
+  const created = new Map<string, string>();
+  for (const change of changes) {
+    const { id, kind, key, name } = subjectOf(change);
+    if (change.action === 'create') created.set(id, `@${kind}/${key ?? name}`);
+  }
+  return created;
 }
 
 /** Of a created object its whole spec, else the units in the order of their paths. */

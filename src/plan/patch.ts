@@ -3,9 +3,13 @@ import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from '../model/field.ts';
 import { hiddenSecret, isSealed } from '../model/means.ts';
 import type { Registry } from '../model/registry.ts';
+import { placeholdersOf, portable } from './digest.ts';
 import { type Change, type Plan, subjectOf } from './plan.ts';
 
-/** What a plan does to one object, as RFC 6902 operations on its spec with references as ids. */
+/**
+ * What a plan does to one object, as RFC 6902 operations on its spec with references as ids. `@Kind/key` stands for the id
+ * of an object that is yet to be made.
+ */
 export interface ObjectPatch {
   readonly kind: string;
   readonly key?: string;
@@ -16,15 +20,18 @@ export interface ObjectPatch {
 
 /** The plan as JSON patches, for tools; applying each to the stored spec gives the planned one, secrets apart: they are not shown. */
 export function patchesOf(registry: Registry, plan: Plan): readonly ObjectPatch[] {
+  const created = placeholdersOf(plan.changes);
   return plan.changes.map((change) => {
     const { kind, key, id } = subjectOf(change);
     const { spec } = registry.get(kind);
+    const operations = operationsOf(spec, change);
     return {
       kind,
       ...(key === undefined ? {} : { key }),
-      id,
+      id: created.get(id) ?? id,
       action: change.action,
-      patch: operationsOf(spec, change).map(hideSecrets),
+      // Operations are plain data, and stay what they are.
+      patch: portable(operations.map(hideSecrets) as unknown as Json, created) as unknown as readonly Operation[],
     };
   });
 }

@@ -8,6 +8,12 @@ import { type Described, operationsOf } from './described.ts';
 import { asObject, createKnown, type Known, placeOf, withIds } from './example-ids.ts';
 import { type Answer, createCall, type TestApi } from './setup.ts';
 
+/** Where an operation is sent, and with which headers. */
+export interface Located {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** An account in which every operation of an OpenAPI document is tried with its own examples. */
 export interface Scene {
   readonly operations: readonly Described[];
@@ -15,6 +21,10 @@ export interface Scene {
   isReady(of: Described): boolean;
   /** Sends every example of the operation; answers what was not as the document says. */
   attempt(of: Described): Promise<readonly string[]>;
+  /** Where the operation is, on what was made, and as whom it is sent. */
+  locate(of: Described): Promise<Located>;
+  /** The first example of the operation, with real ids. */
+  exampleOf(of: Described): Json | undefined;
 }
 
 /**
@@ -51,6 +61,12 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
     operations: operationsOf(document),
     isReady: (of) =>
       (placeOf(known, of) !== undefined || isPlaced(of)) && bodiesOf(known, of).every(({ complete }) => complete),
+    exampleOf: (of) => bodiesOf(known, of)[0]?.body,
+    async locate(of) {
+      const row = isPlaced(of) ? rows[of.name] : undefined;
+      const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
+      return { url: pathOf(of.name, place), headers: (await row?.as?.(world, place)) ?? {} };
+    },
     async attempt(of) {
       const row = circumstances.has(of.name) ? rows[of.name] : undefined;
       const faults: string[] = [];
@@ -71,8 +87,36 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
 }
 
 /** Whether the table of the specification makes what the operation names. */
-function isPlaced({ name }: Described): boolean {
+export function isPlaced({ name }: Described): boolean {
   return circumstances.has(name) && rows[name]?.at !== undefined;
+}
+
+/** Whether something comes into being below the path of the operation. */
+export function isCreation({ method, path }: Described, all: readonly Described[]): boolean {
+  const isItem = (other: Described) =>
+    other.path.startsWith(`${path}/{`) && !other.path.slice(path.length + 2).includes('/');
+  const isSingle = (other: Described) => other.path === path && other.method === 'put';
+  return method === 'post' && all.some((other) => isItem(other) || isSingle(other));
+}
+
+/** Whether the answer never ends. */
+export function isStream({ answer }: Described): boolean {
+  return answer.content?.['text/event-stream'] !== undefined;
+}
+
+/** Runs the operations, each when what it names is there; answers those for which that never came true. */
+export async function inTheirOrder(
+  scene: Scene,
+  operations: readonly Described[],
+  run: (of: Described) => Promise<unknown>,
+): Promise<readonly Described[]> {
+  let left = operations;
+  for (let next = left.find(scene.isReady); next !== undefined; next = left.find(scene.isReady)) {
+    const found = next;
+    left = left.filter((of) => of !== found);
+    await run(found);
+  }
+  return left;
 }
 
 interface Body {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Described } from './described.ts';
-import { createScene, type Scene } from './example-scene.ts';
+import { createScene, inTheirOrder, isCreation, isStream } from './example-scene.ts';
 import { testApi, token } from './setup.ts';
 
 /** Operations whose example cannot be sent yet, and why. */
@@ -17,14 +17,6 @@ const phases: readonly ((of: Described, all: readonly Described[]) => boolean)[]
   ({ method }) => method === 'delete',
 ];
 
-/** Whether something comes into being below this path. */
-function isCreation({ method, path }: Described, all: readonly Described[]): boolean {
-  const isItem = (other: Described) =>
-    other.path.startsWith(`${path}/{`) && !other.path.slice(path.length + 2).includes('/');
-  const isSingle = (other: Described) => other.path === path && other.method === 'put';
-  return method === 'post' && all.some((other) => isItem(other) || isSingle(other));
-}
-
 describe.each(['self-hosted', 'hosted'] as const)('every example of the %s edition', (edition) => {
   it('can be sent as it is, with real ids, and is answered as documented', async () => {
     const txt = new Map<string, readonly string[]>();
@@ -37,26 +29,17 @@ describe.each(['self-hosted', 'hosted'] as const)('every example of the %s editi
       faults.push(...(isStream(of) ? await follow(api.app, of) : await scene.attempt(of)));
     };
     let left = scene.operations.filter(({ name }) => leftOut[name] === undefined);
-    const made: Described[] = [];
     for (const phase of phases) {
       let next: readonly Described[] = left.filter((of) => phase(of, scene.operations));
       left = left.filter((of) => !next.includes(of));
-      if (phase === isCreation) made.push(...next);
       if (next[0]?.method === 'delete') next = reversed(next, tried);
-      for (let found = readyIn(scene, next); found !== undefined; found = readyIn(scene, next)) {
-        next = next.filter((of) => of !== found);
-        await attempt(found);
-      }
-      faults.push(...next.map(({ name }) => `${name}: nothing made what it names`));
+      const stuck = await inTheirOrder(scene, next, attempt);
+      faults.push(...stuck.map(({ name }) => `${name}: nothing made what it names`));
     }
     expect(faults).toEqual([]);
     expect([...tried, ...Object.keys(leftOut)].sort()).toEqual(scene.operations.map(({ name }) => name).sort());
   });
 });
-
-function readyIn(scene: Scene, operations: readonly Described[]): Described | undefined {
-  return operations.find((of) => scene.isReady(of));
-}
 
 /** What was made last goes first; what nothing here made goes in the end. */
 function reversed(deletes: readonly Described[], tried: readonly string[]): readonly Described[] {
@@ -65,10 +48,6 @@ function reversed(deletes: readonly Described[], tried: readonly string[]): read
     return tried.indexOf(`POST ${collection}`);
   };
   return [...deletes].sort((a, b) => madeAt(b) - madeAt(a));
-}
-
-function isStream({ answer }: Described): boolean {
-  return answer.content?.['text/event-stream'] !== undefined;
 }
 
 /** A stream does not end by itself, so it is asked for over a socket and given up when it has begun. */

@@ -7,6 +7,7 @@ import { createLog, type Log } from '../../src/log.ts';
 import { entriesOf, type Fields } from '../../src/model/field.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { temporaryDirectory, testDatabase } from '../setup/database.ts';
+import { rowsOf } from '../setup/rows.ts';
 import { addCluster } from '../spec/world.ts';
 import { type Answer, apiOn, type TestApi, type TestApiOptions } from './setup.ts';
 
@@ -280,20 +281,6 @@ async function useDocuments(
   }
 }
 
-/** Every row of every table, as text. */
-async function rowsOf({ engine }: TestApi): Promise<readonly string[]> {
-  const rows: string[] = [];
-  await engine.database.asOwner(async (run) => {
-    const tables = await run(
-      `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-       where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
-    );
-    for (const { name } of tables)
-      for (const { row } of await run(`select row_to_json(t)::text as row from ${name} t`)) rows.push(String(row));
-  });
-  return rows;
-}
-
 function filesIn(directory: string): readonly string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(directory, name))
@@ -331,7 +318,7 @@ describe('after a run over every kind with secrets', () => {
     const made = await testDatabase('postgres');
     await using api = await apiOn(made.database, () => made[Symbol.asyncDispose](), optionsFor(left));
     await useEverything(api, left);
-    const rows = await rowsOf(api);
+    const rows = await rowsOf(api.engine.database);
     const places = { tables: rows, answers: left.heard, log: left.lines };
     expect(hits(left.planted, places)).toEqual([]);
     // Each place tells what may be told, so that nothing was overlooked.
@@ -354,7 +341,7 @@ describe('after a run over every kind with secrets', () => {
       // What a file holds does not depend on the kind: two will do.
       const { EdrVendorD, ProxyService } = holders as Readonly<Record<string, Holder>>;
       await useEverything(api, left, { EdrVendorD, ProxyService } as typeof holders);
-      expect(hits(left.planted, { tables: await rowsOf(api) })).toEqual([]);
+      expect(hits(left.planted, { tables: await rowsOf(api.engine.database) })).toEqual([]);
     }
     const files = Object.fromEntries(filesIn(directory).map((path) => [path, [readFileSync(path, 'latin1')]]));
     expect(hits(left.planted, files)).toEqual([]);

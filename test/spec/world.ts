@@ -80,7 +80,12 @@ export async function addCluster({ engine, account }: TestApi, address: string, 
 }
 
 /** Gives a peer what enrolment and its connection would tell, or who enrolled it. */
-export async function tellPeer({ api }: World, id: string, derived: JsonObject, spec: JsonObject = {}): Promise<void> {
+export async function tellPeer(
+  { api }: Pick<World, 'api'>,
+  id: string,
+  derived: JsonObject,
+  spec: JsonObject = {},
+): Promise<void> {
   await putObjects(api.engine, api.account, (state) => {
     const peer = state.get(id);
     if (peer === undefined) return [];

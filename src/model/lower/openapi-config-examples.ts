@@ -60,7 +60,7 @@ export const configExamples = {
     {
       kind: 'Group',
       key: 'developers',
-      id: groupId,
+      id: '@Group/developers',
       action: 'create',
       patch: [{ op: 'add', path: '/name', value: 'developers' }],
     },

@@ -43,7 +43,7 @@ const planParts: JsonObject = {
       ...{
         kind: subject.kind,
         key: subject.key,
-        id: text('Its id; of an object yet to be made, one that may change.'),
+        id: text('Its id; `@Kind/key` of an object yet to be made.'),
       },
       action: words(['create', 'update', 'delete'], 'What is done.'),
       patch: { type: 'array', items: { type: 'object' }, description: 'Operations of RFC 6902, references as ids.' },

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { tellPeer } from '../spec/world.ts';
+import type { Described } from './described.ts';
+import {
+  createScene,
+  inTheirOrder,
+  isCreation,
+  isPlaced,
+  isStream,
+  type Located,
+  type Scene,
+} from './example-scene.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+/** What is read and is another thing each time, and why. */
+const everNew: Readonly<Record<string, string>> = {
+  'GET /metrics': 'the very request is counted',
+  'GET /api/config/plans/{id}/outputs': 'it can be read once',
+};
+
+/** What tells about the account as a whole, and changes with everything. */
+const ofAll: readonly string[] = ['/api/config/status', '/api/config/revisions', '/api/config/export'];
+
+/** An account in which everything was made that examples make. */
+async function filled(edition: 'self-hosted' | 'hosted') {
+  const txt = new Map<string, readonly string[]>();
+  const api = await testApi('postgres', { edition, resolveTxt: async (name) => txt.get(name) ?? [] });
+  const scene = await createScene(api, edition, txt);
+  const creations = scene.operations.filter((of) => isCreation(of, scene.operations));
+  expect(await inTheirOrder(scene, creations, async (of) => expect(await scene.attempt(of)).toEqual([]))).toEqual([]);
+  const reads = scene.operations.filter((of) => of.method === 'get' && !isStream(of) && !(of.name in everNew));
+  return { api, scene, reads, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+}
+
+const askAgain = (api: TestApi, { url, headers }: Located, etag: string) =>
+  api.call('GET', url, undefined, { ...headers, 'if-none-match': etag });
+
+async function etagOf(api: TestApi, { url, headers }: Located): Promise<string> {
+  const answer = await api.call('GET', url, undefined, headers);
+  expect([url, answer.status, answer.headers['etag']]).toEqual([
+    url,
+    200,
+    expect.stringMatching(/^"\d+\.[0-9a-f]{16}"$/),
+  ]);
+  return answer.headers['etag'] ?? '';
+}
+
+describe.each(['self-hosted', 'hosted'] as const)('whatever is read in the %s edition', (edition) => {
+  it('carries an ETag, by which it is not sent again', async () => {
+    await using account = await filled(edition);
+    const { api, scene, reads } = account;
+    expect(reads.length).toBeGreaterThan(50);
+    expect(Object.keys(everNew).filter((name) => !scene.operations.some((of) => of.name === name))).toEqual([]);
+    for (const of of reads) {
+      const at = await scene.locate(of);
+      const etag = await etagOf(api, at);
+      const again = await askAgain(api, at, etag);
+      expect([of.name, again.status, again.body, again.headers['etag']]).toEqual([of.name, 304, '', etag]);
+    }
+  });
+
+  it('is sent again when what it tells has changed', async () => {
+    await using account = await filled(edition);
+    const { api, scene, reads } = account;
+    const changes = scene.operations.filter((of) => of.method === 'put' && !isPlaced(of));
+    for (const change of changes) {
+      const about = reads.filter(({ path }) => [change.path, listOf(change), ...ofAll].includes(path));
+      expect([change.name, about.length > ofAll.length]).toEqual([change.name, true]);
+      const places = await Promise.all(about.map((of) => scene.locate(of)));
+      const before = await Promise.all(places.map((place) => etagOf(api, place)));
+      await vary(api, scene, change);
+      for (const [at, of] of about.entries()) {
+        const again = await askAgain(api, places[at] as Located, before[at] ?? '');
+        expect([change.name, of.name, again.status]).toEqual([change.name, of.name, 200]);
+        expect(again.headers['etag']).not.toBe(before[at]);
+      }
+    }
+  });
+});
+
+it('a peer that connects is sent again', async () => {
+  await using api = await testApi();
+  const [id = ''] = await api.peers('laptop');
+  const places = ['/api/peers', `/api/peers/${id}`].map((url) => ({ url, headers: {} }));
+  const before = await Promise.all(places.map((place) => etagOf(api, place)));
+  await tellPeer({ api }, id, { connected: true, last_seen: '2026-01-02T03:04:05Z' });
+  for (const [at, place] of places.entries()) {
+    const again = await askAgain(api, place, before[at] ?? '');
+    expect([place.url, again.status]).toEqual([place.url, 200]);
+    expect(JSON.stringify(again.body)).toContain('"connected":true');
+  }
+});
+
+function listOf({ path }: Described): string {
+  return path.replace(/\/\{\w+\}$/, '');
+}
+
+/** Changes the object by its example, or by that with one member another way: by the first that is accepted and a change. */
+async function vary(api: TestApi, scene: Scene, change: Described): Promise<void> {
+  const { url } = await scene.locate(change);
+  const before = await api.revision();
+  const example = scene.exampleOf(change) ?? {};
+  for (const body of [example, ...variations(example)]) {
+    const { status } = await api.call('PUT', url, body);
+    if (status === 200 && (await api.revision()) > before) return;
+  }
+  throw new Error(`${change.name}: no variation of the example is a change`);
+}
+
+/** A value with one piece of it another way, for each piece. */
+function* variations(value: Json, name = ''): Generator<Json> {
+  if (typeof value === 'boolean') yield !value;
+  else if (typeof value === 'string' && ['name', 'description', 'prefix'].includes(name)) yield `${value} 2`;
+  else if (typeof value === 'number') yield value + 1;
+  else if (Array.isArray(value) && value.length > 0) yield [];
+  else if (isObject(value))
+    for (const [member, item] of Object.entries(value as JsonObject))
+      for (const other of variations(item, member)) yield { ...(value as JsonObject), [member]: other };
+}

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { isSealed } from '../../src/model/means.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createVault } from '../../src/store/vault.ts';
+import { testDatabase } from '../setup/database.ts';
+import { rowsOf } from '../setup/rows.ts';
+import { doc } from './documents.ts';
+import { apiOn, type TestApi } from './setup.ts';
+
+const channels = '/api/integrations/notifications/channels';
+const [old, fresh] = [createVault([new Uint8Array(32).fill(1)]), createVault([new Uint8Array(32).fill(2)])];
+const both = createVault([new Uint8Array(32).fill(2), new Uint8Array(32).fill(1)]);
+
+const channel = (secret: string, more: JsonObject = {}): JsonObject => ({
+  ...{ type: 'webhook', event_types: ['user.join'], enabled: true },
+  target: { url: 'https://x.example.com', headers: { Authorization: secret } },
+  ...more,
+});
+
+/** One client of a server: writes secrets, keeps secrets that it was not shown, and reads. */
+async function work(api: TestApi, id: string, isOver: () => boolean): Promise<string> {
+  let secret = '';
+  const ask = async (...request: Parameters<TestApi['call']>) => {
+    const answer = await api.call(...request);
+    expect([request.slice(0, 2), answer.status, answer.body.message]).toEqual([request.slice(0, 2), 200, undefined]);
+    return answer.body;
+  };
+  for (let round = 0; !isOver(); round++) {
+    secret = `secret ${id} ${round}`;
+    await ask('PUT', `${channels}/${id}`, channel(secret));
+    const shown = await ask('GET', `${channels}/${id}`);
+    expect(shown.target.headers).toEqual({ Authorization: '****' });
+    // What a client was not shown, it sends back as a mask: the stored secret stays.
+    await ask('PUT', `${channels}/${id}`, { ...shown, enabled: round % 2 === 0 });
+    await ask('GET', channels);
+  }
+  return secret;
+}
+
+it('secrets are sealed again while servers write and read them, and no old seal comes back', async () => {
+  await using made = await testDatabase('postgres');
+  const server = async (vault: typeof old) => {
+    const database = await openDatabase({ url: made.url ?? '' });
+    return apiOn(database, () => database.close(), { vault });
+  };
+  const ids: string[] = [];
+  {
+    await using before = await server(old);
+    for (let at = 0; at < 6; at++) ids.push((await before.call('POST', channels, channel(`first ${at}`))).body.id);
+    const edr =
+      'client_id: c\ntenant_id: t\ngroups: []\nlast_synced_interval: 24\nsecret: {valueFrom: {envRef: HEDDLE_VALUE_B}}';
+    const files = [{ path: 'a.yaml', text: doc('EdrVendorB', 'vendor-b', edr) }];
+    const values = { 'env:HEDDLE_VALUE_B': 'of a document' };
+    expect((await before.call('POST', '/api/config/apply', { source: 'team', files, values })).status).toBe(200);
+  }
+  const secrets: string[] = [];
+  {
+    await using one = await server(both);
+    await using two = await server(both);
+    for (const api of [one, two]) expect((await api.call('GET', channels)).body).toHaveLength(ids.length);
+    let rounds = 0;
+    let rotated = false;
+    // Each client goes on for a while when it is done: what its server remembers must not come back.
+    const isOver = () => rotated && rounds++ > 60;
+    const clients = ids.map((id, at) => work(at % 2 === 0 ? one : two, id, isOver));
+    const rows: number[] = [];
+    for (let time = 0; time < 3; time++) {
+      const answer = await one.call('POST', '/api/config/secrets/rotate', {});
+      expect(answer.status).toBe(200);
+      rows.push(answer.body.rows);
+    }
+    rotated = true;
+    secrets.push(...(await Promise.all(clients)));
+    expect(rows[0]).toBeGreaterThan(ids.length);
+    expect((await rowsOf(one.engine.database)).filter((row) => row.includes(`sealed:${old.keyId}:`))).toEqual([]);
+    expect((await two.call('POST', '/api/config/secrets/rotate', {})).body.rows).toBe(0);
+  }
+  await using after = await server(fresh);
+  const state = await after.engine.snapshots.current(after.account);
+  const kept = ids.map((id) => {
+    const { headers } = state.get(id)?.spec['target'] as { readonly headers: JsonObject };
+    return isSealed(headers['Authorization']) ? fresh.open(headers['Authorization']) : undefined;
+  });
+  expect(kept).toEqual(secrets);
+  const [edr] = state.ofKind('EdrVendorB');
+  expect(fresh.open(String(edr?.spec['secret']))).toBe('of a document');
+  expect(fresh.open(String(edr?.declared[0]?.stated['secret']))).toBe('of a document');
+});
