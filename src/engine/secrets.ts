@@ -6,7 +6,7 @@ export async function rotateSecrets(engine: Engine): Promise<{ readonly rows: nu
   // Plans under way were made of the old seals.
   await engine.committer.settle();
   const rows = await sealAgain(engine.database, engine.means.vault);
-  // What is cached still holds the old seals; it is read anew.
+  // Other servers notice by the revision; this one need not wait for it.
   engine.snapshots.forget();
   engine.past.forget();
   return { rows };

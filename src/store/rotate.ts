@@ -15,7 +15,8 @@ const step = 500;
 
 /**
  * Seals everything again under the vault's current key, history included, one account at a time while no commit is under
- * way there. Answers how many rows were written. Not a revision: no value changes.
+ * way there. Answers how many rows were written. No value changes, but what servers remember of an account holds old
+ * seals: a revision of its own makes them read it anew, and commits that were planned before are planned again.
  */
 export async function sealAgain(database: Database, vault: Vault): Promise<number> {
   let written = 0;
@@ -24,10 +25,33 @@ export async function sealAgain(database: Database, vault: Vault): Promise<numbe
     // What is being folded meanwhile would come to lie behind us under its old seals.
     await run('lock table history_base in exclusive mode');
     for (const { account_id: account } of accounts) {
-      for (const place of places) written += await sealTable(run, vault, String(account), place);
+      let rows = 0;
+      for (const place of places) rows += await sealTable(run, vault, String(account), place);
+      if (rows > 0) await addRevision(run, String(account), rows);
+      written += rows;
     }
   });
   return written;
+}
+
+const actor = { type: 'system', id: 'secrets', name: 'secrets rotate' };
+
+async function addRevision(run: Run, account: string, rows: number): Promise<void> {
+  const summary = { create: 0, update: 0, delete: 0, claims: 0, sealed: rows };
+  const [head] = await run('update accounts set revision = revision + 1 where account_id = $1 returning revision', [
+    account,
+  ]);
+  const revision = Number(head?.['revision']);
+  await run(
+    `insert into revisions (account_id, revision, created_at, actor, request_id, summary)
+     values ($1, $2, now(), $3::jsonb, gen_random_uuid()::text, $4::jsonb)`,
+    [account, revision, JSON.stringify(actor), JSON.stringify(summary)],
+  );
+  await run(
+    `insert into history_base (account_id, revision, valid_from) values ($1, 0, $2)
+     on conflict (account_id) do update set valid_from = excluded.valid_from`,
+    [account, revision],
+  );
 }
 
 async function sealTable(
