@@ -1,24 +1,10 @@
 import { type AnyField, entriesOf, type Fields } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Registry } from '../model/registry.ts';
+import { table } from './readme.ts';
 
-const begin = '<!-- generated:kinds -->';
-const end = '<!-- /generated:kinds -->';
-const note = '<!-- Written by `npm run gen` from src/kinds; do not edit. -->';
-
-/** The README with a fresh kind table between its markers. A README without them is refused: the table would be lost. */
-export function withKindTable(readme: string, registry: Registry): string {
-  const from = readme.indexOf(begin);
-  const to = readme.indexOf(end);
-  if (from < 0 || to < from)
-    throw new Error(`README.md has no place for the kind table; add the lines ${begin} and ${end}`);
-  return `${readme.slice(0, from + begin.length)}\n${note}\n\n${kindTable(registry)}\n${readme.slice(to)}`;
-}
-
-/** A README that holds nothing but the place of the table. */
-export const emptyReadme = `# Heddle\n\n${begin}\n${end}\n`;
-
-function kindTable(registry: Registry): string {
+/** The kinds: what each is, where it is served, and what its documents may leave out. */
+export function kindTable(registry: Registry): string {
   const rows = registry.kinds.map((kind) => [
     `\`${kind.name}\``,
     kind.doc,
@@ -26,15 +12,7 @@ function kindTable(registry: Registry): string {
     documentsOf(kind),
     defaultsOf(kind),
   ]);
-  const head = ['Kind', 'What it is', 'Endpoints', 'Documents', 'A document may leave out'];
-  return [head, head.map(() => '---'), ...rows]
-    .map((cells) => `| ${cells.map(cellText).join(' | ')} |`)
-    .join('\n')
-    .concat('\n');
-}
-
-function cellText(cell: string): string {
-  return cell.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  return table(['Kind', 'What it is', 'Endpoints', 'Documents', 'A document may leave out'], rows);
 }
 
 function endpointsOf(kind: Kind): string {

@@ -6,7 +6,9 @@ import { chartFiles } from './charts.ts';
 import { crdFiles } from './crds.ts';
 import { exampleFiles } from './examples.ts';
 import { type Files, findStale, readText, writeFiles } from './files.ts';
-import { emptyReadme, withKindTable } from './kind-table.ts';
+import { kindTable } from './kind-table.ts';
+import { commandTable, metricTable, roleTable, settingTable } from './program-tables.ts';
+import { emptyReadme, type Section, withSections } from './readme.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
@@ -18,14 +20,21 @@ else for (const path of writeFiles(root, generate())) console.log(`wrote ${path}
 function generate(): Files {
   const registry = createRegistry(Object.values(kinds));
   const { version } = JSON.parse(readText(root, 'package.json') ?? '{}') as { readonly version: string };
-  const readme = withKindTable(readText(root, 'README.md') ?? emptyReadme, registry);
+  const sections: readonly Section[] = [
+    { name: 'kinds', from: 'src/kinds', text: kindTable(registry) },
+    { name: 'commands', from: 'src/cli', text: commandTable() },
+    { name: 'settings', from: 'src/config.ts', text: settingTable() },
+    { name: 'metrics', from: 'src/api/metrics.ts', text: metricTable() },
+    { name: 'roles', from: 'src/model/roles.ts', text: roleTable() },
+  ];
+  const readme = withSections(readText(root, 'README.md') ?? emptyReadme(sections), sections);
   const charts = chartFiles(registry, version, (path) => readText(root, path));
   return new Map([...crdFiles(registry), ...exampleFiles(registry), ...charts, ['README.md', readme]]);
 }
 
 function check(files: Files): void {
   const stale = findStale(root, files);
-  for (const path of stale) console.error(`${path} is not what src/kinds says`);
+  for (const path of stale) console.error(`${path} is not what the declarations say`);
   if (stale.length === 0) return;
   console.error('Run `npm run gen` and commit what it writes.');
   process.exitCode = 1;

@@ -96,7 +96,7 @@ describe('npm run gen', () => {
     edit();
     expect(gen(copy, '--check')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining(`${path} is not what src/kinds says\n`),
+      stderr: expect.stringContaining(`${path} is not what the declarations say\n`),
     });
     expect(gen(copy)).toMatchObject({ status: 0, stdout: `wrote ${path}\n` });
     expect(gen(copy, '--check')).toMatchObject({ status: 0 });
