@@ -80,5 +80,7 @@ function positionalFault(command: Command, positionals: readonly string[]): stri
       ? undefined
       : `\`${positionals[0]}\` is one word too many: the command takes no arguments`;
   }
-  return positionals.length === 0 ? `${argument.placeholder} is missing: ${argument.doc}` : undefined;
+  const { placeholder, doc, least = 1, most = positionals.length } = argument;
+  if (positionals.length < least) return `${placeholder} is missing: ${doc}`;
+  return positionals.length <= most ? undefined : `\`${positionals[most]}\` is one word too many; write ${placeholder}`;
 }

@@ -25,7 +25,9 @@ export interface Answer {
 /** Calls a server. Only failures to reach it are exceptions here; see `accept` for refusals. */
 export interface Client {
   get(path: string): Promise<Answer>;
-  post(path: string, body: object): Promise<Answer>;
+  post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** The JSON that a path answers with. Refusals are exceptions. */
+  read(path: string): Promise<unknown>;
 }
 
 /** Settings that say which server to talk to, and as whom. */
@@ -40,13 +42,29 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
     );
   }
   const headers = { authorization: `Token ${token}`, accept: 'application/json, text/yaml' };
+  const get = (path: string) => send(config.server, path, { headers });
   return {
-    get: (path) => send(config.server, path, { headers }),
-    post: (path, body) => {
-      const json = { ...headers, 'content-type': 'application/json' };
+    get,
+    post: (path, body, more = {}) => {
+      const json = { ...headers, ...more, 'content-type': 'application/json' };
       return send(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
     },
+    read: async (path) => accept(await get(path)).body,
   };
+}
+
+/** A list that is a member of an answer. */
+export function listIn(body: unknown, member: string, what: string): readonly unknown[] {
+  const list = isObject(body) ? body[member] : undefined;
+  if (Array.isArray(list)) return list;
+  throw unreadable(what);
+}
+
+/** The failure of an answer that is not what the interface says. */
+export function unreadable(what: string): Internal {
+  return new Internal(
+    `The server answered with ${what} that this program cannot read; use the heddle that belongs to the server.`,
+  );
 }
 
 /** The answer when it is a success; what the server refused becomes the exception with its exit code. */

@@ -23,6 +23,16 @@ export interface Invocation<K extends keyof Config = keyof Config> {
   readonly terminal: Terminal;
 }
 
+/** The words of a command line that are no flags. */
+export interface Argument {
+  readonly placeholder: string;
+  readonly doc: string;
+  /** How many there are at least; one unless said otherwise. */
+  readonly least?: number;
+  /** How many there are at most; any number unless said otherwise. */
+  readonly most?: number;
+}
+
 /** A command as its file declares it: the help text and the checks of the command line are made from this. */
 export interface Command<K extends keyof Config = keyof Config> {
   /** Words after `heddle`, such as `token new`. */
@@ -30,8 +40,8 @@ export interface Command<K extends keyof Config = keyof Config> {
   readonly summary: string;
   /** Shown below the summary. */
   readonly details?: string;
-  /** What comes after the flags; absent: nothing. At least one is needed. */
-  readonly argument?: { readonly placeholder: string; readonly doc: string };
+  /** What comes after the flags; absent: nothing. */
+  readonly argument?: Argument;
   readonly flags: Flags;
   /** Settings that the command reads from flags and the environment. */
   readonly settings: readonly K[];

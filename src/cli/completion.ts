@@ -10,7 +10,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: 'completion',
     summary: 'Print the script by which a shell completes commands and flags.',
-    argument: { placeholder: 'SHELL', doc: 'one of bash, zsh, fish' },
+    argument: { placeholder: 'SHELL', doc: 'one of bash, zsh, fish', most: 1 },
     flags: {},
     settings: [],
     examples: [

@@ -12,7 +12,7 @@ export const explainField = defineCommand({
   name: 'explain',
   summary: 'Print the documentation of a kind or of one of its fields.',
   details: 'Works offline. Fields are named as in documents, with a dot between them.',
-  argument: { placeholder: 'KIND[.FIELD]', doc: 'a kind, or a field of it such as Policy.rules.ports' },
+  argument: { placeholder: 'KIND[.FIELD]', doc: 'a kind, or a field of it such as Policy.rules.ports', most: 1 },
   flags: jsonFlag,
   settings: [],
   examples: [

@@ -1,7 +1,9 @@
 import { accept, clientSettings, connect } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
+import { queryOf } from './flags.ts';
 import { withProgress } from './progress.ts';
+import { requireSource } from './source-names.ts';
 
 export const exportDocuments = defineCommand({
   name: 'export',
@@ -9,21 +11,25 @@ export const exportDocuments = defineCommand({
   details: 'Planning what was exported changes nothing.',
   flags: {
     kind: { placeholder: 'KIND', doc: 'Only documents of this kind.' },
+    source: { placeholder: 'NAME', doc: 'Only what this source states.' },
+    revision: { placeholder: 'N', doc: 'The account as it was after this revision; `heddle history` lists them.' },
     'mark-adopt': { doc: 'Let every document name its object by id, so that any source can take all of them over.' },
   },
   settings: clientSettings,
   examples: [
     ['heddle export > account.yaml', 'Write everything to a file'],
     ['heddle export --kind Policy', 'Show the policies'],
+    ['heddle export --mark-adopt > config/all.yaml', 'Bring an account that was made by hand into Git'],
   ],
   async run({ flags, config, terminal }) {
-    const query = new URLSearchParams({ format: 'yaml' });
-    const { kind } = flags;
-    if (typeof kind === 'string') query.set('kind', kind);
+    const query = queryOf(flags, ['kind', 'source', 'revision']);
+    query.set('format', 'yaml');
     if (flags['mark-adopt'] === true) query.set('markAdopt', 'true');
     const client = await connect(config);
     const answer = await withProgress(terminal, 'exporting', () => client.get(`/api/config/export?${query}`));
-    terminal.out(accept(answer).text);
+    const { text } = accept(answer);
+    if (text === '' && typeof flags['source'] === 'string') await requireSource(client, flags['source']);
+    terminal.out(text);
     return exit.ok;
   },
 });

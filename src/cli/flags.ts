@@ -1,5 +1,5 @@
 import { settings } from '../config.ts';
-import type { Command, Flag, Flags } from './command.ts';
+import type { Command, Flag, Flags, Invocation } from './command.ts';
 
 /** The flag of `--json`. */
 export const jsonFlag: Flags = {
@@ -38,4 +38,14 @@ export function flagsOf(command: Command): Flags {
     return [[flag, { placeholder, doc, ...options }]];
   });
   return { ...command.flags, ...Object.fromEntries(ofSettings) };
+}
+
+/** A query of the flags that were given, each under its own name. */
+export function queryOf(flags: Invocation['flags'], names: readonly string[]): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of names) {
+    const value = flags[name];
+    if (typeof value === 'string') query.set(name, value);
+  }
+  return query;
 }

@@ -1,6 +1,5 @@
 import { isObject } from '../lib/json.ts';
-import { Internal } from '../model/errors.ts';
-import { accept, clientSettings, connect } from './client.ts';
+import { accept, clientSettings, connect, unreadable } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { writeJson } from './failure.ts';
@@ -19,16 +18,11 @@ export const outputs = defineCommand({
   name: 'outputs',
   summary: 'Read the values that the server made up for a plan that it applied, such as setup keys; once.',
   details: 'The log line of a source that made some names the plan. After they were read nobody can read them again.',
-  argument: { placeholder: 'PLAN_ID', doc: 'the id of the applied plan' },
+  argument: { placeholder: 'PLAN_ID', doc: 'the id of the applied plan', most: 1 },
   flags: jsonFlag,
   settings: clientSettings,
   examples: [['heddle outputs d1ns4cafcndc00000000 --json', 'Hand new setup keys to a program']],
-  async run({ flags, positionals, config, terminal }) {
-    const [id = '', ...others] = positionals;
-    if (others.length > 0) {
-      terminal.note(`${terminal.notePaint('error', 'error:')} \`heddle outputs\` takes one plan at a time.\n`);
-      return exit.error;
-    }
+  async run({ flags, positionals: [id = ''], config, terminal }) {
     const client = await connect(config);
     const { body } = accept(await client.get(`/api/config/plans/${encodeURIComponent(id)}/outputs`));
     const found = outputsIn(body);
@@ -44,7 +38,7 @@ export function outputsIn(body: unknown): readonly Output[] {
   return items.map((item) => {
     if (isObject(item) && ['kind', 'key', 'field', 'value'].every((name) => typeof item[name] === 'string'))
       return item as unknown as Output;
-    throw new Internal('The server answered with values that this program cannot read; use the heddle of the server.');
+    throw unreadable('values');
   });
 }
 

@@ -1,9 +1,8 @@
 import { isObject } from '../lib/json.ts';
 import type { SourceFile } from '../model/document.ts';
-import { Internal } from '../model/errors.ts';
 import type { PushedValues } from '../model/values.ts';
 import type { PlanView } from '../plan/view.ts';
-import { type Answer, accept, type Client } from './client.ts';
+import { type Answer, accept, type Client, unreadable } from './client.ts';
 import type { Invocation } from './command.ts';
 import { exit, worstOf } from './exit.ts';
 import { type Output, outputsIn } from './outputs.ts';
@@ -94,7 +93,5 @@ function planOf(body: unknown): StoredPlan {
     // The format says what it holds: within one major number members are only added.
     return body as unknown as StoredPlan;
   }
-  throw new Internal(
-    'The server answered with a plan that this program cannot read; use the heddle that belongs to the server.',
-  );
+  throw unreadable('a plan');
 }

@@ -3,6 +3,7 @@ import { apply } from './apply.ts';
 import { guessHint, parseArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { completionCommand } from './completion.ts';
+import { drift } from './drift.ts';
 import { exit } from './exit.ts';
 import { explainField } from './explain.ts';
 import { exportDocuments } from './export.ts';
@@ -10,11 +11,13 @@ import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
 import { health } from './health.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
+import { importObject } from './import.ts';
 import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
 import { schema } from './schema.ts';
 import { secretsKey, secretsRotate } from './secrets.ts';
 import { type StartServer, serveCommand } from './serve.ts';
+import { sources } from './sources.ts';
 import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
@@ -37,7 +40,10 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     apply,
     outputs,
     exportDocuments,
+    importObject,
+    drift,
     status,
+    sources,
     health,
     explainField,
     schema,

@@ -1,5 +1,7 @@
 import { isObject } from '../lib/json.ts';
+import { cell } from './cell.ts';
 import { type Paint, printable } from './paint.ts';
+import { renderSourceTable } from './render-sources.ts';
 
 type Members = { readonly [member: string]: unknown };
 
@@ -19,50 +21,7 @@ export function renderStatus(status: Members, server: string, paint: Paint): str
   return [
     ...facts.map(([name, text]) => `${paint('faint', name.padEnd(8))}  ${text}`),
     '',
-    ...sourceLines(sources, paint),
+    ...renderSourceTable(sources, paint),
     '',
   ].join('\n');
-}
-
-const headings = ['SOURCE', 'TYPE', 'STATE', 'OBJECTS', 'REVISION', 'APPLIED'];
-
-function sourceLines(sources: readonly Members[], paint: Paint): readonly string[] {
-  if (sources.length === 0) return ['No sources. `heddle serve --source DIR` watches one, `heddle apply` pushes one.'];
-  const rows = sources.map((source) => {
-    const state = stateOf(source);
-    return [
-      source['id'],
-      source['type'],
-      state['state'],
-      source['objects'],
-      state['lastAppliedRevision'],
-      state['lastAppliedAt'],
-    ].map(cell);
-  });
-  const widths = headings.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, at) => text.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return [
-    paint('strong', line(headings)),
-    ...rows.flatMap((row, at) => {
-      const { message, state } = stateOf(sources[at] ?? {});
-      const style = state === 'applied' ? 'faint' : 'warning';
-      return [
-        line(row),
-        ...(typeof message === 'string' && message !== '' ? [`    ${paint(style, printable(message))}`] : []),
-      ];
-    }),
-  ];
-}
-
-function stateOf(source: Members): Members {
-  return isObject(source['status']) ? source['status'] : {};
-}
-
-function cell(value: unknown): string {
-  if (value === undefined || value === null || value === '') return '-';
-  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

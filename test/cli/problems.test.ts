@@ -55,9 +55,9 @@ database  embedded
 account   acc, revision 7
 objects   2 Group, 1 Policy
 
-SOURCE  TYPE       STATE    OBJECTS  REVISION  APPLIED
-team    directory  applied  3        7         2026-01-02T03:04:05Z
-cli     push       invalid  0        -         -
+SOURCE  TYPE       READY  REASON   OBJECTS  REVISION  APPLIED
+team    directory  -      applied  3        7         2026-01-02T03:04:05Z
+cli     push       -      invalid  0        -         -
     a.yaml:1: wrong
 `);
 });

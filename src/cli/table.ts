@@ -1,0 +1,24 @@
+import type { Paint } from './paint.ts';
+
+/** A row of a table, and what is said below it. */
+export interface TableRow {
+  readonly cells: readonly string[];
+  /** Lines below the row, indented. */
+  readonly below?: readonly string[];
+}
+
+/** Columns as wide as their widest cell, below headings. */
+export function renderTable(headings: readonly string[], rows: readonly TableRow[], paint: Paint): readonly string[] {
+  const widths = headings.map((heading, at) =>
+    Math.max(heading.length, ...rows.map(({ cells }) => cells[at]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [
+    paint('strong', line(headings)),
+    ...rows.flatMap(({ cells, below = [] }) => [line(cells), ...below.map((text) => `    ${text}`)]),
+  ];
+}
