@@ -2,9 +2,9 @@ import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { entryIdsOf } from '../model/entry-ids.ts';
 import { entriesOf } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
-import type { Declaration, StoredObject } from '../model/object.ts';
+import type { Declaration, Override, StoredObject } from '../model/object.ts';
 import { keyedEntries } from '../model/units.ts';
-import { overridesMember, statedOverrides } from './overrides.ts';
+import { isLive, overridesMember, statedOverrides } from './overrides.ts';
 import { concerns, type RollbackScope } from './rollback-scope.ts';
 
 /** The object with what it had beside its spec. What sources out of scope own or name stays as it is. */
@@ -30,10 +30,21 @@ export function withEnvelope(
     spec,
     derived: derivedBack(kind, was, is, spec),
     protected: isTheirs ? is.protected : was.protected,
-    ...overridesMember(statedOverrides(kind.spec, is, declared)),
+    ...overridesMember(overridesBack(kind, is, declared, now)),
     declared,
     updatedAt: equalJson(spec, is.spec) ? is.updatedAt : now,
   };
+}
+
+/** What somebody holds stays held, also when nobody states it any more: its value stays too, until the override ends. */
+function overridesBack(
+  { spec: fields }: Kind,
+  is: StoredObject,
+  declared: readonly Declaration[],
+  now: string,
+): readonly Override[] {
+  const stated = statedOverrides(fields, is, declared);
+  return (is.overrides ?? []).filter((override) => isLive(override, now) || stated.includes(override));
 }
 
 /** Entries that come back have the ids that they had, and what the server chose comes back with the choice. */

@@ -94,12 +94,13 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   }
   const stated =
     parent.id === undefined ? canonical.spec : { ...canonical.spec, [desired.kind.parent?.field ?? '']: parent.id };
-  if (existing === undefined)
-    return {
-      edit: { after: createObject(input, target, stated, parent.id), place: desired.place },
-      problems: [],
-      warnings,
-    };
+  if (existing === undefined) {
+    const after = createObject(input, target, stated, parent.id);
+    const contested = contestNew(input, desired, after, stated);
+    return contested === undefined
+      ? { edit: { after, place: desired.place }, problems: [], warnings }
+      : { ...contested, warnings };
+  }
   const updated = updateObject(input, target, names, existing, stated);
   return { ...updated, warnings: [...warnings, ...updated.warnings] };
 }
@@ -110,6 +111,20 @@ function waitingFor(fault: Fault): Fault {
     code: 'reference_pending',
     message: `${fault.message}; it is applied when that object is there`,
   };
+}
+
+/** What another source wants a new object to be and could not have, `undefined` when nobody does. */
+function contestNew(
+  input: Planning,
+  desired: Desired,
+  after: StoredObject,
+  stated: JsonObject,
+): Pick<Edited, 'problems' | 'wants'> | undefined {
+  const how = statingOf(input, desired);
+  if (how.wanted.length === 0) return undefined;
+  const { conflicts, wants } = stateOnObject(how, desired, { ...after, declared: [] }, stated);
+  if (conflicts.length === 0) return undefined;
+  return { problems: conflicts.map((conflict) => problemOf(desired, sayConflict(input.snapshot, conflict))), wants };
 }
 
 function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem {

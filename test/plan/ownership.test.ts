@@ -239,6 +239,17 @@ describe('what two sources want', () => {
     }
   });
 
+  it('E45 holds for an object that is gone, until the two agree on what to make', () => {
+    const gone = applyOn(state, 'a', [], { allowEmpty: true });
+    const wanted = wantedOf(refused, 'b');
+    expect(refusals(planOn(gone, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }))).toEqual([
+      'unit_conflict Policy/p /spec/enabled',
+    ]);
+    expect(linesOf(planOn(gone, 'c', [policy({ enabled: true }, 'c.yaml')], { wanted }), gone)).toEqual([
+      'create Policy/p',
+    ]);
+  });
+
   it('E45 is not looked at while the source that wants it is suspended, or by a source that forces', () => {
     const wanted = wantedOf(refused, 'b');
     expect(refusals(planOn(withModes(state, { b: { suspended: true } }), 'a', [off], { wanted }))).toEqual([]);

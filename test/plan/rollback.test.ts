@@ -11,6 +11,7 @@ import { planStep, steps } from './sequences.ts';
 import {
   allow,
   applyOn,
+  breakGlass,
   createOn,
   deleteOn,
   document,
@@ -193,6 +194,24 @@ describe('a rollback', () => {
     const outcome = rollBack(present, past);
     expect(linesOf(outcome, present)).toEqual([]);
     expect(warningsOf(outcome)).toEqual(['unit_overridden devs']);
+  });
+
+  it('leaves it also when nobody stated the unit then, and does so once', () => {
+    const past = applyOn(office, 'team', [allow('p', ['All'], ['All'])]);
+    const stating = applyOn(past, 'team', [allow('p', ['All'], ['All'], { enabled: true })]);
+    const off = replaceOn(
+      stating,
+      'Policy',
+      objectOf(stating, 'Policy', 'p').id,
+      { enabled: false },
+      { breakGlass: breakGlass('14:00') },
+    );
+    const present = planned(off).next;
+    const outcome = rollBack(present, past);
+    expect(linesOf(outcome, present)).toEqual(['restate Policy/p']);
+    const { next } = planned(outcome);
+    expect(objectOf(next, 'Policy', 'p').overrides?.map(({ path }) => path)).toEqual(['enabled']);
+    expect(linesOf(rollBack(next, past), next)).toEqual([]);
   });
 
   it('of one source leaves the others alone, and is refused where another states something else', () => {

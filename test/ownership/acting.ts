@@ -1,0 +1,227 @@
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { plainSettings } from '../../src/model/source-settings.ts';
+import { unitsOf } from '../../src/model/units.ts';
+import { createValidator } from '../../src/model/validate.ts';
+import type { BreakGlass } from '../../src/plan/break-glass.ts';
+import type { Wanted } from '../../src/plan/contested.ts';
+import { planDetach } from '../../src/plan/detach.ts';
+import { planDocuments } from '../../src/plan/documents.ts';
+import { planExpiry } from '../../src/plan/expiry.ts';
+import { finishPlan } from '../../src/plan/finish.ts';
+import type { Outcome } from '../../src/plan/plan.ts';
+import { planCreate, planDelete, planReplace } from '../../src/plan/requests.ts';
+import { planRollback } from '../../src/plan/rollback.ts';
+import { worldRegistry } from './kinds.ts';
+import type { How, Said, Value, World } from './model.ts';
+
+const validator = createValidator(worldRegistry);
+const thingKind = worldRegistry.get('Thing');
+const { spec: fields } = thingKind;
+
+const people = ['p1', 'p2', 'p3'];
+
+/** A moment as a number of minutes. */
+export function timeAt(minutes: number): string {
+  return new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString();
+}
+
+/** An account with three persons and sources that are applied in these manners. */
+export function newAccount(modes: ReadonlyMap<string, How['mode']>): Snapshot {
+  const persons = people.map((id) => stored('Person', id, { name: id }));
+  const settings = new Map([...modes].map(([source, conflictMode]) => [source, { ...plainSettings, conflictMode }]));
+  return emptySnapshot(worldRegistry, 'acc').with({ put: persons, remove: [] }).withSettings(settings);
+}
+
+function stored(kind: string, id: string, spec: JsonObject): StoredObject {
+  const at = timeAt(0);
+  return {
+    ...{ id, kind, key: id, name: id, spec, derived: {}, protected: false, declared: [] },
+    ...{ createdRevision: 0, updatedRevision: 0, createdAt: at, updatedAt: at },
+  };
+}
+
+/** The documents of what a source says. */
+export function documentsOf(said: ReadonlyMap<string, Said>): readonly Document[] {
+  return [...said].map(([key, { units, exclusive }], index) => ({
+    kind: 'Thing',
+    metadata: { name: key, ...(exclusive ? { annotations: { 'heddle.dev/membership': 'exclusive' } } : {}) },
+    spec: { ...(exclusive ? { crew: [] } : {}), ...specOf(units) },
+    place: { file: 'things.yaml', line: index + 1, index, pointer: '' },
+  }));
+}
+
+/** A spec, in a document or a body, that says these units. */
+function specOf(units: ReadonlyMap<string, Value>): JsonObject {
+  const spec: Record<string, Json> = {};
+  for (const [path, value] of units) {
+    const [name = '', element = ''] = path.split(/[[\]]/);
+    const list = (spec[name] ?? []) as readonly Json[];
+    if (element === '') spec[name] = value;
+    else spec[name] = [...list, name === 'steps' ? { name: element, at: value } : element];
+  }
+  return spec;
+}
+
+function idsOn(state: Snapshot): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${state.revision}-${count}`;
+  };
+}
+
+/** What a plan of documents is made with. */
+export interface Wish {
+  readonly force: boolean;
+  readonly now: number;
+  readonly wanted: readonly Wanted[];
+}
+
+export function applyTo(
+  snapshot: Snapshot,
+  source: string,
+  documents: readonly Document[],
+  { force, now, wanted }: Wish,
+): Outcome {
+  return finished(
+    planDocuments({
+      ...{ snapshot, validator, source, documents, force, wanted },
+      ...{ prune: true, allowEmpty: true, now: timeAt(now), newId: idsOn(snapshot) },
+    }),
+  );
+}
+
+const caller = (snapshot: Snapshot, now: number) => ({
+  ...{ snapshot, validator, strict: false, now: timeAt(now), newId: idsOn(snapshot) },
+});
+
+export function replaceIn(
+  snapshot: Snapshot,
+  id: string,
+  units: ReadonlyMap<string, Value>,
+  now: number,
+  end?: number,
+): Outcome {
+  const before = snapshot.get(id);
+  if (before === undefined) throw new Error(`there is no ${id}`);
+  const breakGlass: BreakGlass | undefined =
+    end === undefined ? undefined : { by: { id: 'u', name: 'u' }, reason: 'r', since: timeAt(now), until: timeAt(end) };
+  const context = { ...caller(snapshot, now), ...(breakGlass === undefined ? {} : { breakGlass }) };
+  return planReplace(context, thingKind, before, { name: before.name, ...specOf(units) });
+}
+
+export function createIn(snapshot: Snapshot, name: string, units: ReadonlyMap<string, Value>, now: number): Outcome {
+  return planCreate(caller(snapshot, now), thingKind, { name, ...specOf(units) });
+}
+
+export function deleteIn(snapshot: Snapshot, id: string, now: number): Outcome {
+  const before = snapshot.get(id);
+  if (before === undefined) throw new Error(`there is no ${id}`);
+  return planDelete(caller(snapshot, now), thingKind, before);
+}
+
+export function expireIn(snapshot: Snapshot, now: number): Outcome {
+  return planExpiry({ snapshot, now: timeAt(now), newId: idsOn(snapshot) });
+}
+
+export function detachIn(snapshot: Snapshot, source: string): Outcome {
+  return planDetach({ snapshot, source, newId: idsOn(snapshot) });
+}
+
+/** A person joins, the way enrolment will let them. */
+export function enrolIn(snapshot: Snapshot, id: string, person: string): Outcome {
+  const before = snapshot.get(id);
+  if (before === undefined) throw new Error(`there is no ${id}`);
+  const crew = before.spec['crew'] as Readonly<Record<string, readonly string[]>>;
+  const origins = [...new Set([...(crew[person] ?? []), 'enrolment'])].sort();
+  const spec = { ...before.spec, crew: Object.fromEntries(Object.entries({ ...crew, [person]: origins }).sort()) };
+  const edits = [{ before, after: { ...before, spec } }];
+  return finishPlan({ snapshot, edits, newId: idsOn(snapshot), locate: (_, { code, message }) => ({ code, message }) });
+}
+
+/** Everything goes back to a former state, as far as a rollback reaches. */
+export function rollBackIn(snapshot: Snapshot, past: Snapshot, now: number): Outcome {
+  return finished(planRollback({ snapshot, past, scope: 'all', now: timeAt(now), newId: idsOn(snapshot) }));
+}
+
+function finished<Result>(work: Generator<undefined, Result>): Result {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The thing of a name, whoever made it. */
+export function thingIn(snapshot: Snapshot, name: string): StoredObject | undefined {
+  return snapshot.lookUp('Thing', 'name', name)[0];
+}
+
+/** What a model would know of a state. */
+export function worldOf(snapshot: Snapshot): World {
+  return new Map(
+    [...snapshot.ofKind('Thing')].sort(byName).map(({ name, key, owner, spec, declared, overrides = [] }) => [
+      name,
+      {
+        ...{ units: unitsIn(spec, false), owner, keyed: key !== undefined },
+        declared: new Map(
+          declared.map(({ source, stated, exclusive = false }) => [
+            source,
+            { units: unitsIn(stated, true), exclusive },
+          ]),
+        ),
+        held: new Map(overrides.map(({ path, until }) => [path, (Date.parse(until) - Date.parse(timeAt(0))) / 60_000])),
+      },
+    ]),
+  );
+}
+
+function byName(a: StoredObject, b: StoredObject): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** A state as lines that the lines of a model can be compared with. */
+export function linesOfState(snapshot: Snapshot): string {
+  return [...snapshot.ofKind('Thing')]
+    .sort(byName)
+    .map(({ name, key, owner, spec, declared, overrides = [] }) => {
+      const said = declared.map(
+        ({ source, stated, exclusive }) => `${source}${exclusive === true ? '!' : ''}(${flat(stated, true)})`,
+      );
+      const held = overrides.map(({ path, until }) => `${path}<${until}`);
+      return lineOf(name, key !== undefined, owner, flat(spec, false), said, held);
+    })
+    .join('\n');
+}
+
+/** One line about a thing. */
+export function lineOf(
+  name: string,
+  keyed: boolean,
+  owner: string | undefined,
+  units: string,
+  said: readonly string[],
+  held: readonly string[],
+): string {
+  return `${name} ${keyed ? 'keyed' : 'free'} of ${owner ?? 'nobody'}: ${units} | ${[...said].sort().join(' ')} | ${[...held].sort().join(' ')}`;
+}
+
+function flat(spec: JsonObject, isStated: boolean): string {
+  return [...unitsIn(spec, isStated)]
+    .map(([path, value]) => `${path}=${value}`)
+    .sort()
+    .join(' ');
+}
+
+function unitsIn(spec: JsonObject, isStated: boolean): Map<string, Value> {
+  const units = new Map<string, Value>();
+  for (const [path, value] of unitsOf(fields, spec)) {
+    if (path === 'name') continue;
+    if (path.startsWith('crew[')) units.set(path, isStated || String(value));
+    // The kind has no other values than these.
+    else units.set(path, path.startsWith('steps[') ? Number((value as JsonObject)['at']) : (value as Value));
+  }
+  return units;
+}

@@ -1,0 +1,37 @@
+import { boolean, integer, keyed, members, setOf, string } from '../../src/model/field.ts';
+import { defineKind } from '../../src/model/kind.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+
+/** A kind with a unit of every sort: values, one that restricts, elements of a set, entries, members. */
+const thing = defineKind({
+  name: 'Thing',
+  doc: 'A thing.',
+  module: 'test',
+  document: { allowed: true },
+  spec: {
+    name: string({ doc: 'Name.', required: true }),
+    note: string({ doc: 'Note.', default: '' }),
+    level: integer({ doc: 'Level.', default: 0 }),
+    cut: boolean({ doc: 'Whether it is cut off.', default: false, failsafe: true }),
+    tags: setOf(string({ doc: 'Tag.' }), { doc: 'Tags.' }),
+    steps: keyed(
+      { name: string({ doc: 'Name.', required: true }), at: integer({ doc: 'When.', default: 0 }) },
+      { doc: 'Steps.', key: 'name' },
+    ),
+    crew: members('Person', { doc: 'Crew.' }),
+  },
+  example: {},
+});
+
+const person = defineKind({
+  name: 'Person',
+  doc: 'A person.',
+  module: 'test',
+  document: { allowed: true, creates: false },
+  pending: true,
+  spec: { name: string({ doc: 'Name.', required: true }) },
+  example: {},
+});
+
+/** The kinds of the world that sources and callers share. */
+export const worldRegistry = createRegistry([thing, person]);

@@ -1,0 +1,249 @@
+import { canonicalJson, type Json } from '../../src/lib/json.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Wanted } from '../../src/plan/contested.ts';
+import { isEmptyPlan, type Outcome, type Plan } from '../../src/plan/plan.ts';
+import { type ChangeRow, changeRows, replay } from '../../src/store/history.ts';
+import * as acting from './acting.ts';
+import * as model from './model.ts';
+import { type Act, keys, type Sequence, sources } from './sequence.ts';
+
+/** An account and its model, side by side. */
+interface Run {
+  readonly sequence: Sequence;
+  state: Snapshot;
+  world: model.World;
+  now: number;
+  /** What refused sources want, as plans said it. */
+  wanted: Wanted[];
+  /** The same, as the model knows it: source, then `key path`. */
+  readonly wishes: Map<string, model.Refused>;
+  /** What each source said last, and was applied or refused with. */
+  readonly latest: Map<string, ReadonlyMap<string, model.Said>>;
+  /** The states before each step, and what led on from them. */
+  readonly past: Snapshot[];
+  readonly plans: Plan[];
+}
+
+/** Does everything to an account and to the model, which have to agree after every act. Answers the account. */
+export function play(sequence: Sequence): Snapshot {
+  const run: Run = {
+    ...{ sequence, state: acting.newAccount(sequence.modes), world: new Map(), now: 0, wanted: [] },
+    ...{ wishes: new Map(), latest: new Map(), past: [], plans: [] },
+  };
+  const first = run.state;
+  for (const act of sequence.acts) {
+    perform(run, act);
+    agree(run, act);
+  }
+  settle(run);
+  replayed(run, first);
+  return run.state;
+}
+
+function perform(run: Run, act: Act): void {
+  if (act.does === 'apply') applyBoth(run, act.source, act.said, act.force);
+  else if (act.does === 'replace') replaceBoth(run, act);
+  else if (act.does === 'create') createBoth(run, act.key, act.units);
+  else if (act.does === 'delete') deleteBoth(run, act.key);
+  else if (act.does === 'enrol') enrolBoth(run, act.key, act.person);
+  else if (act.does === 'detach') detachBoth(run, act.source);
+  else if (act.does === 'rollback') rollBack(run, act.back);
+  else if (act.does === 'wait') {
+    run.now += act.minutes;
+    if (act.expire) expireBoth(run);
+  }
+}
+
+function applyBoth(run: Run, source: string, said: ReadonlyMap<string, model.Said>, force: boolean): void {
+  run.latest.set(source, said);
+  const documents = acting.documentsOf(said);
+  const { state, now, wanted } = run;
+  const outcome = acting.applyTo(state, source, documents, { force, now, wanted });
+  const refused = model.apply(run.world, source, said, howOf(run, source, force));
+  same(outcome.ok, refused === undefined, `whether ${source} is applied`);
+  run.wanted = wanted.filter((one) => one.source !== source);
+  run.wishes.delete(source);
+  if (!outcome.ok) {
+    if (outcome.wanted !== undefined) run.wanted.push({ source, ...outcome.wanted });
+    if (refused !== undefined) run.wishes.set(source, refused);
+    return;
+  }
+  step(run, outcome);
+  // What changed nothing the first time changes nothing the second time.
+  if (isEmptyPlan(outcome.plan)) return;
+  const again = acting.applyTo(run.state, source, documents, { force, now, wanted });
+  same(isQuiet(again), true, `that planning after applying ${source} is empty`);
+}
+
+function howOf({ sequence, wishes, now }: Run, source: string, force: boolean): model.How {
+  const wanted = new Map<string, model.Value[]>();
+  for (const [other, refused] of wishes) {
+    if (other === source) continue;
+    for (const [path, value] of refused) wanted.set(path, [...(wanted.get(path) ?? []), value]);
+  }
+  return { mode: sequence.modes.get(source) ?? 'guard', force, now, wanted };
+}
+
+function isQuiet(outcome: Outcome): boolean {
+  return outcome.ok && isEmptyPlan(outcome.plan);
+}
+
+function replaceBoth(run: Run, { key, change, glass }: Extract<Act, { readonly does: 'replace' }>): void {
+  const thing = run.world.get(key);
+  const object = acting.thingIn(run.state, key);
+  if (thing === undefined || object === undefined) return;
+  const units = new Map(thing.units);
+  for (const [path, value] of change) {
+    if (value === undefined) units.delete(path);
+    else units.set(path, value);
+  }
+  const { now } = run;
+  const outcome = acting.replaceIn(run.state, object.id, units, now, glass === undefined ? undefined : now + glass);
+  const until = glass === undefined ? undefined : { now, end: now + glass };
+  const isAllowed = model.replace(thing, change, run.sequence.modes, until);
+  same(outcome.ok, isAllowed, 'whether the change is allowed');
+  if (outcome.ok) step(run, outcome);
+}
+
+function createBoth(run: Run, key: string, change: ReadonlyMap<string, model.Value | undefined>): void {
+  if (run.world.has(key)) return;
+  const units = new Map([...change].flatMap(([path, value]) => (value === undefined ? [] : [[path, value] as const])));
+  const outcome = acting.createIn(run.state, key, units, run.now);
+  same(outcome.ok, true, 'that a thing is made');
+  if (outcome.ok) step(run, outcome);
+  run.world.set(key, model.made(units));
+}
+
+function deleteBoth(run: Run, key: string): void {
+  const thing = run.world.get(key);
+  const object = acting.thingIn(run.state, key);
+  if (thing === undefined || object === undefined) return;
+  const outcome = acting.deleteIn(run.state, object.id, run.now);
+  same(outcome.ok, model.mayDelete(thing, run.sequence.modes), 'whether the delete is allowed');
+  if (!outcome.ok) return;
+  step(run, outcome);
+  run.world.delete(key);
+}
+
+function enrolBoth(run: Run, key: string, person: string): void {
+  const object = acting.thingIn(run.state, key);
+  if (object === undefined) return;
+  const outcome = acting.enrolIn(run.state, object.id, person);
+  if (outcome.ok) step(run, outcome);
+  model.enrol(run.world.get(key) as model.Thing, person);
+}
+
+function expireBoth(run: Run): void {
+  const outcome = acting.expireIn(run.state, run.now);
+  same(outcome.ok, true, 'that overrides end');
+  if (outcome.ok) step(run, outcome);
+  model.expire(run.world, run.now);
+  same(isQuiet(acting.expireIn(run.state, run.now)), true, 'that overrides end once');
+}
+
+function detachBoth(run: Run, source: string): void {
+  const outcome = acting.detachIn(run.state, source);
+  same(outcome.ok, true, 'that a source is detached');
+  if (outcome.ok) step(run, outcome);
+  model.detach(run.world, source);
+  run.wanted = run.wanted.filter((one) => one.source !== source);
+  run.wishes.delete(source);
+  run.latest.delete(source);
+}
+
+/**
+ * What a rollback restores is not for this model, which takes it as it is: whatever follows is told from there. No
+ * restriction is undone, and what somebody holds is held.
+ */
+function rollBack(run: Run, back: number): void {
+  const past = run.past.at(-1 - back);
+  if (past === undefined) return;
+  const outcome = acting.rollBackIn(run.state, past, run.now);
+  if (!outcome.ok) return;
+  const before = run.world;
+  const { sequence, state } = run;
+  step(run, outcome);
+  run.state = run.state.withSettings(state.settings());
+  run.world = acting.worldOf(run.state);
+  for (const [key, { units, held }] of before) {
+    const after = run.world.get(key);
+    // An object that comes back in the place of another one is none of the other's.
+    if (after === undefined || acting.thingIn(state, key)?.id !== acting.thingIn(run.state, key)?.id) continue;
+    same(units.get('cut') === true && after.units.get('cut') !== true, false, `a restriction of ${key} is undone`);
+    for (const [path, until] of held)
+      if (until > run.now) same(String(units.get(path)), String(after.units.get(path)), `${path}, which is held`);
+  }
+  const again = acting.rollBackIn(run.state, past, run.now);
+  same(isQuiet(again), true, `that a rollback is done once (${sequence.acts.length} acts)`);
+}
+
+/** The account as a plan leaves it, with the plan for its history. */
+function step(run: Run, { plan, next }: Extract<Outcome, { readonly ok: true }>): void {
+  run.past.push(run.state);
+  run.plans.push(plan);
+  run.state = next;
+}
+
+/** Values, ownership, origins and overrides are those of the model. */
+function agree({ state, world }: Run, act: Act): void {
+  const lines = keys.flatMap((key) => {
+    const thing = world.get(key);
+    return thing === undefined ? [] : [lineOfThing(key, thing)];
+  });
+  same(acting.linesOfState(state), lines.join('\n'), `the account after ${act.does}`);
+}
+
+function lineOfThing(key: string, { keyed, owner, units, declared, held }: model.Thing): string {
+  const flat = (all: model.Units) =>
+    [...all]
+      .map(([path, value]) => `${path}=${value}`)
+      .sort()
+      .join(' ');
+  const said = [...declared].map(([source, one]) => `${source}${one.exclusive ? '!' : ''}(${flat(one.units)})`);
+  const until = [...held].map(([path, end]) => `${path}<${acting.timeAt(end)}`);
+  return acting.lineOf(key, keyed, owner, flat(units), said, until);
+}
+
+/**
+ * All sources come again and again with what they said last. After a few rounds nothing moves any more: who is refused
+ * stays refused, and no two of them undo each other's work.
+ */
+function settle(run: Run): void {
+  for (let rounds = 0; rounds <= sources.length; rounds++) {
+    const { state, wanted } = run;
+    for (const source of sources) {
+      const said = run.latest.get(source);
+      if (said !== undefined) applyBoth(run, source, said, false);
+    }
+    if (run.state === state || acting.linesOfState(run.state) === acting.linesOfState(state)) {
+      if (sameWishes(run.wanted, wanted)) return;
+    }
+  }
+  throw new Error(`the sources do not come to rest: ${acting.linesOfState(run.state)}`);
+}
+
+function sameWishes(now: readonly Wanted[], before: readonly Wanted[]): boolean {
+  const text = (all: readonly Wanted[]) => JSON.stringify([...all].sort((a, b) => (a.source < b.source ? -1 : 1)));
+  return text(now) === text(before);
+}
+
+/** The history of the account leads from its beginning to where it is. */
+function replayed({ plans, state }: Run, first: Snapshot): void {
+  const actor = { type: 'system', id: 'sys', name: 'system' } as const;
+  const rows = plans.flatMap((plan) =>
+    changeRows({ revision: plan.base + 1, plan, actor, requestId: 'r', at: acting.timeAt(0), events: [] }),
+  );
+  const read = JSON.parse(JSON.stringify(rows)) as readonly ChangeRow[];
+  same(textOf(replay(first, read, state.revision)), textOf(state), 'what replaying its history gives');
+}
+
+/** Everything about the things of a state. */
+function textOf(state: Snapshot): string {
+  return canonicalJson([...state.ofKind('Thing')] as unknown as Json);
+}
+
+/** Compared without the help of the test runner, whose looks take longer than a plan. */
+function same(actual: string | boolean, expected: string | boolean, what: string): void {
+  if (actual === expected) return;
+  throw new Error(`account and model differ in ${what}:\naccount: ${actual}\nmodel:   ${expected}`);
+}
