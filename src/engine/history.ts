@@ -86,7 +86,7 @@ async function labelerOf(engine: Engine, state: Snapshot, rows: readonly History
 type Head = Awaited<ReturnType<typeof listRevisions>>[number];
 
 function headOf(row: Head): JsonObject {
-  const { rollback, ...counts } = row.summary;
+  const { rollback, restored, ...counts } = row.summary;
   return {
     revision: row.revision,
     created_at: row.created_at.toISOString(),
@@ -98,5 +98,6 @@ function headOf(row: Head): JsonObject {
     request: row.request_id,
     counts,
     ...(rollback === undefined ? {} : { rollback }),
+    ...(restored === undefined ? {} : { restored }),
   };
 }

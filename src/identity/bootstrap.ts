@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { ensureAccount, type FirstObject } from '../engine/bootstrap.ts';
 import type { Engine } from '../engine/engine.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
 import { countTokens, insertToken } from '../store/tokens.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 
@@ -34,7 +36,7 @@ export async function ensureMachineOwner(engine: Engine, options: OwnerOptions):
     return { account };
   }
   const state = await engine.snapshots.fresh(account);
-  const owner = state.ofKind('User').find((user) => user.spec['role'] === 'owner');
+  const owner = findOwner(state);
   if (owner === undefined) throw new Error(`the account ${account} has no owner`);
   const token = options.token ?? (await tokenFile(options));
   const now = engine.now();
@@ -55,6 +57,11 @@ export async function ensureMachineOwner(engine: Engine, options: OwnerOptions):
       `the machine owner uses the token from HEDDLE_BOOTSTRAP_TOKEN, valid until ${expiresAt.slice(0, 10)}`,
     );
   return { account };
+}
+
+/** The owner of an account, the first one made. */
+export function findOwner(state: Snapshot): StoredObject | undefined {
+  return state.ofKind('User').find((user) => user.spec['role'] === 'owner' && user.spec['is_blocked'] !== true);
 }
 
 /** The token file is written before its token is stored: a start that is killed in between finds it and goes on with it. */

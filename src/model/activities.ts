@@ -156,6 +156,7 @@ export const activities: Readonly<Record<string, string>> = {
   'config.drift.resolved': 'What differed is as a source states it again',
   'config.override.created': 'What a source states was overridden for a while',
   'config.override.expired': 'An override of what a source states ended',
+  'config.restored': 'Account restored from an archive',
   'config.rollback': 'Account rolled back to a former state',
   'config.source.stalled': 'A source waits for somebody to change something',
   'config.source.recovered': 'A source that waited goes on',

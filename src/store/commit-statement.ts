@@ -21,13 +21,13 @@ type Needed = Pick<Lease, 'name' | 'fence'>;
  */
 export function commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
-  rows: Readonly<Record<PartName, readonly JsonObject[]>>,
+  rows: Readonly<Partial<Record<PartName, readonly JsonObject[]>>>,
   leases: readonly Needed[] = [],
 ): { readonly text: string; readonly parameters: readonly unknown[] } {
   const parameters: unknown[] = [...head];
   const add: Add = (value) => `$${parameters.push(value)}`;
-  const present = partNames.filter((name) => rows[name].length > 0);
-  const clauses = present.map((name) => `${name} as (${parts[name](rows[name], add, present)})`);
+  const present = partNames.filter((name) => (rows[name]?.length ?? 0) > 0);
+  const clauses = present.map((name) => `${name} as (${parts[name](rows[name] ?? [], add, present)})`);
   const manner = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
   const fenced = leases.length > 0;
   const before = fenced ? [lostClause(leases, add), headClause(whileHeld)] : [headClause('')];

@@ -116,7 +116,7 @@ async function writeImages(
 }
 
 /** Writes images of objects into the base. */
-async function putBaseObjects(run: Run, account: string, objects: readonly StoredObject[]): Promise<void> {
+export async function putBaseObjects(run: Run, account: string, objects: readonly StoredObject[]): Promise<void> {
   const images = objects.map((object) => ({ id: object.id, image: object }));
   await run(
     `insert into base_objects (account_id, object_id, image)

@@ -85,7 +85,8 @@ async function sealTable(
   return written;
 }
 
-function resealed(vault: Vault, value: unknown): unknown {
+/** A value with all that is sealed in it sealed under the vault's current key. */
+export function resealed(vault: Vault, value: unknown): unknown {
   if (isSealed(value)) return vault.seal(vault.open(value));
   if (Array.isArray(value)) return value.map((item) => resealed(vault, item));
   if (typeof value !== 'object' || value === null) return value;

@@ -4,7 +4,9 @@ import { createScene, inTheirOrder, isCreation, isStream } from './example-scene
 import { testApi, token } from './setup.ts';
 
 /** Operations whose example cannot be sent yet, and why. */
-const leftOut: Readonly<Record<string, string>> = {};
+const leftOut: Readonly<Record<string, string>> = {
+  'POST /api/config/restore': 'wants an archive, and an account that was never used; see archives.test.ts',
+};
 
 /** The order in which the operations of one account get on with each other. */
 const phases: readonly ((of: Described, all: readonly Described[]) => boolean)[] = [

@@ -123,7 +123,7 @@ function errorFaults({ name, method, path, operation, answer }: Found): readonly
   ];
   const known = Object.keys(operation['responses'] as JsonObject);
   const isCached = known.includes('304') && answer.headers.includes('ETag');
-  const isStream = answer.content?.['text/event-stream'] !== undefined;
+  const isStream = ['text/event-stream', 'application/gzip'].some((type) => answer.content?.[type] !== undefined);
   return [
     ...needed.filter((status) => !known.includes(String(status))).map((status) => `the failure ${status}`),
     ...(method !== 'get' || isCached || isStream || readOnce.includes(name) ? [] : ['that it carries an ETag']),

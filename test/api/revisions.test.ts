@@ -86,10 +86,15 @@ describe('a revision', () => {
   });
 
   it('E114 never shows a secret, in what was stated neither', async () => {
-    await using api = await testApi('postgres', { valueFrom: () => 'hunter2' });
+    await using api = await testApi();
     const spec = { ...api.engine.registry.get('EdrVendorD').example, groups: ['All'] };
     const text = JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'EdrVendorD', metadata: { name: 'x' }, spec });
-    const made = await api.call('POST', '/api/config/apply', { source: 's', files: [{ path: 'a.json', text }] });
+    const values = { 'env:HEDDLE_VALUE_EDR_D_CLIENT': 'hunter2', 'env:HEDDLE_VALUE_EDR_D_SECRET': 'hunter2' };
+    const made = await api.call('POST', '/api/config/apply', {
+      source: 's',
+      files: [{ path: 'a.json', text }],
+      values,
+    });
     expect(made.status).toBe(200);
     const { body } = await api.call('GET', `/api/config/revisions/${await api.revision()}`);
     expect(JSON.stringify(body)).not.toMatch(/hunter2|sealed:/);

@@ -35,6 +35,14 @@ export function wholeNumber(name: string, text: string): number {
   throw new InvalidInput(`\`${name}\` must be a whole number from 1`);
 }
 
+/** A switch of the query. */
+export function switchOf(query: Query, name: string, fallback: boolean): boolean {
+  const text = query[name];
+  if (text === undefined) return fallback;
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new InvalidInput(`\`${name}\` must be true or false`);
+}
+
 /** A moment of the query: a date, which begins at midnight UTC, or a date and a time with its zone. */
 export function timeOf(name: string, text: string): Date {
   // A plus sign that was not escaped arrives as a space.

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { addArchiveRoutes } from './archive-routes.ts';
 import { addDriftRoutes } from './drift-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { addObjectRoutes } from './object-routes.ts';
@@ -20,6 +21,7 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addSourceRoutes(app, options);
   addRevisionRoutes(app, options);
   addStatusRoutes(app, options);
+  addArchiveRoutes(app, options);
   addDriftRoutes(app, options);
   addObjectRoutes(app, options);
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { accountItems } from './openapi-account.ts';
+import { archiveItems } from './openapi-archive.ts';
 import { driftItems } from './openapi-drift.ts';
 import { objectItems } from './openapi-objects.ts';
 import { header, type Operation, operation, pathParameters } from './openapi-operation.ts';
@@ -19,6 +20,7 @@ export const configPaths: JsonObject = Object.fromEntries(
   Object.entries({
     ...planItems,
     ...accountItems,
+    ...archiveItems,
     ...driftItems,
     ...objectItems,
     ...sourceItems,
@@ -29,11 +31,19 @@ export const configPaths: JsonObject = Object.fromEntries(
     {
       ...pathParameters(path, parameterOf),
       ...Object.fromEntries(
-        Object.entries(item).map(([method, spec]) => [method, operation(method === 'get' ? cached(spec) : spec)]),
+        Object.entries(item).map(([method, spec]) => [
+          method,
+          operation(method === 'get' && !isArchive(spec) ? cached(spec) : spec),
+        ]),
       ),
     },
   ]),
 );
+
+/** An archive is made anew for everybody who asks. */
+function isArchive({ answer }: Operation): boolean {
+  return answer?.['application/gzip'] !== undefined;
+}
 
 /** What is read carries an ETag. */
 function cached(spec: Operation): Operation {

@@ -14,8 +14,9 @@ const members = {
   request: text('Names the attempt that made it.'),
   counts: { type: 'object', description: 'How many objects were made, changed and deleted.' },
   rollback: { ...named('Rollback'), description: 'What it went back to, if it rolled back.' },
+  restored: count('The revision of the archive, if it restored one.'),
 };
-const optional = ['source', 'commit', 'plan', 'digest', 'rollback'];
+const optional = ['source', 'commit', 'plan', 'digest', 'rollback', 'restored'];
 
 const declaration = object(
   'What a source states about an object.',
@@ -31,6 +32,15 @@ const declaration = object(
 
 /** Schemas of the history. */
 export const revisionSchemas: JsonObject = {
+  Restored: object('What was restored.', {
+    account: text('The id of the account, that of the archive.'),
+    revision: count('The revision that the restore made.'),
+    restored: count('The revision of the archive.'),
+    createdAt: time('When the archive was made.'),
+    objects: count('How many objects there are.'),
+    rows: count('How many rows were written.'),
+    history: { type: 'boolean', description: 'Whether the history came with them.' },
+  }),
   Revision: object(
     'One step of the account.',
     { ...members, changes: { ...listOf('RevisionChange'), description: 'What it did to the object asked for.' } },

@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify';
+import { backUp } from '../../engine/backup.ts';
+import { restoreArchive } from '../../engine/restore.ts';
+import { findOwner } from '../../identity/bootstrap.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { callOf } from '../authenticate.ts';
+import type { ConfigRoutesOptions } from './options.ts';
+import { queryOf, switchOf } from './request.ts';
+
+/** Archives are kept in memory, compressed, while they are checked and written. */
+const archiveLimit = 512 * 1024 * 1024;
+
+const gzipTypes = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
+
+/** The routes by which an account is written as an archive, and put in place again. */
+export function addArchiveRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOptions): void {
+  app.addContentTypeParser(gzipTypes, { parseAs: 'buffer', bodyLimit: archiveLimit }, (_request, body, done) =>
+    done(null, body),
+  );
+  app.get('/api/config/backup', async (request, reply) => {
+    const history = switchOf(queryOf(request), 'history', true);
+    const { account, revision, stream } = await backUp(engine, callOf(request), { history, program: version });
+    return reply
+      .header('content-type', 'application/gzip')
+      .header('content-disposition', `attachment; filename="heddle-${account}-${revision}.ndjson.gz"`)
+      .send(stream);
+  });
+  app.post('/api/config/restore', { bodyLimit: archiveLimit }, async (request) => {
+    const { replace } = queryOf(request);
+    if (!Buffer.isBuffer(request.body))
+      throw new InvalidInput(
+        'the body must be an archive that `heddle backup` wrote; send it with `Content-Type: application/gzip`',
+      );
+    return restoreArchive(engine, callOf(request), request.body, {
+      keeper: (state) => findOwner(state)?.id,
+      ...(replace === undefined ? {} : { replace }),
+    });
+  });
+}

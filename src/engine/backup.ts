@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream';
+import { NotFound } from '../model/errors.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { type ArchiveHeader, formatVersion, writeArchive } from '../store/archive-format.ts';
+import { compressArchive } from '../store/archive-lines.ts';
+import { type AccountRows, archiveSections, readAccountRows } from '../store/archive-read.ts';
+import type { Call, Engine } from './engine.ts';
+
+/** An archive on its way. */
+export interface Backup {
+  readonly account: string;
+  readonly revision: number;
+  /** Compressed; it breaks off when it cannot be written to its end. */
+  readonly stream: Readable;
+}
+
+/** Writes the account as an archive: the state of one revision, whatever is written meanwhile, with or without its history. */
+export async function backUp(
+  engine: Engine,
+  call: Call,
+  { history, program }: { readonly history: boolean; readonly program: string },
+): Promise<Backup> {
+  const rows = await readAccountRows(engine.database, call.account);
+  if (rows === undefined) throw new NotFound(`account ${call.account} not found`);
+  const state = await stateOf(engine, call.account, rows);
+  const { account, revision } = state;
+  const header: ArchiveHeader = {
+    archive: 'heddle',
+    formatVersion,
+    ...{ account, revision, base: history ? rows.kept.base : revision },
+    ...{ history, createdAt: engine.now(), program },
+  };
+  const sections = archiveSections(engine.database, rows, state, { history });
+  return { account, revision, stream: compressArchive(writeArchive(header, sections)) };
+}
+
+/** The objects of the moment at which the small tables were read. */
+async function stateOf(engine: Engine, account: string, { revision }: AccountRows): Promise<Snapshot> {
+  const state = await engine.snapshots.at(account, revision);
+  return state.revision === revision ? state : await engine.past.at(account, revision);
+}

@@ -1,0 +1,239 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
+import { Conflict, InvalidInput } from '../model/errors.ts';
+import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
+import type { ArchiveHeader, SectionName } from './archive-format.ts';
+import { commitStatement } from './commit-statement.ts';
+import { putBaseObjects } from './compaction.ts';
+import type { Database, Run } from './database.ts';
+import { rowChanges } from './rows.ts';
+
+/** Rows of one section of an archive. */
+export interface SectionRows {
+  readonly section: SectionName;
+  readonly rows: readonly JsonObject[];
+}
+
+/** An archive that was checked, and what to put it in the place of. */
+export interface RestoreInput {
+  readonly header: ArchiveHeader;
+  /** The row of the account. */
+  readonly account: JsonObject;
+  readonly state: Snapshot;
+  /** The caller's account, which the archive takes the place of. */
+  readonly place: string;
+  /** The account was made and never used; otherwise it is the archive's own, and is replaced. */
+  readonly fresh: boolean;
+  /** The caller's tokens work on, as those of this user of the restored account. */
+  readonly keep?: { readonly from: string; readonly to: string };
+  readonly actor: Actor;
+  readonly requestId: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** The rows of all sections once more, in the order of the archive. */
+  rows(): AsyncIterable<SectionRows>;
+}
+
+/** The revision that an account has after a restore. */
+export interface Restored {
+  readonly revision: number;
+  /** How many rows were written. */
+  readonly rows: number;
+}
+
+/** Puts the archive in the place of the account, in one transaction. */
+export async function restoreAccount(database: Database, input: RestoreInput): Promise<Restored> {
+  let restored: Restored = { revision: 0, rows: 0 };
+  await database.asOwner(async (run) => {
+    await run(`select set_config('enable_seqscan', 'off', true), set_config('lock_timeout', '5s', true)`);
+    restored = await restore(run, input);
+  });
+  database.wrote(restored.rows);
+  return restored;
+}
+
+async function restore(run: Run, input: RestoreInput): Promise<Restored> {
+  const { header, state, place, keep } = input;
+  const present = await lockPlace(run, input);
+  const kept = keep === undefined ? [] : await tokensOf(run, place, keep.from);
+  await clear(run, input);
+  const revision = Math.max(present, header.revision);
+  await putHead(run, input, revision);
+  let rows = await putObjects(run, header.account, state, revision);
+  for await (const { section, rows: some } of input.rows()) rows += await putRows(run, header.account, section, some);
+  if (keep !== undefined) await putTokens(run, header.account, keep.to, kept);
+  await putBase(run, input, revision + 1);
+  await putRevision(run, input, revision);
+  return { revision: revision + 1, rows };
+}
+
+/** Locks the account that is replaced and answers its revision; it must be as it was when this was decided. */
+async function lockPlace(run: Run, { header, place, fresh }: RestoreInput): Promise<number> {
+  const found = await run(
+    'select account_id, revision from accounts where account_id = any($1::text[]) order by account_id for update',
+    [[place, header.account]],
+  );
+  const own = found.find((row) => row['account_id'] === place);
+  const isUnused = own !== undefined && Number(own['revision']) <= 1;
+  if (own === undefined || (fresh && !isUnused))
+    throw new Conflict('taken', 'the account was used while the archive was read; nothing was written');
+  if (place !== header.account && found.length > 1)
+    throw new Conflict(
+      'taken',
+      `the account ${header.account} of the archive is on this server already; restore it there, as one of its owners, with \`--replace\``,
+    );
+  return fresh ? 0 : Number(own['revision']);
+}
+
+/** Tables that the archive replaces; audit events stay, because what happened happened. */
+const tablesText = `select c.relname as name from pg_class c
+join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id'
+where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'accounts'
+order by case when c.relname in ('object_refs', 'sync_logs') then 0 else 1 end, 1`;
+
+async function clear(run: Run, { place, fresh }: RestoreInput): Promise<void> {
+  for (const { name } of await run(tablesText)) {
+    if (fresh || name !== 'audit_events') await run(`delete from ${String(name)} where account_id = $1`, [place]);
+  }
+  if (fresh) await run('delete from accounts where account_id = $1', [place]);
+}
+
+/** Numbers and audit events go on behind those that were given already. */
+const headText = `insert into accounts (account_id, revision, audit_sequence, sequences, created_at)
+values ($1, $2, $3, $4::jsonb, $5::timestamptz)
+on conflict (account_id) do update set revision = excluded.revision,
+  audit_sequence = greatest(accounts.audit_sequence, excluded.audit_sequence),
+  sequences = (
+    select coalesce(jsonb_object_agg(kind, number), '{}') from (
+      select key as kind, max(value::bigint) as number
+      from (select * from jsonb_each_text(accounts.sequences) union all select * from jsonb_each_text(excluded.sequences)) n
+      group by key
+    ) numbers
+  )`;
+
+async function putHead(run: Run, { header, account }: RestoreInput, revision: number): Promise<void> {
+  const { audit_sequence: events, sequences, created_at: created } = account;
+  await run(headText, [header.account, revision, events, JSON.stringify(sequences), created]);
+}
+
+/** How many objects one statement carries. */
+const objectsAtOnce = 2000;
+
+async function putObjects(run: Run, account: string, state: Snapshot, revision: number): Promise<number> {
+  const ids = [...state.objects()].map(({ id }) => id);
+  const rows = rowChanges(emptySnapshot(state.registry, account), state, ids);
+  const put = async (part: 'new_objects' | 'new_keys' | 'new_refs' | 'new_declared', all: readonly JsonObject[]) => {
+    for (let at = 0; at < all.length; at += objectsAtOnce) {
+      const some = all.slice(at, at + objectsAtOnce);
+      const { text, parameters } = commitStatement([account, revision, revision, 0, null], { [part]: some });
+      await run(text, parameters);
+    }
+    return all.length;
+  };
+  // Each kind of rows refers to those before it.
+  const written = [
+    await put('new_objects', rows.insertObjects),
+    await put('new_keys', rows.insertKeys),
+    await put('new_refs', rows.insertReferences),
+    await put('new_declared', rows.putDeclared),
+  ];
+  return written.reduce((sum, count) => sum + count, 0);
+}
+
+/** Sections that are rows of the table of their name; the others are read by themselves. */
+const tables: ReadonlySet<SectionName> = new Set([
+  ...(['sources', 'tokens', 'directory', 'sync_logs', 'audit_events'] as const),
+  ...(['base_objects', 'revisions', 'changes'] as const),
+]);
+
+async function putRows(run: Run, account: string, section: SectionName, rows: readonly JsonObject[]): Promise<number> {
+  const [first] = rows;
+  if (first === undefined || !tables.has(section)) return 0;
+  const columns = Object.keys(first);
+  await checkColumns(run, section, columns);
+  const names = columns.join(', ');
+  const again = section === 'directory' || section === 'audit_events' ? 'on conflict do nothing' : '';
+  const written = await run(
+    `insert into ${section} (account_id, ${names}) select $1, ${names} from jsonb_populate_recordset(null::${section}, $2::jsonb) ${again} returning 1`,
+    [account, JSON.stringify(rows)],
+  );
+  if (section === 'directory' && written.length < rows.length)
+    throw new Conflict(
+      'taken',
+      'another account of this server has a token, a key or a domain of the archive; restore it to a server of its own',
+    );
+  return rows.length;
+}
+
+/** A column that this program does not know is of a newer one. The names become part of a statement, so they are looked up. */
+async function checkColumns(run: Run, table: SectionName, columns: readonly string[]): Promise<void> {
+  const found = await run(
+    `select attname as name from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped`,
+    [table],
+  );
+  const known = new Set(found.map(({ name }) => name));
+  const unknown = columns.find((column) => !known.has(column));
+  if (unknown !== undefined)
+    throw new InvalidInput(
+      `the archive keeps ${unknown.slice(0, 50)} in ${table}, which this Heddle does not know; restore it with the one that wrote it, or a newer one`,
+    );
+}
+
+/** The tokens of a user. */
+async function tokensOf(run: Run, account: string, user: string): Promise<readonly JsonObject[]> {
+  const rows = await run(
+    `select to_jsonb(t) - 'account_id' as row from tokens t where account_id = $1 and user_id = $2`,
+    [account, user],
+  );
+  return rows.map(({ row }) => row as JsonObject);
+}
+
+/** The caller's tokens go on working, unless the archive has them itself. */
+async function putTokens(run: Run, account: string, user: string, tokens: readonly JsonObject[]): Promise<void> {
+  for (const token of tokens) {
+    const added = await run(
+      `insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $2, $3) on conflict do nothing returning 1`,
+      [account, token['hash'], token['id']],
+    );
+    if (added.length > 0) await putRows(run, account, 'tokens', [{ ...token, user_id: user, created_by: user }]);
+  }
+}
+
+/** The history begins where that of the archive does; no state from before the restore says anything about what follows. */
+async function putBase(run: Run, { header, state }: RestoreInput, validFrom: number): Promise<void> {
+  await run('insert into history_base (account_id, revision, valid_from) values ($1, $2, $3)', [
+    header.account,
+    header.base,
+    validFrom,
+  ]);
+  if (header.history) return;
+  const objects = [...state.objects()];
+  for (let at = 0; at < objects.length; at += objectsAtOnce)
+    await putBaseObjects(run, header.account, objects.slice(at, at + objectsAtOnce));
+}
+
+/** The restore is a revision like any other, without changes: the state is that of the archive. */
+async function putRevision(run: Run, input: RestoreInput, revision: number): Promise<void> {
+  const { header, actor, at, requestId } = input;
+  const row = {
+    ...{
+      revision: revision + 1,
+      created_at: at,
+      actor: { ...actor },
+      source_id: null,
+      commit_ref: null,
+      plan_id: null,
+    },
+    ...{ plan_digest: null, request_id: requestId, summary: { restored: header.revision } },
+  };
+  const event = {
+    ...{ revision: revision + 1, created_at: at, activity_code: 'config.restored', target_id: header.account },
+    ...{ initiator_id: actor.id, initiator_name: actor.name, initiator_email: actor.email ?? '' },
+    meta: { revision: String(header.revision), created_at: header.createdAt, program: header.program },
+  };
+  const { text, parameters } = commitStatement([header.account, revision, revision + 1, 1, null], {
+    new_revisions: [row],
+    new_events: [event],
+  });
+  await run(text, parameters);
+}
