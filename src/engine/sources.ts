@@ -105,13 +105,11 @@ export async function recordWantedKeys(
   const state = await snapshots.current(account);
   const isStated = (kind: string, key: string) =>
     state.findByKey(kind, key)?.declared.some((declaration) => declaration.source === source) === true;
-  const wanted = desired.filter(({ kind, key }) => !isStated(kind.name, key));
-  await putWantedKeys(
-    database,
-    account,
-    source,
-    [...new Set(wanted.map(({ kind, key }) => `${kind.name}/${key}`))].sort(),
+  // What a document renames is wanted by the name that it has still.
+  const wanted = desired.flatMap(({ kind, key, aliases = [] }) =>
+    [key, ...aliases].filter((name) => !isStated(kind.name, name)).map((name) => `${kind.name}/${name}`),
   );
+  await putWantedKeys(database, account, source, [...new Set(wanted)].sort());
 }
 
 function registration(engine: Engine, { actor }: Caller): Registration {

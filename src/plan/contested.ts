@@ -42,8 +42,8 @@ export type WantedByOther = Pick<WantedUnit, 'path' | 'digest' | 'file' | 'line'
 export interface Contest {
   readonly isEmpty: boolean;
   unitsOf(kind: string, key: string): readonly WantedByOther[];
-  /** Whether another source wants to state the object. */
-  isWanted(kind: string, key: string): boolean;
+  /** The source that wants to state the object and does not yet, also while it is suspended: it may come back. */
+  wanterOf(kind: string, key: string): string | undefined;
 }
 
 /** Gathers what other sources want. */
@@ -56,11 +56,16 @@ export function contestOf(snapshot: Snapshot, source: string, wanted: readonly W
       units.set(name, [...(units.get(name) ?? []), { ...unit, source: by }]);
     }
   }
-  const keys = new Set(others.flatMap((one) => one.keys));
+  const keys = new Map<string, string>();
+  for (const one of wanted) {
+    if (one.source === source) continue;
+    for (const key of [...one.keys, ...one.units.map((unit) => `${unit.kind}/${unit.key}`)])
+      if (!keys.has(key)) keys.set(key, one.source);
+  }
   return {
     isEmpty: units.size + keys.size === 0,
     unitsOf: (kind, key) => units.get(`${kind}/${key}`) ?? [],
-    isWanted: (kind, key) => keys.has(`${kind}/${key}`) || units.has(`${kind}/${key}`),
+    wanterOf: (kind, key) => keys.get(`${kind}/${key}`),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { isPrunable } from './annotations.ts';
 import { finishPlan } from './finish.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember, statedOverrides } from './overrides.ts';
@@ -13,8 +14,8 @@ export interface DetachInput {
 }
 
 /**
- * Lets go of everything that a source states and owns. Objects stay with their values and keys, so that the same documents
- * find them again; nobody is refused because of the source any more.
+ * Lets go of everything that a source states and owns. Objects stay with their values; those that it owned keep their
+ * keys, so that the same documents find them again. Nobody is refused because of the source any more.
  */
 export function planDetach({ snapshot, source, newId }: DetachInput): Outcome {
   const edits = snapshot
@@ -24,12 +25,15 @@ export function planDetach({ snapshot, source, newId }: DetachInput): Outcome {
 }
 
 function withoutSource(snapshot: Snapshot, object: StoredObject, source: string): StoredObject {
-  const { spec: fields } = snapshot.registry.get(object.kind);
-  const { owner, overrides: _, ...rest } = object;
+  const kind = snapshot.registry.get(object.kind);
+  const { spec: fields } = kind;
+  const { owner, key, overrides: _, ...rest } = object;
   const declared = object.declared.filter((declaration) => declaration.source !== source);
   return {
     ...rest,
     ...(owner === undefined || owner === source ? {} : { owner }),
+    // What was only taken over belongs to nobody's documents again.
+    ...(owner !== undefined || declared.length > 0 || !isPrunable(kind) ? { key } : {}),
     spec: withoutSourceOrigins(fields, object.spec, declared),
     ...overridesMember(statedOverrides(fields, object, declared)),
     declared,

@@ -90,7 +90,7 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
   // Without prune, or with broken documents, nothing leaves.
   const enabled = options.prune && expanded.problems.length === 0;
   const gone = enabled ? before.filter(({ id }) => !kept.has(id) && !renames.held.has(id)) : [];
-  const prune = { snapshot, source, gone, now: input.now };
+  const prune = { snapshot, source, gone, now: input.now, wanterOf: input.contest.wanterOf };
   const leaving = pruneObjects({ ...prune, stated: kept }).leaving;
   const leftOut =
     documents.length === scope.documents.length

@@ -2,6 +2,7 @@ import { facetsOf, parentField } from '../model/facets.ts';
 import { originOf, type StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { isPrunable } from './annotations.ts';
 import type { Edit } from './finish.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember } from './overrides.ts';
@@ -28,25 +29,41 @@ export interface PruneInput {
   readonly stated: Stated;
   /** ISO 8601. */
   readonly now: string;
+  /** The source that wants an object and does not have it yet. */
+  wanterOf(kind: string, key: string): string | undefined;
 }
 
 /**
- * Objects that the source owns and no longer states are deleted; what others state too goes over to them; what the
- * source only stated is released. An object that others use is kept and reported.
+ * Objects that the source owns and no longer states are deleted; what others state too goes over to them, and what another
+ * one wants is left to it as it is; what the source only stated is released. An object that others use is kept and
+ * reported.
  */
-export function pruneObjects({ snapshot, source, gone, stated, now }: PruneInput): Pruned {
-  const candidates = gone.filter(
+export function pruneObjects(input: PruneInput): Pruned {
+  const { snapshot, source, gone, stated } = input;
+  const owned = gone.filter(
     (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
   );
+  const handovers = owned.flatMap((object) => {
+    const wanter = input.wanterOf(object.kind, object.key ?? '');
+    return wanter === undefined ? [] : [{ object, wanter }];
+  });
+  const left = new Set(handovers.map(({ object }) => object));
+  const candidates = owned.filter((object) => !left.has(object));
   const deletable = new Set(candidates);
   const released = gone
     .filter((object) => !deletable.has(object))
-    .map((object) => release(snapshot, object, source, now));
+    .map((object) => release(input, object, left.has(object)));
   const known =
     released.length === 0 ? stated : new Map([...stated, ...released.map(({ after }) => [after.id, after] as const)]);
   const { leaving, blocked } = settle(snapshot, candidates, known);
   const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
-  return { edits: [...deleted, ...released], leaving, warnings: blocked };
+  return { edits: [...deleted, ...released], leaving, warnings: [...blocked, ...handovers.map(handoverWarning)] };
+}
+
+function handoverWarning({ object, wanter }: { readonly object: StoredObject; readonly wanter: string }): Problem {
+  const { kind, key = object.name } = object;
+  const message = `${kind} ${key} is left to the source ${wanter}, whose documents state it: it stays as it is until that source is applied`;
+  return { code: 'object_handed_over', kind, key, message };
 }
 
 function othersOf(object: StoredObject, source: string): readonly string[] {
@@ -108,11 +125,11 @@ function usersOf(
   return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
 }
 
+/** What is left to another source keeps its key, by which that source finds it. */
 function release(
-  snapshot: Snapshot,
+  { snapshot, source, now }: PruneInput,
   object: StoredObject,
-  source: string,
-  now: string,
+  isLeft: boolean,
 ): Edit & { readonly after: StoredObject } {
   const others = othersOf(object, source);
   const declared = object.declared.filter((declaration) => declaration.source !== source);
@@ -128,7 +145,7 @@ function release(
   const after: StoredObject = {
     ...rest,
     ...(next === undefined ? {} : { owner: next }),
-    ...(declared.length === 0 && next === undefined && kind.singleton === undefined ? {} : { key }),
+    ...(isLeft || declared.length > 0 || next !== undefined || !isPrunable(kind) ? { key } : {}),
     spec,
     ...overridesMember(overrides),
     declared,

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Document } from '../../src/model/document.ts';
 import { plainSettings, type SourceSettings } from '../../src/model/source-settings.ts';
 import { viewPlan } from '../../src/plan/view.ts';
+import { group, peer } from '../kinds/objects.ts';
+import { checkState } from './invariants.ts';
 import {
   allow,
   applyOn,
@@ -229,6 +231,62 @@ describe('prune', () => {
       owner: 'b',
       declared: [{ source: 'b' }],
     });
+  });
+
+  it('E69 leaves what another source wants to that source, with its id and its values', () => {
+    const first = applyOn(office, 'a', [document('Group', 'g000', { peers: ['p1'] }), ...groups(2).slice(1)]);
+    const { id } = objectOf(first, 'Group', 'g000');
+    const theirs = [document('Group', 'g000', { peers: ['p2'] })];
+    const wanted = [{ source: 'b', keys: ['Group/g000'], units: [] }];
+    const left = planOn(first, 'a', groups(2).slice(1), { wanted });
+    expect([linesOf(left, first), warningsOf(left)]).toEqual([['release Group/g000'], ['object_handed_over g000']]);
+    const between = planned(left).next;
+    expect([...between.objects()].find((object) => object.id === id)?.owner).toBeUndefined();
+    const taken = planOn(between, 'b', theirs);
+    expect(linesOf(taken, between)).toEqual(['update Group/g000: peers[p2]']);
+    expect(objectOf(planned(taken).next, 'Group', 'g000')).toMatchObject({
+      id,
+      owner: 'b',
+      declared: [{ source: 'b' }],
+    });
+    // It was the source's own, and goes with its document from now on.
+    const next = planned(taken).next;
+    expect(linesOf(planOn(next, 'b', [], { allowEmpty: true }), next)).toEqual(['delete Group/g000']);
+  });
+
+  it('E69 leaves what was only taken over as it was found', () => {
+    const found = office.with({ put: [group('g1', ['p1'])], remove: [] });
+    const state = applyOn(found, 'a', [document('Group', 'g1', { peers: ['p1'] })]);
+    const left = applyOn(state, 'a', [], { wanted: [{ source: 'b', keys: ['Group/g1'], units: [] }] });
+    const taken = applyOn(left, 'b', [document('Group', 'g1', { peers: ['p1'] })]);
+    expect(taken.get('g1')).toMatchObject({ key: 'g1', declared: [{ source: 'b' }] });
+    expect(taken.get('g1')?.owner).toBeUndefined();
+  });
+
+  it('E69 moves an object under another key when its new document says what it was called', () => {
+    const state = applyOn(office, 'a', groups(1));
+    const renamed = [document('Group', 'team', {}, { previousNames: ['g000'] })];
+    expect(refusals(planOn(state, 'b', renamed))).toEqual(['rename_foreign Group/team /metadata/previousNames']);
+    const outcome = planOn(state, 'b', renamed);
+    const wants = outcome.ok ? [] : (outcome.wanted?.keys ?? []);
+    const left = applyOn(state, 'a', [], { wanted: [{ source: 'b', keys: wants, units: [] }] });
+    const moved = applyOn(left, 'b', renamed);
+    expect(objectOf(moved, 'Group', 'team')).toMatchObject({ id: objectOf(state, 'Group', 'g000').id, owner: 'b' });
+  });
+
+  it('E72 deletes a group that somebody just joined, without leaving anything behind', () => {
+    const first = applyOn(office, 'a', groups(2));
+    const { id } = objectOf(first, 'Group', 'g000');
+    const joined = planned(replaceOn(first, 'Group', id, { peers: ['p1'] })).next;
+    const outcome = planOn(joined, 'a', groups(2).slice(1));
+    expect(linesOf(outcome, joined)).toEqual(['delete Group/g000']);
+    checkState(planned(outcome).next);
+  });
+
+  it('lets a peer keep its key when its document goes', () => {
+    const keyed = office.with({ put: [{ ...peer('p4', '100.72.0.4'), key: 'laptop' }], remove: [] });
+    const state = applyOn(keyed, 'a', [document('Peer', 'laptop', { ssh_enabled: true })]);
+    expect(applyOn(state, 'a', [], { allowEmpty: true }).get('p4')?.key).toBe('laptop');
   });
 
   it('E70 keeps what an object of the API uses, says so, and goes on trying', () => {
