@@ -1,5 +1,5 @@
 import { entriesOf } from './field.ts';
-import type { Kind } from './kind.ts';
+import type { Kind, Parent } from './kind.ts';
 
 /** All kinds of the program, by name. */
 export interface Registry {
@@ -23,18 +23,32 @@ export function createRegistry(declared: readonly Kind[]): Registry {
     if (kind === undefined) throw new Error(`the kind ${name} is not declared`);
     return kind;
   };
+  const children = byParent(kinds, (child) => child);
+  const inline = byParent(kinds, (child, parent) =>
+    parent.inline === undefined ? undefined : { child, member: parent.inline },
+  );
   return {
     kinds,
     names: kinds.map((kind) => kind.name),
     find: (name) => byName.get(name),
     get,
-    childrenOf: (name) => kinds.filter((kind) => kind.parent?.kind === name),
-    inlineOf: (name) =>
-      kinds.flatMap((child) => {
-        const { kind, inline } = child.parent ?? {};
-        return kind === name && inline !== undefined ? [{ child, member: inline }] : [];
-      }),
+    childrenOf: (name) => children.get(name) ?? [],
+    inlineOf: (name) => inline.get(name) ?? [],
   };
+}
+
+/** What some kinds are to others, by the name of these; asked for with every object of a list. */
+function byParent<Item>(
+  kinds: readonly Kind[],
+  item: (child: Kind, parent: Parent) => Item | undefined,
+): ReadonlyMap<string, readonly Item[]> {
+  const found = new Map<string, Item[]>();
+  for (const child of kinds) {
+    const made = child.parent === undefined ? undefined : item(child, child.parent);
+    if (child.parent === undefined || made === undefined) continue;
+    found.set(child.parent.kind, [...(found.get(child.parent.kind) ?? []), made]);
+  }
+  return found;
 }
 
 function checkDeclaration(kind: Kind, byName: ReadonlyMap<string, Kind>): void {

@@ -30,7 +30,7 @@ export function lowerToResponse(
             ),
         ] as const,
     );
-  const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
+  const fields = ownFields(kind);
   const body: JsonObject = {
     ...(kind.single === true && kind.ids === undefined ? {} : { id: wireId(kind, object.id) }),
     ...lowerFields(lowering, fields, object.spec, ''),
@@ -38,6 +38,19 @@ export function lowerToResponse(
     ...computedMembers(kind, object, state, place),
   };
   return kind.respond?.(body, object, state) ?? body;
+}
+
+const ownFieldsOf = new WeakMap<Kind, Fields>();
+
+/** The fields of a kind but for the reference to its parent. */
+function ownFields(kind: Kind): Fields {
+  const parent = kind.parent?.field;
+  if (parent === undefined) return kind.spec;
+  const known = ownFieldsOf.get(kind);
+  if (known !== undefined) return known;
+  const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== parent));
+  ownFieldsOf.set(kind, fields);
+  return fields;
 }
 
 /** The short form in which other objects' answers show this one. */
@@ -51,11 +64,12 @@ function lowerToSummary(registry: Registry, object: StoredObject, state: State):
 }
 
 function computedMembers(kind: Kind, object: StoredObject, state: State, place: 'list' | 'one'): JsonObject {
-  const members = Object.entries(kind.computed).flatMap(([name, computed]) => {
+  const members: Record<string, Json> = {};
+  for (const [name, computed] of Object.entries(kind.computed)) {
     const value = computed.listOnly === true && place === 'one' ? undefined : computed.value(object, state);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(members);
+    if (value !== undefined) members[name] = value;
+  }
+  return members;
 }
 
 interface Lowering {
