@@ -53,6 +53,8 @@ type Read = Extract<Fetched, { readonly ok: true }>;
 interface Memory {
   digest?: string;
   values: readonly UsedValue[];
+  /** What these values were. */
+  valuesDigest?: string;
   /** What was applied last. */
   since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
 }
@@ -136,11 +138,16 @@ function reasonOf(name: string, error: unknown): string {
  * revision), what other sources want, and the program.
  */
 function keyOf(
-  { engine, version }: ReconcilerOptions,
+  options: ReconcilerOptions,
   on: { readonly fetched: Read; readonly memory: Memory; readonly others: string; readonly revision: number },
 ): string {
-  const values = digestOfValues(on.memory.values, (origin, value) => engine.means.valueFrom(origin, value));
-  return sha256(JSON.stringify([on.fetched.digest, values, on.revision, on.others, version]));
+  return sha256(
+    JSON.stringify([on.fetched.digest, valuesIn(options, on.memory), on.revision, on.others, options.version]),
+  );
+}
+
+function valuesIn({ engine }: ReconcilerOptions, { values }: Memory): string {
+  return digestOfValues(values, (origin, value) => engine.means.valueFrom(origin, value));
 }
 
 interface Ended {
@@ -157,6 +164,10 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const isFirst = memory.digest === undefined;
   memory.digest = fetched.digest;
   memory.values = usedValues(documents);
+  const valuesDigest = valuesIn(options, memory);
+  // A value that is another one changes documents that are the same.
+  if (memory.valuesDigest !== valuesDigest) memory.since = undefined;
+  memory.valuesDigest = valuesDigest;
   const state = await engine.snapshots.current(account);
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
   const desire: Desire = {

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { newShelf, openOffice } from './desk.ts';
+
+const text = `apiVersion: heddle.dev/v1
+kind: EdrVendorB
+metadata: {name: vendor-b}
+spec: {client_id: c, tenant_id: t, groups: [], last_synced_interval: 24, secret: {valueFrom: {fileRef: edr}}}
+`;
+
+it('E120 a secret that was rotated is applied, although no document changed', async () => {
+  const office = await openOffice();
+  let value = 'the first';
+  Object.assign(office.engine.means, { valueFrom: () => value });
+  const kept = async (): Promise<string | undefined> => {
+    const [object] = (await office.engine.snapshots.fresh(office.account)).ofKind('EdrVendorB');
+    return object === undefined ? undefined : office.engine.means.vault.open(String(object.spec['secret']));
+  };
+  const desk = office.run([newShelf('git', text)], { intervalMs: 50 });
+  await expect.poll(kept, { timeout: 20_000 }).toBe('the first');
+  const revision = (await office.engine.snapshots.fresh(office.account)).revision;
+  value = 'the second';
+  await expect.poll(kept, { timeout: 20_000 }).toBe('the second');
+  expect((await office.engine.snapshots.fresh(office.account)).revision).toBe(revision + 1);
+  expect(JSON.stringify(desk.reports)).not.toMatch(/the first|the second/);
+});
