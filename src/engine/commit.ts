@@ -5,10 +5,11 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import { type CommitResult, commit } from '../store/commit.ts';
-import type { Database } from '../store/database.ts';
+import type { AccountAccess, Database } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { SavedPlan } from '../store/plans.ts';
 import { catchUp } from '../store/snapshots.ts';
+import { describeWriter } from '../store/writer-name.ts';
 import { type Planned, planBatch, type Waiting } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
 import { attempts, resolveDoubt } from './doubt.ts';
@@ -179,7 +180,7 @@ async function writeHolding(
   const known = await options.snapshots.current(account);
   let planned: Planned | undefined;
   try {
-    return await options.database.holding(account, async (held) => {
+    const work = async (held: AccountAccess): Promise<Planned | undefined> => {
       const base = await catchUp(held, known);
       planned = await planBatch(options, base, batch, lost);
       const { tip, revisions } = planned;
@@ -189,7 +190,9 @@ async function writeHolding(
       if (result === 'written') return planned;
       for (const name of result.lost) lost.add(name);
       return undefined;
-    });
+    };
+    const by = batch[0] === undefined ? '' : describeWriter(batch[0].mutation);
+    return await options.database.holding(account, work, by);
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
     if (planned === undefined || planned.revisions.length === 0) return planned;

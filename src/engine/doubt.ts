@@ -1,4 +1,4 @@
-import { Internal, Unavailable } from '../model/errors.ts';
+import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 import type { Database } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
 import { hasRevision } from '../store/revisions.ts';
@@ -22,7 +22,8 @@ export async function resolveDoubt(
     try {
       return await hasRevision(database, account, requestId);
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
+      const isPassing = error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
+      if (!isPassing) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }

@@ -9,6 +9,7 @@ import {
 import { Internal } from '../model/errors.ts';
 import type { Database, Run, TransactionOptions } from './database.ts';
 import type { Schema } from './schema.ts';
+import { writerName } from './writer-name.ts';
 
 /** Builds statements and compiles them; it has no connection, `Database` runs what it compiled. */
 export const build = new Kysely<Schema>({
@@ -36,12 +37,13 @@ const RESTRICT = "select set_config('role', 'heddle_app', true), set_config('hed
 
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
 const RESTRICT_WRITE =
-  `${RESTRICT}, set_config('enable_seqscan', 'off', true), ` +
+  `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
   "set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true)";
 
 /** The statement every transaction of an account begins with: role, account and limits, all local to it. */
 export function restrictTo(account: string, options: TransactionOptions): CompiledQuery {
-  return CompiledQuery.raw(options.write ? RESTRICT_WRITE : RESTRICT, [account]);
+  if (options.write !== true) return CompiledQuery.raw(RESTRICT, [account]);
+  return CompiledQuery.raw(RESTRICT_WRITE, [account, writerName(account, options.by ?? 'another writer')]);
 }
 
 /** The text that opens such a transaction. */

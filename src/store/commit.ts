@@ -10,6 +10,7 @@ import { changeRows, type RevisionInput } from './history.ts';
 import { appliedPlanRow } from './plans.ts';
 import { countRows, rowChanges } from './rows.ts';
 import { subjectIds } from './touched.ts';
+import { describeWriter } from './writer-name.ts';
 
 /** One or several plans of one account, each computed on what its predecessor leaves. */
 export interface CommitInput {
@@ -28,13 +29,19 @@ export type CommitResult = 'written' | 'moved' | { readonly lost: readonly strin
 export async function commit(database: AccountAccess, input: CommitInput): Promise<CommitResult> {
   const { statement, rows } = compileCommit(input);
   const [answer] = await database
-    .inAccount(input.base.account, [statement], { write: true })
+    .inAccount(input.base.account, [statement], { write: true, by: writerOf(input) })
     .catch((error) => Promise.reject(repeated(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
   if (answer.length === 0) return 'moved';
   database.wrote(rows);
   return 'written';
+}
+
+/** For whom a commit is: those of one batch are told as the first of them. */
+function writerOf({ revisions }: CommitInput): string {
+  const [first] = revisions;
+  return first === undefined ? '' : describeWriter(first);
 }
 
 /** What the statement of a commit answers: nothing when the account has moved on. */

@@ -11,6 +11,8 @@ export interface TransactionOptions {
   readonly snapshot?: boolean;
   /** A commit: no sequential scans, 30 s per statement, 5 s waiting for a lock. */
   readonly write?: boolean;
+  /** For whom a commit is, in a few words; told to others who wait for the account. */
+  readonly by?: string;
 }
 
 /** Runs one statement inside the transaction that it was given for. */
@@ -35,7 +37,7 @@ export interface Database {
    * One transaction that first locks the account's head row: no other writer comes between what `work` reads and what it
    * writes. `work` uses nothing but what it is given, because any other statement may wait for this very transaction.
    */
-  holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value>;
+  holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value>;
   /** One statement outside row-level security: look-ups in `directory`, and the server's own lists. */
   lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]>;
   /** Runs SQL as the owner, in one transaction: migrations and maintenance. */

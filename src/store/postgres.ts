@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { CompiledQuery } from 'kysely';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
-import { Internal, Unavailable } from '../model/errors.ts';
+import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 import { beginText, checkParameters, lockHead, perform, plannedEachTime, restrictTo } from './builder.ts';
 import type { AccountAccess, Database, DatabaseOptions, RowsOf, Run, TransactionOptions } from './database.ts';
+import { heldMessage, holderQuery } from './lock-holder.ts';
 import { columnParsers } from './schema.ts';
 
 /** How long to wait for a free connection, and for an answer of one that neither works nor closes. */
@@ -16,9 +17,8 @@ const NAMED_STATEMENTS = 500;
 // Connection exceptions, shutdown, crash, start-up, database dropped, idle timeout, too many connections.
 const UNREACHABLE = /^(08|57P0|53300)/;
 
-// Another writer held the account, or the statement took, longer than restrictTo allows.
+// A statement took longer than restrictTo allows.
 const TOO_SLOW: Readonly<Record<string, string>> = {
-  '55P03': 'another writer holds the account; try again',
   '57014': 'the statement took too long',
 };
 
@@ -63,13 +63,13 @@ class PostgresDatabase implements Database {
       ...[restrictTo(account, options), ...statements].map((statement) => this.#query(statement)),
       { text: 'commit' },
     ];
-    const results = await this.#flush(queries, options.write ?? false);
+    const results = await this.#flush(queries, options.write ?? false).catch((error) => this.#told(error, account));
     mustBeCommitted(results.at(-1));
     // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
     return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
   }
 
-  async holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value> {
+  async holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value> {
     const client = await this.#connect();
     const inAccount: Database['inAccount'] = async (_, statements) => {
       for (const statement of statements) checkParameters(statement);
@@ -81,8 +81,8 @@ class PostgresDatabase implements Database {
       return results.map((result) => result.rows) as RowsOf<typeof statements>;
     };
     try {
-      const start = [restrictTo(account, { write: true }), lockHead(account)].map((statement) =>
-        this.#query(statement),
+      const start = [restrictTo(account, { write: true, ...(by === undefined ? {} : { by }) }), lockHead(account)].map(
+        (statement) => this.#query(statement),
       );
       await answers(client, [{ text: beginText({}) }, ...start]);
       const value = await work({ inAccount, wrote: () => {} });
@@ -93,7 +93,7 @@ class PostgresDatabase implements Database {
     } catch (error) {
       // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
       client.release(true);
-      throw this.#explain(error, client, true);
+      return await this.#told(this.#explain(error, client, true), account);
     }
   }
 
@@ -167,10 +167,19 @@ class PostgresDatabase implements Database {
     return name;
   }
 
+  /** Adds who holds the account to the error of somebody who waited for it in vain, and throws it. */
+  async #told(error: unknown, account: string): Promise<never> {
+    if (!(error instanceof Conflict) || error.reason !== 'locked') throw error;
+    // That nobody can be named changes nothing about the refusal.
+    const [holder] = await this.lookUp(holderQuery(account)).catch(() => []);
+    throw new Conflict('locked', heldMessage(account, holder), { cause: error.cause });
+  }
+
   #explain(error: unknown, client: PoolClient, write: boolean): unknown {
     if (this.#dead.has(client)) return unavailable(error, write);
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return unavailable(error, write);
+    if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
     const slow = TOO_SLOW[error.code];
     if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
     return isForgotten(error) ? forgotten(error) : error;

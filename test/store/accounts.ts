@@ -89,7 +89,7 @@ export function noted(database: Database): { readonly database: Database; readon
   const watched: Database = {
     engine: database.engine,
     inAccount,
-    holding: (account, work) => database.holding(account, work),
+    holding: (account, work, by) => database.holding(account, work, by),
     lookUp: (statement) => database.lookUp(statement),
     asOwner: (work) => database.asOwner(work),
     wrote: (rows) => database.wrote(rows),

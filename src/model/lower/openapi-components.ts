@@ -45,7 +45,7 @@ const meanings: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The content type is not supported.',
   422: 'The request is well-formed but wrong; `problems` lists all that is.',
-  423: 'Another change of the account takes too long; try again.',
+  423: 'Another writer holds the account for more than five seconds; `message` says which. Try again.',
   428: 'The plan changes so much that it wants an approval; `message` says which guard stopped it, and `plan` what it would do.',
   429: 'Too many requests; try again after the time in `Retry-After`.',
   503: 'The database cannot be reached; try again.',

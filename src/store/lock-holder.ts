@@ -1,0 +1,31 @@
+import type { CompiledQuery } from 'kysely';
+import { statement } from './builder.ts';
+import { writerPrefix } from './writer-name.ts';
+
+/** A session that holds an account. */
+export interface Holder {
+  readonly name: string;
+  readonly seconds: number;
+}
+
+/** Asks which session has held an account for longest. Whoever waits for a lock holds nothing that others wait for. */
+export function holderQuery(account: string): CompiledQuery<Holder> {
+  return statement<Holder>(holderText, [writerPrefix(account)]);
+}
+
+const holderText = `select application_name as name, extract(epoch from clock_timestamp() - xact_start)::float8 as seconds
+from pg_stat_activity a
+where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null and wait_event_type is distinct from 'Lock'
+  and (starts_with(application_name, $1) or (application_name not like 'heddle %' and exists (
+    select from pg_locks l where l.pid = a.pid and l.relation = to_regclass('accounts') and l.mode in ('RowShareLock', 'RowExclusiveLock'))))
+order by starts_with(application_name, $1) desc, xact_start
+limit 1`;
+
+/** Why nothing was written, in a sentence. */
+export function heldMessage(account: string, holder: Holder | undefined): string {
+  const prefix = writerPrefix(account);
+  const isOurs = holder?.name.startsWith(prefix) === true;
+  const who = isOurs ? holder.name.slice(prefix.length) : holder === undefined ? '' : `the program ${holder.name}`;
+  const by = holder === undefined || who === '' ? 'another writer' : `${who}, for ${Math.round(holder.seconds)} s`;
+  return `the account is held by ${by}; nothing was changed, try again`;
+}
