@@ -50,6 +50,8 @@ export interface ServeOptions {
   readonly edition: Edition;
   /** Absent: as the edition has it. */
   readonly rateLimit: RateLimit | 'off' | undefined;
+  /** Of one account, what makes a plan. */
+  readonly planRateLimit: RateLimit | 'off';
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   /** Variables and files that documents may take secrets from. */
@@ -112,6 +114,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       authenticator: createAuthenticator(database, engine.snapshots, Date.now, uses),
       version: programVersion(),
       openEndpoints: options.openEndpoints,
+      planRateLimit: options.planRateLimit,
       rateLimit: options.rateLimit ?? (options.edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off'),
       report: (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` }),
     });

@@ -32,6 +32,7 @@ export interface Config {
   readonly edition: Edition;
   /** Absent: as the edition has it. */
   readonly rateLimit: RateLimit | 'off' | undefined;
+  readonly planRateLimit: RateLimit | 'off';
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   readonly valuesDir: string | undefined;
@@ -202,6 +203,13 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: 'COUNT/BURST|off',
     doc: 'Requests a minute and at once of one caller (default 120/1200 in the hosted edition, else off).',
     default: undefined,
+    parse: ([text = '']) => parseRateLimit(text),
+  },
+  planRateLimit: {
+    variable: 'HEDDLE_PLAN_RATE_LIMIT',
+    placeholder: 'COUNT/BURST|off',
+    doc: 'Plans a minute and at once of one account, validating and applying included (default 300/600).',
+    default: { perMinute: 300, burst: 600 },
     parse: ([text = '']) => parseRateLimit(text),
   },
   secretKey: textSetting({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import { createRequests, type KeptAnswer } from '../engine/idempotency.ts';
@@ -71,8 +72,9 @@ function keyOf(request: FastifyRequest): string | undefined {
 
 /** Equal for equal requests. A body may hold secrets, so that nobody may try out what it was: the hash needs the key of the server. */
 function hashOf({ means }: Engine, request: FastifyRequest): string {
-  // Bodies are JSON, or made of texts.
-  const text = canonicalJson([request.method, request.url, (request.body ?? null) as Json]);
+  // What is no archive is JSON, or made of texts.
+  const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
+  const text = canonicalJson([request.method, request.url, (body ?? null) as Json]);
   return sha256(means.vault.seal(sha256(text)));
 }
 

@@ -1,10 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RateLimit } from '../model/means.ts';
+import { callOf } from './authenticate.ts';
 
 /** A caller that asked too often. */
 class TooManyRequests extends Error {
   readonly statusCode = 429;
 }
+
+/** Lets a request pass, or refuses it with 429 and says when to come back. */
+export type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 interface Bucket {
   left: number;
@@ -15,15 +19,10 @@ interface Bucket {
 /** How many callers are remembered; a forgotten one begins anew with a full bucket. */
 const mostCallers = 100_000;
 
-/**
- * Counts requests per caller: the user of an authenticated one, else the address. The counts are this process's own. Runs
- * after authentication; refuses with 429 and says when to come back.
- */
-export function createRateLimit({ perMinute, burst }: RateLimit, now: () => number = () => performance.now()) {
+/** Counts what each caller takes. Answers 0, or after how many seconds there is something to take again. */
+function createBuckets({ perMinute, burst }: RateLimit, now: () => number): (caller: string) => number {
   const buckets = new Map<string, Bucket>();
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (!request.url.startsWith('/api')) return;
-    const caller = request.call?.actor.id ?? request.ip;
+  return (caller) => {
     const bucket = buckets.get(caller) ?? { left: burst, filledAt: now() };
     const time = now();
     bucket.left = Math.min(burst, bucket.left + ((time - bucket.filledAt) / 60_000) * perMinute);
@@ -32,13 +31,35 @@ export function createRateLimit({ perMinute, burst }: RateLimit, now: () => numb
     buckets.delete(caller);
     buckets.set(caller, bucket);
     if (buckets.size > mostCallers) buckets.delete(buckets.keys().next().value ?? '');
-    if (bucket.left < 1) {
-      const seconds = Math.ceil(((1 - bucket.left) / perMinute) * 60);
-      void reply.header('retry-after', String(seconds));
-      throw new TooManyRequests(
-        `too many requests: ${perMinute} a minute and ${burst} at once are allowed; try again in ${seconds} s`,
-      );
-    }
+    if (bucket.left < 1) return Math.ceil(((1 - bucket.left) / perMinute) * 60);
     bucket.left -= 1;
+    return 0;
   };
+}
+
+/**
+ * Counts requests per caller: the user of an authenticated one, else the address. The counts are this process's own. Runs
+ * after authentication.
+ */
+export function createRateLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
+  const take = createBuckets(limit, now);
+  return async (request, reply) => {
+    if (!request.url.startsWith('/api')) return;
+    refuse(reply, limit, take(request.call?.actor.id ?? request.ip), 'requests');
+  };
+}
+
+/** Counts what makes a plan, per account: planning is the most that one request can ask for. */
+export function createPlanLimit(limit: RateLimit | 'off', now: () => number = () => performance.now()): Limiter {
+  if (limit === 'off') return async () => {};
+  const take = createBuckets(limit, now);
+  return async (request, reply) => refuse(reply, limit, take(callOf(request).account), 'plans of this account');
+}
+
+function refuse(reply: FastifyReply, { perMinute, burst }: RateLimit, seconds: number, what: string): void {
+  if (seconds === 0) return;
+  void reply.header('retry-after', String(seconds));
+  throw new TooManyRequests(
+    `too many ${what}: ${perMinute} a minute and ${burst} at once are allowed; try again in ${seconds} s`,
+  );
 }

@@ -14,7 +14,7 @@ import { addEtags } from './etags.ts';
 import { addIdempotency } from './idempotency.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createPlanLimit, createRateLimit } from './rate-limit.ts';
 import { renderReference } from './reference-page.ts';
 import { collectMethods, refuseBrokenRequest, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
@@ -27,13 +27,16 @@ export interface ApiOptions {
   /** Paths among `/metrics` and `/api/openapi.json` that answer without credentials. */
   readonly openEndpoints: readonly string[];
   readonly rateLimit?: RateLimit | 'off';
+  /** Of one account, what makes a plan. */
+  readonly planRateLimit?: RateLimit | 'off';
   /** Told about defects; the caller of the API only sees a 500. */
   report(error: unknown, place: string): void;
 }
 
 /** Builds the HTTP interface without listening. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { engine } = options;
+  const { engine, reader, version } = options;
+  const planLimit = createPlanLimit(options.planRateLimit ?? 'off');
   const app = Fastify({
     logger: false,
     bodyLimit: 1024 * 1024,
@@ -62,7 +65,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   addHealth(app, engine);
   addKindRoutes(app, engine);
   for (const area of areas) area.add(app, engine);
-  await app.register((scope) => addConfigRoutes(scope, { engine, reader: options.reader, version: options.version }));
+  await app.register((scope) => addConfigRoutes(scope, { engine, reader, version, planLimit }));
   addDescription(app, options);
   refuseOtherMethods();
   await app.ready();

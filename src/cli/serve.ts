@@ -11,7 +11,16 @@ import { programVersion } from './version.ts';
 
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
-  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'literalSecrets' | 'shareValues'> &
+  Pick<
+    Config,
+    | 'preparedStatements'
+    | 'openEndpoints'
+    | 'edition'
+    | 'rateLimit'
+    | 'planRateLimit'
+    | 'literalSecrets'
+    | 'shareValues'
+  > &
   Pick<Config, 'historyRevisions' | 'historyDays' | 'leaseSeconds'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
@@ -42,7 +51,16 @@ const declaration = {
   settings: [
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
     ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
-    ...(['edition', 'rateLimit', 'secretKey', 'secretKeyFile', 'valuesDir', 'shareValues', 'literalSecrets'] as const),
+    ...([
+      'edition',
+      'rateLimit',
+      'planRateLimit',
+      'secretKey',
+      'secretKeyFile',
+      'valuesDir',
+      'shareValues',
+      'literalSecrets',
+    ] as const),
     ...(['historyRevisions', 'historyDays', 'leaseSeconds'] as const),
   ],
   examples: [

@@ -7,6 +7,7 @@ import { stuckIn, type Wanted, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { Move, Outcome, Plan } from '../plan/plan.ts';
+import { limitSize } from '../plan/size.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
 import type { Lease } from '../store/leases.ts';
 import type { SavedPlan } from '../store/plans.ts';
@@ -80,7 +81,7 @@ async function planOn(
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
   const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), actor, wanted }));
-  if (outcome.ok && isRead) return outcome;
+  if (outcome.ok && isRead) return limitSize(outcome);
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
   // Documents that could not be read may want anything.

@@ -122,7 +122,7 @@ function baseOf(account: string, key: string, since: number): string {
 
 /** A request may try more than once before it commits. */
 function candidates(base: string): readonly string[] {
-  return [base, ...[2, 3, 4].map((at) => `${base}.${at}`)];
+  return [base, ...[2, 3, 4, 5, 6, 7, 8].map((at) => `${base}.${at}`)];
 }
 
 function answerOf(status: number, answer: Json | null): KeptAnswer {

@@ -56,6 +56,7 @@ export interface TestApi extends AsyncDisposable {
 export interface TestApiOptions {
   readonly edition?: Edition;
   readonly rateLimit?: RateLimit;
+  readonly planRateLimit?: RateLimit;
   readonly valueFrom?: Means['valueFrom'];
   readonly shareValues?: boolean;
   readonly literalSecrets?: boolean;
@@ -88,7 +89,7 @@ export function sharedApi(options: TestApiOptions = {}): () => TestApi {
 export async function apiOn(
   database: Database,
   dispose: () => PromiseLike<void>,
-  { rateLimit, ...given }: TestApiOptions = {},
+  { rateLimit, planRateLimit, ...given }: TestApiOptions = {},
 ): Promise<TestApi> {
   const defects: unknown[] = [];
   const engine = engineOn(database, given);
@@ -107,6 +108,7 @@ export async function apiOn(
     version: '0.0.0-test',
     openEndpoints: [],
     ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(planRateLimit === undefined ? {} : { planRateLimit }),
     report: (error) => defects.push(error),
   });
   const call = createCall(app, createAnswerCheck(engine.registry, engine.means.edition));

@@ -1,11 +1,14 @@
 import type { Reader } from '../../documents/reader.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { Limiter } from '../rate-limit.ts';
 
 /** What the routes under `/api/config` need. */
 export interface ConfigRoutesOptions {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly version: string;
+  /** Runs before everything that makes a plan. */
+  readonly planLimit: Limiter;
 }
 
 /** Bodies under `/api/config` carry whole source revisions. */

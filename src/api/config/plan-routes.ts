@@ -24,8 +24,12 @@ export function addPlanRoutes(app: FastifyInstance, options: ConfigRoutesOptions
 }
 
 /** What takes documents. */
-function addDocumentRoutes(app: FastifyInstance, { engine, reader }: ConfigRoutesOptions): void {
-  const planning = { bodyLimit, config: { access: { module: 'config', operation: 'read' }, plans: true } } as const;
+function addDocumentRoutes(app: FastifyInstance, { engine, reader, planLimit }: ConfigRoutesOptions): void {
+  const planning = {
+    bodyLimit,
+    onRequest: planLimit,
+    config: { access: { module: 'config', operation: 'read' }, plans: true },
+  } as const;
   app.post('/api/config/validate', planning, async (request) => {
     const { desire, input } = await readDesire(reader, request);
     const { outcome } = await planDesire(engine, callOf(request), desire);
@@ -36,16 +40,20 @@ function addDocumentRoutes(app: FastifyInstance, { engine, reader }: ConfigRoute
     const { desire } = await readDesire(reader, request);
     return reply.code(201).send(await createPlan(engine, callOf(request), desire));
   });
-  app.post('/api/config/apply', { bodyLimit, config: { recover: recoverApplied(engine) } }, async (request, reply) => {
-    const { desire } = await readDesire(reader, request);
-    if (flag({}, queryOf(request), 'dryRun', false))
-      return { plan: await createPlan(engine, callOf(request), desire), revision: null };
-    return shownOnce(request, reply, await applyNow(engine, callOf(request), desire));
-  });
+  app.post(
+    '/api/config/apply',
+    { ...planning, config: { recover: recoverApplied(engine) } },
+    async (request, reply) => {
+      const { desire } = await readDesire(reader, request);
+      if (flag({}, queryOf(request), 'dryRun', false))
+        return { plan: await createPlan(engine, callOf(request), desire), revision: null };
+      return shownOnce(request, reply, await applyNow(engine, callOf(request), desire));
+    },
+  );
 }
 
 /** What shows stored plans. */
-function addViewRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
+function addViewRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutesOptions): void {
   app.get('/api/config/plans', async (request) => {
     const query = queryOf(request);
     const { source, limit } = query;
@@ -61,7 +69,7 @@ function addViewRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): v
     const plan = await showPlan(engine, callOf(request), parameter(request, 'id'));
     return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderMarkdown(plan));
   });
-  app.get('/api/config/plans/:id/patch', async (request) =>
+  app.get('/api/config/plans/:id/patch', { onRequest: planLimit }, async (request) =>
     patchPlan(engine, callOf(request), parameter(request, 'id')),
   );
   app.get('/api/config/plans/:id/outputs', async (request, reply) => {
@@ -71,20 +79,24 @@ function addViewRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): v
 }
 
 /** What is done with stored plans. */
-function addUseRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
+function addUseRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutesOptions): void {
   app.post('/api/config/plans/:id/approve', async (request) => {
     const digest = textMember(objectBody(request.body), 'digest');
     return approvePlan(engine, callOf(request), parameter(request, 'id'), digest);
   });
-  app.post('/api/config/plans/:id/apply', { config: { recover: recoverApplied(engine) } }, async (request, reply) => {
-    const body = request.body === undefined ? {} : objectBody(request.body);
-    const approve = textOf(body, 'approve');
-    const applied = await applyPlan(engine, callOf(request), parameter(request, 'id'), {
-      ...(approve === undefined ? {} : { approve }),
-      strictBase: flag(body, queryOf(request), 'strictBase', false),
-    });
-    return shownOnce(request, reply, applied);
-  });
+  app.post(
+    '/api/config/plans/:id/apply',
+    { onRequest: planLimit, config: { recover: recoverApplied(engine) } },
+    async (request, reply) => {
+      const body = request.body === undefined ? {} : objectBody(request.body);
+      const approve = textOf(body, 'approve');
+      const applied = await applyPlan(engine, callOf(request), parameter(request, 'id'), {
+        ...(approve === undefined ? {} : { approve }),
+        strictBase: flag(body, queryOf(request), 'strictBase', false),
+      });
+      return shownOnce(request, reply, applied);
+    },
+  );
 }
 
 /** Outputs are shown in this answer and in no other. */

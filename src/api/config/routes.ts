@@ -21,7 +21,8 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addSourceRoutes(app, options);
   addRevisionRoutes(app, options);
   addStatusRoutes(app, options);
-  addArchiveRoutes(app, options);
+  // Archives are no documents: nothing else takes their content types.
+  await app.register(async (scope) => addArchiveRoutes(scope, options));
   addDriftRoutes(app, options);
   addObjectRoutes(app, options);
 }
