@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { expectNothingLost, openReplicas, writeWhileKilling } from './replicas.ts';
+
+it('two servers lose no acknowledged write while one of them is killed and started again', {
+  timeout: 120_000,
+}, async () => {
+  await using replicas = await openReplicas();
+  const done = await writeWhileKilling(replicas, { clients: 4, kills: 2, betweenMs: 1500 });
+  expect(done.acknowledged.length).toBeGreaterThan(20);
+  await expectNothingLost(replicas, done);
+});
