@@ -49,7 +49,8 @@ export function editsOfAccount(account: Snapshot, base: Base, edits: readonly Ed
   });
   const others = [...base.moved].flatMap((id) => {
     const [before, after] = [account.get(id), base.snapshot.get(id)];
-    return edited.has(id) || before === undefined || after === undefined ? [] : [{ before, after }];
+    if (edited.has(id) || before === undefined || after === undefined) return [];
+    return [{ before, after, internal: true as const }];
   });
   return [...own, ...others];
 }

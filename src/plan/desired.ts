@@ -172,6 +172,11 @@ export function problemAt(
   };
 }
 
+/** The problem of a fault in the canonical spec, placed where the input says it. */
+export function problemOf(desired: Desired, fault: Fault): Problem {
+  return problemAt(desired.place, desired.pointer, { kind: desired.kind.name, metadata: { name: desired.key } }, fault);
+}
+
 /** The kinds that documents may have. */
 function documentKinds(registry: Registry): readonly string[] {
   return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);

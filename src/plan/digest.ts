@@ -20,6 +20,7 @@ export function digestOf(input: DigestInput): string {
   const operations = input.changes.map((change) => ({
     action: change.action,
     ...identity(change, created),
+    ...(change.replaces === undefined ? {} : { replaces: change.replaces.id }),
     ...effectOf(change, created),
   }));
   const claims = input.claims.map((claim) => ({

@@ -1,25 +1,19 @@
 import type { Document } from '../model/document.ts';
 import { aliasIndex } from '../model/facets.ts';
-import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { createIdGiver } from '../model/wire-id.ts';
-import { editsOfAccount, withKeys } from './base.ts';
+import { editsOfAccount } from './base.ts';
 import { contestOf } from './contested.ts';
-import { type Desired, expandDocuments } from './desired.ts';
-import { filterProblems, isSelected } from './filter.ts';
 import { type Edit, finishPlan } from './finish.ts';
 import { trippedGuards } from './guard.ts';
-import { matchObjects } from './identity.ts';
-import { namesOf } from './names.ts';
-import { optionsAsJson, optionsOf, type PlanOptions } from './options.ts';
+import { optionsAsJson, type PlanOptions } from './options.ts';
 import type { Change, Outcome, TrippedGuard } from './plan.ts';
 import { pruneObjects } from './prune.ts';
-import { planRenames, type Renames } from './rename.ts';
 import { rolledBackGuard, settleRollback } from './rolled-back.ts';
 import { changesSince } from './since.ts';
-import type { DocumentsInput, Planning, Target } from './stated-object.ts';
-import { afterwards, digestAmong, doubleProblems, editTargets, locateIn, wantedKeys, withIds } from './targets.ts';
+import { type Contested, playStage, prepareStage, pruning, type Scope } from './stage.ts';
+import type { DocumentsInput, Target } from './stated-object.ts';
+import { afterwards, locateIn, wantedKeys } from './targets.ts';
 
 /**
  * Plans what leads from the snapshot to the documents of one source. Either a plan or every problem of the input.
@@ -33,15 +27,6 @@ export function* planDocuments(given: DocumentsInput): Generator<undefined, Outc
   return (
     narrowed ?? (yield* planScope(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }))
   );
-}
-
-type Contested = Omit<Planning, 'digest' | 'moved'>;
-
-/** The part of the account and of the input that a plan looks at. */
-interface Scope {
-  readonly documents: readonly Document[];
-  /** Objects of the source that are released or deleted unless one of the documents states them. */
-  readonly gone: readonly StoredObject[];
 }
 
 /**
@@ -71,51 +56,22 @@ function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
 
 function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcome> {
   const { snapshot: account, source } = input;
-  const options = optionsOf(input, account.settingsOf(source));
-  const { filter = {} } = options;
-  const documents = scope.documents.filter((document) => isSelected(filter, document));
-  const expanded = yield* expandDocuments(account.registry, input.validator, documents);
-  const renames = planRenames({ snapshot: account, source, documents, all: input.documents });
-  const base = withKeys(account, renames.keys);
-  const { snapshot } = base;
-  const before = scope.gone.map((object) => snapshot.get(object.id) ?? object);
-  const desired = expanded.desired.map((item) => withoutBlocked(item, renames));
-  const matches = matchObjects({ snapshot, source, desired, before, adopt: options.adopt, former: renames.former });
-  yield undefined;
-  const targets = withIds(
-    matches.matched,
-    createIdGiver((kind) => snapshot.lastNumber(kind), input.newId),
-  );
-  const kept = new Map(targets.map((target) => [target.id, undefined]));
-  // Without prune, or with broken documents, nothing leaves.
-  const enabled = options.prune && expanded.problems.length === 0;
-  const gone = enabled ? before.filter(({ id }) => !kept.has(id) && !renames.held.has(id)) : [];
-  const prune = { snapshot, source, gone, now: input.now, wanterOf: input.contest.wanterOf };
-  const leaving = pruneObjects({ ...prune, stated: kept }).leaving;
-  const leftOut =
-    documents.length === scope.documents.length
-      ? []
-      : scope.documents.filter((document) => !isSelected(filter, document));
-  const names = namesOf(snapshot, targets, { broken: expanded.broken, leaving, leftOut });
-  const planning = { ...input, snapshot, moved: base.moved, digest: digestAmong(targets) };
-  const found = yield* editTargets(planning, targets, names);
-  const problems: Problem[] = [
-    ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
-    ...[...matches.problems, ...doubleProblems(targets), ...found.problems],
-  ];
-  const wanted = { keys: [...renames.wanted, ...wantedKeys(source, targets)], units: found.wants };
+  const { stage, found } = yield* playStage(input, yield* prepareStage(input, scope));
+  const { base, targets, options } = stage;
+  const problems = [...stage.problems, ...found.problems];
+  const wanted = { keys: [...stage.wanted, ...wantedKeys(source, targets)], units: found.wants };
   if (problems.length > 0) {
     const rules = brokenRules(input, targets, editsOfAccount(account, base, found.edits));
     return { ok: false, problems: sortProblems([...problems, ...rules]), wanted };
   }
   yield undefined;
-  const pruned = pruneObjects({ ...prune, stated: afterwards(targets, found.edits) });
+  const pruned = pruneObjects(pruning(input, stage, afterwards(targets, found.edits)));
   const outcome = finishPlan({
     snapshot: account,
     edits: editsOfAccount(account, base, [...pruned.edits, ...found.edits]),
     source,
     options: optionsAsJson(options),
-    warnings: sortProblems([...pruned.warnings, ...renames.warnings, ...matches.warnings, ...found.warnings]),
+    warnings: sortProblems([...pruned.warnings, ...stage.warnings, ...found.warnings]),
     moves: found.moves,
     locate: locateIn(targets),
     newId: input.newId,
@@ -124,13 +80,7 @@ function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcom
     ...(input.actor === undefined ? {} : { actor: input.actor }),
     guards: (changes) => guardsOf(input, options, changes),
   });
-  return outcome.ok ? settleRollback(outcome, input.source) : { ...outcome, wanted };
-}
-
-/** A previous name that another object still has is not noted as a former key. */
-function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
-  if (item.aliases === undefined || blocked.size === 0) return item;
-  return { ...item, aliases: item.aliases.filter((name) => !blocked.has(`${item.kind.name}/${name}`)) };
+  return outcome.ok ? settleRollback(outcome, source) : { ...outcome, wanted };
 }
 
 function guardsOf(

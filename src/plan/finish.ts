@@ -22,6 +22,8 @@ export interface Edit {
   readonly place?: Place | undefined;
   readonly resets?: readonly string[];
   readonly claimed?: readonly string[];
+  /** The new object stands for one that goes, because these fields of it could not be changed. */
+  readonly replaces?: { readonly id: string; readonly fields: readonly string[] };
   /** It follows from another edit: what forbids people to change the object does not forbid this. */
   readonly internal?: true;
   /** What the request gave beside the spec. */
@@ -141,6 +143,7 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
       ...internal,
       action: 'create',
       after: stamped,
+      ...(edit.replaces === undefined ? {} : { replaces: edit.replaces }),
       units: diffUnits(fields, {}, stamped.spec),
       resets: [],
       risks: [],
@@ -189,5 +192,14 @@ function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts 
 
 function risksOf(snapshot: Snapshot, change: Change): readonly string[] {
   const kind: Kind = snapshot.registry.get((change.after ?? change.before)?.kind ?? '');
-  return kind.risks?.(change.before, change.after) ?? [];
+  return [...replaceRisks(change), ...(kind.risks?.(change.before, change.after) ?? [])];
+}
+
+function replaceRisks({ replaces }: Change): readonly string[] {
+  if (replaces === undefined) return [];
+  const { id, fields } = replaces;
+  const names = fields.map((name) => `\`${name}\``).join(', ');
+  return [
+    `is made anew under a new id, because ${names} can only be set then; the one with the id ${id} goes, and what refers to it follows`,
+  ];
 }

@@ -20,6 +20,8 @@ export interface Change {
   /** Paths of units that nobody stated until now and that a source takes over with another value. */
   readonly claimed?: readonly string[];
   readonly place?: Place;
+  /** The new object stands for the one with this id, which goes, because these fields of it could not be changed. */
+  readonly replaces?: { readonly id: string; readonly fields: readonly string[] };
   /** It follows from another change. */
   readonly internal?: true;
   /** Sentences about what deserves a second look. */

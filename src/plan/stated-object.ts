@@ -1,8 +1,7 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
-import { canonicalSpec, canonicalStated } from '../model/canonical.ts';
+import { canonicalStated } from '../model/canonical.ts';
 import type { Document } from '../model/document.ts';
-import { entriesOf } from '../model/field.ts';
 import { type Fault, statesOnly } from '../model/kind.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -14,16 +13,16 @@ import type { Validator } from '../model/validate.ts';
 import { adoptAnnotation, annotationFaults } from './annotations.ts';
 import type { Contest, Wanted, WantedUnit } from './contested.ts';
 import { describeUnits } from './describe.ts';
-import { type Desired, problemAt } from './desired.ts';
+import { type Desired, problemAt, problemOf } from './desired.ts';
 import type { Edit } from './finish.ts';
 import type { Matched } from './identity.ts';
-import { apiOrigin, sourceOrigin, withSourceOrigins } from './membership.ts';
+import { createObject, fixedFields, fixedProblems, isReplaceable, madeAnew, statingOf } from './made-object.ts';
 import { optionsOf, type RequestedOptions } from './options.ts';
 import { overridesMember } from './overrides.ts';
-import { isKept, keepingOf, keepingOfNew } from './ownership.ts';
+import { isKept, keepingOf } from './ownership.ts';
 import type { Move } from './plan.ts';
 import { type Names, type Resolved, resolveReferences } from './resolve.ts';
-import { declarationOf, type Stating, stateOnObject } from './unit-part.ts';
+import { stateOnObject } from './unit-part.ts';
 import { sayConflict, sayEviction, sayLeft } from './unit-words.ts';
 import { viewUnits } from './view.ts';
 
@@ -59,11 +58,17 @@ export interface Planning extends DocumentsInput {
 /** A matched object with its id, handed out before references are resolved. */
 export interface Target extends Matched {
   readonly id: string;
+  /** The id of the object that goes, because this one is made anew in its place. */
+  readonly replaces?: string;
 }
 
 /** The effect of one document. */
 interface Edited {
   readonly edit?: Edit;
+  /** The object that goes for the one that the edit makes. */
+  readonly gone?: StoredObject;
+  /** What is wrong is that the object would have to be made anew, which could be done. */
+  readonly replaceable?: true;
   readonly move?: Move;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
@@ -131,13 +136,6 @@ function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem
   return problemAt(place, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
-/** How the source of the plan states units of an object. */
-function statingOf(input: Planning, { kind, key }: Desired): Stating {
-  const { source, snapshot, force = false, now, digest } = input;
-  const settings = snapshot.settingsOf(source);
-  return { source, settings, force, now, digest, wanted: input.contest.unitsOf(kind.name, key) };
-}
-
 /** The id of the parent, unless the child has to wait for it. */
 function parentId(
   desired: Desired,
@@ -156,28 +154,6 @@ function parentId(
   return { ...resolved, ...(typeof id === 'string' ? { id } : {}) };
 }
 
-function createObject(input: Planning, target: Target, stated: JsonObject, parent: string | undefined): StoredObject {
-  const { desired } = target;
-  const how = statingOf(input, desired);
-  const origin = how.settings.conflictMode === 'seed' ? apiOrigin : sourceOrigin;
-  const spec = withSourceOrigins(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, origin);
-  return {
-    id: target.id,
-    kind: desired.kind.name,
-    ...(parent === undefined ? {} : { parent }),
-    key: desired.key,
-    name: String(spec[desired.kind.nameField] ?? desired.key),
-    spec,
-    derived: {},
-    ...keepingOfNew(input.source, desired),
-    createdRevision: 0,
-    updatedRevision: 0,
-    createdAt: input.now,
-    updatedAt: input.now,
-    declared: [declarationOf(how, desired, stated)],
-  };
-}
-
 function updateObject(
   input: Planning,
   target: Target,
@@ -191,8 +167,13 @@ function updateObject(
   const part = stateOnObject(statingOf(input, desired), desired, existing, stated);
   const { declaration, wants } = part;
   const conflicts = part.conflicts.map((conflict) => problemOf(desired, sayConflict(snapshot, conflict)));
-  const problems = [...fixedProblems(desired, existing, part.spec), ...conflicts];
-  if (problems.length > 0) return { problems, warnings: [], wants };
+  const fixed = fixedFields(desired.kind, existing, part.spec);
+  if (target.replaces === undefined && fixed.length > 0) {
+    const replaceable =
+      conflicts.length === 0 && isReplaceable(input, target, existing) ? { replaceable: true as const } : {};
+    return { problems: [...fixedProblems(desired, fixed), ...conflicts], warnings: [], wants, ...replaceable };
+  }
+  if (conflicts.length > 0) return { problems: conflicts, warnings: [], wants };
   const warnings = [
     ...part.left.map((left) => sayLeft(snapshot, left)),
     ...part.evicted.map((eviction) => sayEviction(snapshot, eviction)),
@@ -229,6 +210,11 @@ function updateObject(
     ...overridesMember(part.overrides),
     declared: [...part.others, declaration].sort((a, b) => compare(a.source, b.source)),
   };
+  if (target.replaces !== undefined) {
+    const anew = madeAnew(input, target, after);
+    const edit = { after: anew, place: desired.place, replaces: { id: existing.id, fields: fixed } };
+    return { edit, gone: existing, problems: [], warnings };
+  }
   const { resets, claimed } = part;
   return { edit: { before: existing, after, place: desired.place, resets, claimed }, problems: [], warnings };
 }
@@ -239,29 +225,11 @@ function absent(desired: Desired): Problem {
   return problemOf(desired, { code: 'object_pending', path: '', message });
 }
 
-/** What only creation writes stays as it is. */
-function fixedProblems(desired: Desired, existing: StoredObject, spec: JsonObject): readonly Problem[] {
-  return entriesOf(desired.kind.spec)
-    .filter(([name, field]) => field.access === 'createOnly' && !equalJson(existing.spec[name], spec[name]))
-    .map(([name]) =>
-      problemOf(desired, {
-        code: 'field_fixed',
-        path: `/${name}`,
-        message: `\`${name}\` can only be set when the object is made; undo the change, or give the document another metadata.name to make a new ${desired.kind.name}`,
-      }),
-    );
-}
-
 /** The way out is one of three: take it, take this one, leave it. */
 function differs(desired: Desired, existing: StoredObject, units: readonly UnitChange[], names: Names): Problem {
   const change = describeUnits(viewUnits(units, (id) => names.label(id)));
   const message = `${desired.kind.name} \`${existing.name}\` exists already (id ${existing.id}), no source manages it, and taking it over would change it (${change}); make the document equal, take it over with --adopt=take or with the annotation ${adoptAnnotation}: "id:${existing.id}", or choose another name`;
   return problemOf(desired, { code: 'object_exists', path: '', message });
-}
-
-/** The problem of a fault in the canonical spec, placed where the input says it. */
-export function problemOf(desired: Desired, fault: Fault): Problem {
-  return problemAt(desired.place, desired.pointer, { kind: desired.kind.name, metadata: { name: desired.key } }, fault);
 }
 
 function compare(a: string, b: string): number {

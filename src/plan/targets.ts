@@ -3,12 +3,13 @@ import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import { type WantedUnit, wantedDigest } from './contested.ts';
+import { problemOf } from './desired.ts';
 import { placeFault } from './fault-place.ts';
 import type { Edit } from './finish.ts';
 import type { Matched } from './identity.ts';
 import type { Move } from './plan.ts';
 import type { Names } from './resolve.ts';
-import { editTarget, type Planning, problemOf, type Target } from './stated-object.ts';
+import { editTarget, type Planning, type Target } from './stated-object.ts';
 
 /** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. */
 export function withIds(matched: readonly Matched[], newId: (kind: Kind) => string): readonly Target[] {
@@ -50,6 +51,8 @@ export interface FoundEdits {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly wants: readonly WantedUnit[];
+  /** Ids of the objects that would have to be made anew, and may be. */
+  readonly fixed: ReadonlySet<string>;
 }
 
 /** What each document does, one after the other. Yields now and then. */
@@ -63,16 +66,19 @@ export function* editTargets(
   const edits: Edit[] = [];
   const moves: Move[] = [];
   const wants: WantedUnit[] = [];
+  const fixed = new Set<string>();
   for (const [at, target] of targets.entries()) {
     const result = editTarget(input, target, names);
     problems.push(...result.problems);
     warnings.push(...result.warnings);
     if (result.edit !== undefined) edits.push(result.edit);
+    if (result.gone !== undefined) edits.push({ before: result.gone });
+    if (result.replaceable === true) fixed.add(target.id);
     if (result.move !== undefined) moves.push(result.move);
     if (result.wants !== undefined) wants.push(...result.wants);
     if (at % 500 === 499) yield undefined;
   }
-  return { edits, moves, problems, warnings, wants };
+  return { edits, moves, problems, warnings, wants, fixed };
 }
 
 /** What the source states, by id, as it will be. */
@@ -108,7 +114,7 @@ export function digestAmong(targets: readonly Target[]): (value: Json) => string
 export function locateIn(targets: readonly Target[]): (object: StoredObject, fault: Fault) => Problem {
   let byId: Map<string, Target> | undefined;
   return (object, fault) => {
-    byId ??= new Map(targets.map((target) => [target.id, target]));
+    byId ??= new Map(targets.flatMap((target) => [target.id, target.replaces ?? target.id].map((id) => [id, target])));
     const target = byId.get(object.id);
     if (target === undefined)
       return { code: fault.code, kind: object.kind, key: object.key ?? object.name, message: fault.message };

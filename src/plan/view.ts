@@ -63,6 +63,8 @@ export interface ObjectView {
 
 export interface ChangeView extends ObjectView {
   readonly action: Change['action'];
+  /** The id of the object that goes, because this one is made anew in its place. */
+  readonly replaces?: string;
   /** The key that the object had until now. */
   readonly renamedFrom?: string;
   readonly units: readonly UnitView[];
@@ -85,7 +87,7 @@ export interface UnitView {
 
 /** Renders a plan with the names of the snapshots before and after it. */
 export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanView {
-  const label = labeler(before, after);
+  const label = labelerOf(plan, labeler(before, after));
   return {
     formatVersion: '1.0',
     ...(plan.source === undefined ? {} : { source: plan.source }),
@@ -100,12 +102,19 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
   };
 }
 
+/** An object that is made anew has the name of the one that goes, so that one is told by its id too. */
+function labelerOf({ changes }: Plan, label: Label): Label {
+  const replaced = new Set(changes.flatMap(({ replaces }) => replaces?.id ?? []));
+  return replaced.size === 0 ? label : (id) => (replaced.has(id) ? `${label(id)} (id ${id})` : label(id));
+}
+
 function viewChange(change: Change, label: Label, before: Snapshot): ChangeView {
   const resets = new Set(change.resets);
   const units = change.units.filter((unit) => change.action !== 'create' || !isEmpty(unit.after));
   return {
     action: change.action,
     ...viewObject(change),
+    ...(change.replaces === undefined ? {} : { replaces: change.replaces.id }),
     ...formerKey(change, before),
     units: viewUnits(units, label, resets),
     ...usersOf(change, before),

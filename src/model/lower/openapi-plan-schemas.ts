@@ -31,11 +31,12 @@ const planParts: JsonObject = {
       action: words(['create', 'update', 'delete'], 'What is done.'),
       ...subject,
       units: listOf('Unit'),
+      replaces: text('The id of the object that goes, because this one is made anew in its place.'),
       renamedFrom: text('The key that the object had until now, when it gets another one.'),
       usedBy: { type: 'array', items: { type: 'string' }, description: 'Who used a deleted object until now.' },
       risks: { type: 'array', items: { type: 'string' }, description: 'What deserves a second look.' },
     },
-    [...subjectOptional, 'renamedFrom', 'usedBy'],
+    [...subjectOptional, 'replaces', 'renamedFrom', 'usedBy'],
   ),
   ObjectPatch: object(
     'What a plan does to the spec of one object.',

@@ -1,0 +1,126 @@
+import type { Document } from '../model/document.ts';
+import type { Kind } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import { createIdGiver } from '../model/wire-id.ts';
+import { type Base, withKeys } from './base.ts';
+import { type Desired, expandDocuments } from './desired.ts';
+import { filterProblems, isSelected } from './filter.ts';
+import { matchObjects } from './identity.ts';
+import { type NotThere, namesOf } from './names.ts';
+import { optionsOf, type PlanOptions } from './options.ts';
+import { type PruneInput, pruneObjects } from './prune.ts';
+import { planRenames, type Renames } from './rename.ts';
+import { renewTargets, withNewReferences } from './replace.ts';
+import type { Planning, Target } from './stated-object.ts';
+import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } from './targets.ts';
+
+/** What a plan is made of, but for what only its targets tell. */
+export type Contested = Omit<Planning, 'digest' | 'moved'>;
+
+/** The part of the account and of the input that a plan looks at. */
+export interface Scope {
+  readonly documents: readonly Document[];
+  /** Objects of the source that are released or deleted unless one of the documents states them. */
+  readonly gone: readonly StoredObject[];
+}
+
+/** The objects that documents stand for, and what is known about them before their documents are looked into. */
+export interface Stage {
+  readonly options: PlanOptions;
+  /** The account with the keys that the documents know. */
+  readonly base: Base;
+  readonly targets: readonly Target[];
+  /** What nothing states any more and the source may let go. */
+  readonly gone: readonly StoredObject[];
+  readonly notThere: Omit<NotThere, 'leaving'>;
+  /** `Kind/key` of objects that the source would rename and another one owns. */
+  readonly wanted: readonly string[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  newId(kind: Kind): string;
+}
+
+/** Finds what the documents stand for. */
+export function* prepareStage(input: Contested, scope: Scope): Generator<undefined, Stage> {
+  const { snapshot: account, source } = input;
+  const options = optionsOf(input, account.settingsOf(source));
+  const { filter = {} } = options;
+  const documents = scope.documents.filter((document) => isSelected(filter, document));
+  const expanded = yield* expandDocuments(account.registry, input.validator, documents);
+  const renames = planRenames({ snapshot: account, source, documents, all: input.documents });
+  const base = withKeys(account, renames.keys);
+  const { snapshot } = base;
+  const before = scope.gone.map((object) => snapshot.get(object.id) ?? object);
+  const desired = expanded.desired.map((item) => withoutBlocked(item, renames));
+  const matches = matchObjects({ snapshot, source, desired, before, adopt: options.adopt, former: renames.former });
+  yield undefined;
+  const newId = createIdGiver((kind) => snapshot.lastNumber(kind), input.newId);
+  const targets = withIds(matches.matched, newId);
+  const kept = new Set(targets.map(({ id }) => id));
+  // Without prune, or with broken documents, nothing leaves.
+  const enabled = options.prune && expanded.problems.length === 0;
+  const isWhole = documents.length === scope.documents.length;
+  return {
+    ...{ options, base, targets, newId, wanted: renames.wanted },
+    gone: enabled ? before.filter(({ id }) => !kept.has(id) && !renames.held.has(id)) : [],
+    notThere: {
+      broken: expanded.broken,
+      leftOut: isWhole ? [] : scope.documents.filter((document) => !isSelected(filter, document)),
+    },
+    problems: [
+      ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
+      ...[...matches.problems, ...doubleProblems(targets)],
+    ],
+    warnings: [...renames.warnings, ...matches.warnings],
+  };
+}
+
+/** A previous name that another object still has is not noted as a former key. */
+function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
+  if (item.aliases === undefined || blocked.size === 0) return item;
+  return { ...item, aliases: item.aliases.filter((name) => !blocked.has(`${item.kind.name}/${name}`)) };
+}
+
+/** A stage with what its documents do. */
+export interface Played {
+  readonly stage: Stage;
+  readonly found: FoundEdits;
+}
+
+/** What the documents do; once more when some of their objects have to be made anew and may be. */
+export function* playStage(input: Contested, stage: Stage): Generator<undefined, Played> {
+  const first = yield* play(input, stage);
+  const anew = first.found.fixed;
+  if (!stage.options.allowReplace || anew.size === 0) return first;
+  const targets = renewTargets(stage.targets, anew, stage.newId);
+  const base = withNewReferences(stage.base, targets, input.now);
+  const refreshed = targets.map((target) => withExisting(target, base));
+  return yield* play(input, {
+    ...stage,
+    base,
+    targets: refreshed,
+    gone: stage.gone.map((object) => base.snapshot.get(object.id) ?? object),
+  });
+}
+
+function withExisting(target: Target, { snapshot }: Base): Target {
+  const existing = target.existing === undefined ? undefined : snapshot.get(target.existing.id);
+  return existing === undefined ? target : { ...target, existing };
+}
+
+function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
+  const { base, targets, notThere } = stage;
+  const stated = new Map(targets.map((target) => [target.id, undefined]));
+  const { leaving } = pruneObjects(pruning(input, stage, stated));
+  const names = namesOf(base.snapshot, targets, { ...notThere, leaving });
+  const { snapshot, moved } = base;
+  const found = yield* editTargets({ ...input, snapshot, moved, digest: digestAmong(targets) }, targets, names);
+  return { stage, found };
+}
+
+/** What pruning looks at, `stated` being what the source states now. */
+export function pruning(input: Contested, { base, gone }: Stage, stated: PruneInput['stated']): PruneInput {
+  const { source, now, contest } = input;
+  return { snapshot: base.snapshot, source, gone, stated, now, wanterOf: contest.wanterOf };
+}
