@@ -16,7 +16,14 @@ const longestChange = 8_000;
  * into `limit` characters is counted.
  */
 export function renderMarkdown(plan: PlanView, limit = longest): string {
-  const head = [headline(plan), ...guardLines(plan), ...table(plan), ...riskLines(plan), ...warningLines(plan)];
+  const head = [
+    headline(plan),
+    ...suspensions(plan),
+    ...guardLines(plan),
+    ...table(plan),
+    ...riskLines(plan),
+    ...warningLines(plan),
+  ];
   const foot = footer(plan);
   const room = limit - length(head) - length(foot) - more(plan.changes.length).length - 2;
   const changes = fitting(plan.changes.map(renderChange), room);
@@ -42,8 +49,9 @@ function more(changes: number): string {
   return `_and ${counted(changes, 'more change')}, which had no room here_`;
 }
 
-function headline({ source, counts, claims }: PlanView): string {
-  const what = source === undefined ? 'Plan' : `Plan for ${code(source)}`;
+function headline({ source, counts, claims, rollback }: PlanView): string {
+  const subject = source === undefined ? 'Plan' : `Plan for ${code(source)}`;
+  const what = rollback === undefined ? subject : `Plan back to revision ${rollback.revision}`;
   const { create, update, delete: gone } = counts;
   if (create + update + gone > 0) return `### ${what}: ${create} to create, ${update} to change, ${gone} to delete`;
   const own = claims.length === 0 ? '' : `; ownership of ${counted(claims.length, 'object')} changes`;
@@ -54,6 +62,11 @@ function guardLines({ guards, state }: PlanView): readonly string[] {
   if (guards.length === 0) return [];
   const said = state === 'approved' ? 'This plan needed an approval and has it.' : 'This plan needs an approval.';
   return [`> **${said}**\n${guards.map(({ message }) => `>\n> - ${prose(message)}`).join('\n')}`];
+}
+
+function suspensions({ rollback }: PlanView): readonly string[] {
+  if (rollback === undefined || rollback.suspends.length === 0) return [];
+  return [`Suspends ${rollback.suspends.map(code).join(', ')}, so that what comes back stays.`];
 }
 
 const marks = { create: '+', update: '~', delete: '-' } as const;
@@ -91,15 +104,17 @@ function shortened(lines: readonly string[]): string {
 }
 
 function renderChange(change: ChangeView): string {
-  const lines = change.units.flatMap((unit) => unitLines(change, unit));
-  // A change without units moves the object: another key or another parent.
+  const renamed = change.renamedFrom === undefined ? [] : [`  renamed from ${change.renamedFrom}`];
+  const used = change.usedBy === undefined ? [] : [`  used by ${change.usedBy.join(', ')}`];
+  const lines = [...renamed, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
+  // A change without units moves the object to another parent.
   const body = lines.length === 0 ? [bodyless[change.action]] : within(lines, longestChange);
   return `<details><summary>${marks[change.action]} ${summary(change)}</summary>\n\n${fenced(body)}\n\n</details>`;
 }
 
 const bodyless = {
   create: '  with its defaults',
-  update: '  only its key or its parent changes',
+  update: '  none of its fields changes',
   delete: '  the whole object',
 } as const;
 

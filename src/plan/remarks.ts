@@ -50,11 +50,13 @@ function remark(change: ChangeView, level: Remark['level'], code: string, messag
 
 const verbs = { create: 'would be created', update: 'would be changed', delete: 'would be deleted' } as const;
 
-function effectOf({ kind, key, name, action, units }: ChangeView): string {
+function effectOf({ kind, key, name, action, units, renamedFrom, usedBy }: ChangeView): string {
+  const renamed = renamedFrom === undefined ? '' : ` (until now ${renamedFrom})`;
+  const used = usedBy === undefined ? '' : `, which is used by ${usedBy.join(', ')}`;
   const paths = units.map(({ path }) => path);
   const more = paths.length > 8 ? ` and ${paths.length - 8} more` : '';
   const which = action === 'update' && paths.length > 0 ? `: ${paths.slice(0, 8).join(', ')}${more}` : '';
-  return `${kind} ${key ?? name} ${verbs[action]}${which}`;
+  return `${kind} ${key ?? name}${renamed} ${verbs[action]}${which}${used}`;
 }
 
 /** Workflow commands, one a line, which GitHub shows beside the lines that they name. */

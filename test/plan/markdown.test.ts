@@ -78,7 +78,7 @@ describe('a plan as Markdown', () => {
 <details><summary>~ Group <code>moved</code></summary>
 
 \`\`\`diff
-  only its key or its parent changes
+  none of its fields changes
 \`\`\`
 
 </details>
@@ -105,6 +105,22 @@ Apply exactly this with \`heddle apply p1\`.
     expect(text).toContain('**Warnings**\n\n- `a.yaml:7`: peer ana is not there yet\n');
     expect(text).toContain('Apply exactly this with `heddle apply p1`, after `heddle approve p1`.');
     expect(text.indexOf('Look twice')).toBeLessThan(text.indexOf('<details>'));
+  });
+
+  it('says what an object was called, who used what goes, and what a rollback suspends', () => {
+    const text = renderMarkdown(
+      view({
+        rollback: { revision: 7, scope: 'sources', suspends: ['team', 'ops'] },
+        changes: [
+          change('update', 'Group', 'devs', [], { renamedFrom: 'developers' }),
+          change('delete', 'Group', 'old', [], { usedBy: ['Policy web (source team)', 'Route lan'] }),
+        ],
+      }),
+    );
+    expect(text).toContain('### Plan back to revision 7: 0 to create, 1 to change, 1 to delete\n');
+    expect(text).toContain('Suspends `team`, `ops`, so that what comes back stays.\n');
+    expect(text).toContain('```diff\n  renamed from developers\n```');
+    expect(text).toContain('```diff\n  used by Policy web (source team), Route lan\n```');
   });
 
   it.each([

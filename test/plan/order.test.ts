@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Document } from '../../src/model/document.ts';
-import { group, stored } from '../kinds/objects.ts';
+import { digestOf as digestOfInput } from '../../src/plan/digest.ts';
+import { engineVersionOf } from '../../src/plan/engine-version.ts';
+import { group, registry, stored } from '../kinds/objects.ts';
 import { allow, applyOn, createOn, document, linesOf, office, planned, planOn } from './steps.ts';
 
 const zone = (name: string, groups: readonly string[], records: readonly string[] = []) =>
@@ -102,6 +107,24 @@ describe('what moves without changing', () => {
 });
 
 describe('the digest', () => {
+  it('E109 is the same in every process, in whatever order the documents come', async () => {
+    const script = fileURLToPath(new URL('digest-process.ts', import.meta.url));
+    const run = async (order: string) => (await promisify(execFile)(process.execPath, [script, order])).stdout;
+    const digests = await Promise.all([run('forward'), run('forward'), run('reversed')]);
+    expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(digests).size).toBe(1);
+  });
+
+  it('E107 is another one for another version of the program', () => {
+    const input = { account: 'a', options: {}, changes: [], claims: [], guards: [] };
+    const engine = engineVersionOf(registry);
+    expect(digestOfInput({ ...input, engine })).toBe(digestOfInput({ ...input, engine: engineVersionOf(registry) }));
+    expect(digestOfInput({ ...input, engine })).not.toBe(digestOfInput({ ...input, engine: '1.0' }));
+    const [kind] = registry.kinds;
+    const changed = { ...registry, kinds: [{ ...kind, spec: {} }] } as never;
+    expect(engineVersionOf(changed)).not.toBe(engine);
+  });
+
   it('E109 does not depend on the order of documents, members, files and lines, nor on new ids', () => {
     const moved = some.map((item) => ({ ...item, place: { ...item.place, file: 'elsewhere.yaml', line: 99 } }));
     expect([

@@ -10,7 +10,7 @@ const plan = view({
       line: 9,
       risks: ['becomes enabled'],
     }),
-    change('delete', 'Group', 'old'),
+    change('delete', 'Group', 'old', [], { usedBy: ['Policy web'] }),
   ],
   guards: [{ guard: 'deletes', message: 'deletes 9 of 10: 50%' }],
   warnings: [{ code: 'reference_pending', message: 'peer ana is not there yet', kind: 'Group', key: 'devs' }],
@@ -24,7 +24,7 @@ describe('remarks on documents', () => {
       '::warning title=Group devs::peer ana is not there yet',
       '::notice file=groups.yaml,line=3,title=Group devs::Group devs would be created',
       '::notice file=p%2C1.yaml,line=9,title=Policy web::Policy web would be changed: enabled',
-      '::notice title=Group old::Group old would be deleted',
+      '::notice title=Group old::Group old would be deleted, which is used by Policy web',
       '',
     ]);
   });
