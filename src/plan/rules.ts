@@ -133,7 +133,7 @@ function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): reado
   if (referrers.length === 0) return [];
   // What goes may be the parent by whose name a referrer is called.
   const named = next.with({ put: [object], remove: [] });
-  const list = describeReferrers(named, referrers);
+  const list = namesOf(named, referrers);
   return [
     {
       code: inUseCodes[inUseReason(kind, referrers)],
@@ -145,7 +145,7 @@ function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): reado
 }
 
 /** One answer for all referrers: the special one only when each of them asks for it. */
-function inUseReason(kind: Kind, referrers: readonly { readonly from: StoredObject }[]): keyof typeof inUseCodes {
+function inUseReason(kind: Kind, referrers: Referrers): keyof typeof inUseCodes {
   const { inUse = 'in_use' } = kind;
   if (typeof inUse === 'string') return inUse;
   const reasons = new Set(referrers.map(({ from }) => inUse[from.kind] ?? 'in_use'));
@@ -153,12 +153,16 @@ function inUseReason(kind: Kind, referrers: readonly { readonly from: StoredObje
   return others.length === 0 ? only : 'in_use';
 }
 
-/** Each of those who use an object; of many the first twenty. */
-export function describeReferrers(
-  state: Snapshot,
-  referrers: readonly { readonly from: StoredObject }[],
-): readonly string[] {
-  const names = [...new Set(referrers.map(({ from }) => describeReferrer(state, from)))];
+type Referrers = readonly { readonly from: StoredObject }[];
+
+/** Each of those who use an object. Whoever wants to delete it has to know all of them. */
+function namesOf(state: Snapshot, referrers: Referrers): readonly string[] {
+  return [...new Set(referrers.map(({ from }) => describeReferrer(state, from)))];
+}
+
+/** Those who use an object; of many the first twenty. */
+export function describeReferrers(state: Snapshot, referrers: Referrers): readonly string[] {
+  const names = namesOf(state, referrers);
   return names.length > 20 ? [...names.slice(0, 20), `and ${names.length - 20} more`] : names;
 }
 

@@ -69,6 +69,13 @@ it('E76, E80 a thousand objects of all kinds are taken over by export, commit an
   expect(declarable.filter((name) => !kinds.has(name))).toEqual([]);
   const [change] = (await api.call('GET', `/api/config/revisions/${after.revision}`)).body.changes;
   expect(change).toMatchObject({ action: 'claim', units: [] });
+  // The same in another order.
+  const shuffled = text
+    .split(/^---\n/m)
+    .reverse()
+    .map((document: string) => document.trimEnd())
+    .join('\n---\n');
+  expect((await plan('git', shuffled)).counts).toEqual({ create: 0, update: 0, delete: 0, claims: 0 });
   // Once more, from another file, and from an export that marks what has its keys by now: there is nothing to write.
   const moved = await api.call('POST', '/api/config/apply', { source: 'git', files: [{ path: 'renamed.yaml', text }] });
   expect([moved.status, moved.body.revision]).toEqual([200, null]);

@@ -9,6 +9,8 @@ import { openDatabase } from '../../src/store/database.ts';
 import { temporaryDirectory, testDatabase } from '../setup/database.ts';
 import { rowsOf } from '../setup/rows.ts';
 import { addCluster } from '../spec/world.ts';
+import { operationsOf } from './described.ts';
+import { isStream } from './example-scene.ts';
 import { type Answer, apiOn, type TestApi, type TestApiOptions } from './setup.ts';
 
 /** Gives a secret its text: what nobody else would write, and what may stand in JSON, YAML and Base64 as it is. */
@@ -179,14 +181,14 @@ async function useEverything(api: TestApi, traces: Traces, used = holders): Prom
   for (const path of made) await hear('DELETE', path);
   await makeTokens(api, hear, traces);
   await useDocuments(hear, plant, used);
-  for (const path of ['/api/openapi.json', '/metrics', '/docs', ...configPaths]) await hear('GET', path);
+  const described = operationsOf((await hear('GET', '/api/openapi.json')).body);
+  const reads = described.filter((of) => of.method === 'get' && !of.path.includes('{') && !isStream(of));
+  expect(reads.length).toBeGreaterThan(20);
+  for (const { path } of reads) await hear('GET', path);
+  await hear('GET', '/api/config/export?format=json');
   for (const { revision } of (await hear('GET', '/api/config/revisions')).body)
     await hear('GET', `/api/config/revisions/${revision}`);
 }
-
-const configPaths = ['export', 'export?format=json', 'sources', 'status', 'revisions'].map(
-  (path) => `/api/config/${path}`,
-);
 
 async function useHolder(
   hear: TestApi['call'],

@@ -99,6 +99,14 @@ describe('a delete', () => {
     expect(linesOf(deleteOn(freed, group.id), freed)).toEqual(['delete Group/devs']);
   });
 
+  it('of what many use names every one of them, with their source', () => {
+    const made = planned(createOn(office, 'Group', { name: 'devs' })).next;
+    const policies = Array.from({ length: 30 }, (_, at) => allow(`policy-${at}`, ['devs'], ['All']));
+    const state = applyOn(made, 'team', policies);
+    const [problem] = problemsOf(deleteOn(state, idOf(state, 'Group', 'devs')));
+    for (const { metadata } of policies) expect(problem?.message).toContain(`policy: ${metadata.name} (source team)`);
+  });
+
   it('takes the children along, children first', () => {
     const zone = createOn(office, 'DNSZone', {
       name: 'lan',
