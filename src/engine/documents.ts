@@ -6,15 +6,17 @@ import { meansOfPush, type PushedValues } from '../model/values.ts';
 import { stuckIn, type Wanted, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
-import type { Move, Outcome, Plan } from '../plan/plan.ts';
+import type { Outcome, Plan } from '../plan/plan.ts';
+import { planRollback } from '../plan/rollback.ts';
 import { limitSize } from '../plan/size.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
 import type { Lease } from '../store/leases.ts';
 import type { SavedPlan } from '../store/plans.ts';
-import { movePositions } from '../store/positions.ts';
 import type { Mutation, Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
+import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
+import { isAgreed, type RollbackRequest, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
 import { noteWanted, wantedIn } from './wanted.ts';
 
@@ -42,6 +44,8 @@ export interface Desire extends RequestedOptions {
   readonly keepOutputs?: boolean;
   /** Nothing is written without this lease; throws `LeaseLost`. */
   readonly lease?: Lease;
+  /** A former state is wanted, and no documents. */
+  readonly rollback?: RollbackRequest;
 }
 
 /** What became of it. Nothing is written unless it is `applied`. */
@@ -66,8 +70,22 @@ export async function planDesire(
   desire: Desire,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  const wanted = await wantedIn(engine, call.account);
-  return { outcome: await planOn(engine, call, before, desire, wanted), before };
+  const around = await surroundingsOf(engine, call, desire);
+  return { outcome: await planOn(engine, call, before, desire, around), before };
+}
+
+/** What a plan takes that is not in the snapshot. */
+interface Surroundings {
+  /** What the sources of the account want and could not have. */
+  readonly wanted: readonly Wanted[];
+  /** The state that a rollback goes back to. */
+  readonly past?: Snapshot;
+}
+
+/** Read before and not with each plan: while the account is held for a plan, the database has no connection to spare. */
+async function surroundingsOf(engine: Engine, { account }: Call, { rollback }: Desire): Promise<Surroundings> {
+  if (rollback === undefined) return { wanted: await wantedIn(engine, account) };
+  return { wanted: [], past: await engine.past.at(account, rollback.revision) };
 }
 
 async function planOn(
@@ -75,8 +93,14 @@ async function planOn(
   { actor }: Call,
   before: Snapshot,
   desire: Desire,
-  wanted: readonly Wanted[],
+  { wanted, past }: Surroundings,
 ): Promise<Outcome> {
+  if (past !== undefined && desire.rollback !== undefined) {
+    const { now, newId, means } = engine;
+    const { scope } = desire.rollback;
+    const back = { snapshot: before, past, scope, now: now(), newId, means, actor };
+    return limitSize(await runInSlices(planRollback(back)));
+  }
   const isRead = desire.problems.length === 0;
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
@@ -101,7 +125,13 @@ function isSure({ code, kind, key }: Problem, told: readonly Problem[]): boolean
  * what they want: what moves from one to the other is not deleted.
  */
 export async function applyDesire(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
-  if (engine.wanters.size > 0) {
+  const result = await applyAsking(engine, call, desire);
+  if (isAgreed(desire, result)) await settleAgreed(engine, call, desire.source, result.before);
+  return result;
+}
+
+async function applyAsking(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
+  if (engine.wanters.size > 0 && desire.rollback === undefined) {
     const result = await applyNoting(engine, call, desire, (plan) => plan.counts.delete > 0);
     if (result !== 'stopped') return result;
     for (const ask of engine.wanters) await ask(call.account, desire.source);
@@ -118,11 +148,10 @@ async function applyNoting(
   desire: Desire,
   isStop: (plan: Plan) => boolean,
 ): Promise<Reconciled | 'stopped'> {
-  // Read before and not with each plan: while the account is held for a plan, the database has no connection to spare.
-  const wanted = await wantedIn(engine, call.account);
-  const { result, lacks } = await applyAgainst(engine, call, desire, { wanted, isStop });
-  if (result !== 'stopped' && lacks !== undefined)
-    await noteWanted(engine, call.account, desire.source, { known: wanted, lacks });
+  const around = await surroundingsOf(engine, call, desire);
+  const { result, lacks } = await applyAgainst(engine, call, desire, around, isStop);
+  if (result !== 'stopped' && lacks !== undefined && desire.rollback === undefined)
+    await noteWanted(engine, call.account, desire.source, { known: around.wanted, lacks });
   return result;
 }
 
@@ -132,23 +161,23 @@ interface Attempt {
   readonly lacks: Omit<Wanted, 'source'> | undefined;
 }
 
-/** What others want, and before which plans to stop. */
-interface Surroundings {
-  readonly wanted: readonly Wanted[];
-  isStop(plan: Plan): boolean;
-}
-
-async function applyAgainst(engine: Engine, call: Call, desire: Desire, around: Surroundings): Promise<Attempt> {
+async function applyAgainst(
+  engine: Engine,
+  call: Call,
+  desire: Desire,
+  around: Surroundings,
+  isStop: (plan: Plan) => boolean,
+): Promise<Attempt> {
   let halted: Reconciled | 'stopped' | undefined;
   let lacks: Attempt['lacks'];
   let kept: SavedPlan | undefined;
   const propose: Propose = async (before) => {
     halted = undefined;
     kept = undefined;
-    const outcome = await planOn(engine, call, before, desire, around.wanted);
+    const outcome = await planOn(engine, call, before, desire, around);
     lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     if (!outcome.ok) return outcome;
-    if (around.isStop(outcome.plan)) halted = 'stopped';
+    if (isStop(outcome.plan)) halted = 'stopped';
     else halted = haltOf(outcome.plan, desire, before, outcome.next);
     if (typeof halted === 'object' && halted.state === 'needs_approval')
       for (const { guard } of outcome.plan.guards) engine.observer.tell({ what: 'guard', guard });
@@ -163,7 +192,8 @@ async function applyAgainst(engine: Engine, call: Call, desire: Desire, around: 
   const committed = await engine.committer.mutate({
     ...call,
     propose,
-    audit: (plan) => [appliedEvent(plan, desire)],
+    // A rollback has an event of its own.
+    audit: (plan) => (plan.rollback === undefined ? [appliedEvent(plan, desire)] : []),
     ...(approve === undefined ? {} : { approved: approve }),
     ...(commitRef === undefined ? {} : { commitRef }),
     ...(planId === undefined ? {} : { planId }),
@@ -224,30 +254,4 @@ function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsI
     newId: engine.newId,
     means: desire.values === undefined ? engine.means : meansOfPush(engine.means, desire.values),
   };
-}
-
-/** Documents that only moved to another file or line: their positions follow, outside revisions. */
-async function moveDocuments(
-  engine: Engine,
-  account: string,
-  source: string,
-  moves: readonly Move[],
-  state: Snapshot,
-): Promise<void> {
-  const still = moves.filter(({ object }) => state.get(object.id) === object);
-  if (still.length === 0) return;
-  await movePositions(
-    engine.database,
-    account,
-    source,
-    still.map(({ object, place }) => ({ object: object.id, file: place.file, line: place.line })),
-  );
-  const put = still.map(({ object, place }) => ({
-    ...object,
-    declared: object.declared.map((item) =>
-      item.source === source ? { ...item, file: place.file, line: place.line } : item,
-    ),
-  }));
-  const current = await engine.snapshots.current(account);
-  if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));
 }

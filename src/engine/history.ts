@@ -3,11 +3,13 @@ import { NotFound } from '../model/errors.ts';
 import { aliasIndex } from '../model/facets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
+import { isAllowed } from '../plan/authorize.ts';
 import { type Label, labeler } from '../plan/view.ts';
 import { readKept } from '../store/past.ts';
 import { idsOfKey, listRevisions, readChangesOf, readNames, readRevision } from '../store/revisions.ts';
 import type { Call, Engine } from './engine.ts';
 import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
+import { readableBy } from './object-list.ts';
 import { requireKept } from './past-states.ts';
 
 /** Which revisions are asked for. */
@@ -35,7 +37,8 @@ export async function listHistory(engine: Engine, call: Call, filter: HistoryFil
   });
   if (objects === undefined) return heads.map(headOf);
   const revisions = heads.map(({ revision }) => revision);
-  const rows = await readChangesOf(engine.database, call.account, { revisions, objects });
+  const found = await readChangesOf(engine.database, call.account, { revisions, objects });
+  const rows = readableRows(state, call, found);
   const label = await labelerOf(engine, state, rows);
   return heads.map((head) => ({
     ...headOf(head),
@@ -55,8 +58,17 @@ export async function showRevision(engine: Engine, call: Call, revision: number)
     throw new NotFound(`revision ${revision} not found`);
   }
   const state = await engine.snapshots.at(call.account, call.revision);
-  const label = await labelerOf(engine, state, found.changes);
-  return { ...headOf(found), changes: found.changes.map((row) => viewHistoryRow(engine.registry, row, label)) };
+  const rows = readableRows(state, call, found.changes);
+  const label = await labelerOf(engine, state, rows);
+  return { ...headOf(found), changes: rows.map((row) => viewHistoryRow(engine.registry, row, label)) };
+}
+
+/** The changes of kinds that the caller may read; what no program knows any more is for owners. */
+function readableRows<Row extends HistoryRow>(state: Snapshot, call: Call, rows: readonly Row[]): readonly Row[] {
+  const isReadable = readableBy(state, call);
+  const names = new Set(state.registry.kinds.filter(isReadable).map(({ name }) => name));
+  const seesAll = isAllowed(state, call.actor, 'accounts', 'update');
+  return rows.filter(({ kind }) => names.has(kind) || (seesAll && state.registry.find(kind) === undefined));
 }
 
 /** The ids that a text may mean: an id, or a kind with a key that objects of it have or had. */

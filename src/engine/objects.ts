@@ -197,6 +197,7 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   nothing_free: 'taken',
   managed_field: 'managed_field',
   unit_conflict: 'managed_field',
+  reference_missing: 'in_use',
   object_linked: 'linked',
   // Only groups refuse to go for what they are.
   delete_refused: 'linked',

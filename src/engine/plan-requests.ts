@@ -7,17 +7,23 @@ import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { SavedPlan } from '../store/plans.ts';
 import type { Desire } from './documents.ts';
 import type { Engine } from './engine.ts';
+import type { RollbackRequest } from './rolled-back.ts';
 
 /** What has to be planned again, and may hold secrets: it is kept sealed. */
 interface Kept {
   readonly documents: readonly Document[];
   readonly values?: PushedValues;
+  readonly rollback?: RollbackRequest;
 }
 
 /** What a saved plan keeps of a desire. */
 export function keepDesire({ means, registry }: Engine, desire: Desire): JsonObject {
-  const { documents, values, expectBase } = desire;
-  const kept: Kept = { documents, ...(values === undefined ? {} : { values }) };
+  const { documents, values, rollback, expectBase } = desire;
+  const kept: Kept = {
+    documents,
+    ...(values === undefined ? {} : { values }),
+    ...(rollback === undefined ? {} : { rollback }),
+  };
   return {
     engine: engineVersionOf(registry),
     sealed: means.vault.seal(JSON.stringify(kept)),

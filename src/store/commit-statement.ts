@@ -115,7 +115,8 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, x.id, 'push', '{}', x.suspended, x.rolled_back, x.created_at
   from head, json_to_recordset(${json(rows, add)}) as x(id text, suspended boolean, rolled_back bigint, created_at timestamptz)
   where true
-  on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back`,
+  on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back,
+    generation = sources.generation + (sources.suspended <> excluded.suspended)::int`,
   new_keys: (rows, add, present) => `
   insert into object_keys (account_id, kind, rule, value, object_id)
   select $1, x.kind, x.rule, x.value, x.object_id

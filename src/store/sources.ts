@@ -61,6 +61,16 @@ export async function setSuspended(
   return revise(database, account, registration, suspendText, [id, suspended]);
 }
 
+/** Notes that a source agrees with what a rollback put back. Answers the revision; `undefined` when that was known. */
+export async function settleRollback(
+  database: Database,
+  account: string,
+  id: string,
+  registration: Registration,
+): Promise<number | undefined> {
+  return revise(database, account, registration, settleText, [id]);
+}
+
 /** Forgets a source; what it stated must have been released before. Answers the revision; `undefined` when there is none. */
 export async function removeSource(
   database: Database,
@@ -119,6 +129,14 @@ const suspendText = `with head as (
 ), put as (
   update sources set suspended = $6::boolean, generation = generation + 1
   from head where account_id = $1 and id = $5
+)`;
+
+const settleText = `with head as (
+  update accounts set revision = revision + 1
+  where account_id = $1 and exists (select from sources where account_id = $1 and id = $5 and rolled_back is not null)
+  returning revision
+), put as (
+  update sources set rolled_back = null from head where account_id = $1 and id = $5
 )`;
 
 const removeText = `with head as (

@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { backUp } from '../../engine/backup.ts';
+import { planOnlyRefusal } from '../../engine/commit.ts';
 import { restoreArchive } from '../../engine/restore.ts';
 import { findOwner } from '../../identity/bootstrap.ts';
-import { InvalidInput } from '../../model/errors.ts';
+import { InvalidInput, NotAllowed } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { queryOf, switchOf } from './request.ts';
 
 /** Archives are kept in memory, compressed, while they are checked and written. */
 const archiveLimit = 512 * 1024 * 1024;
+
+/** An archive holds everything, hashes of tokens too: it is for those who may do everything. */
+const ownersOnly = { module: 'accounts', operation: 'update' } as const;
 
 const gzipTypes = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
 
@@ -17,7 +21,8 @@ export function addArchiveRoutes(app: FastifyInstance, { engine, version }: Conf
   app.addContentTypeParser(gzipTypes, { parseAs: 'buffer', bodyLimit: archiveLimit }, (_request, body, done) =>
     done(null, body),
   );
-  app.get('/api/config/backup', async (request, reply) => {
+  app.get('/api/config/backup', { config: { access: ownersOnly } }, async (request, reply) => {
+    if (callOf(request).planOnly === true) throw new NotAllowed(planOnlyRefusal);
     const history = switchOf(queryOf(request), 'history', true);
     const { account, revision, stream } = await backUp(engine, callOf(request), { history, program: version });
     return reply
@@ -25,7 +30,7 @@ export function addArchiveRoutes(app: FastifyInstance, { engine, version }: Conf
       .header('content-disposition', `attachment; filename="heddle-${account}-${revision}.ndjson.gz"`)
       .send(stream);
   });
-  app.post('/api/config/restore', { bodyLimit: archiveLimit }, async (request) => {
+  app.post('/api/config/restore', { bodyLimit: archiveLimit, config: { access: ownersOnly } }, async (request) => {
     const { replace } = queryOf(request);
     if (!Buffer.isBuffer(request.body))
       throw new InvalidInput(

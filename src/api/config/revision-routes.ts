@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { type HistoryFilter, listHistory, showRevision } from '../../engine/history.ts';
+import { planRollback } from '../../engine/rollback.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
+import { parseScope, type RollbackScope } from '../../plan/rollback-scope.ts';
 import { callOf } from '../authenticate.ts';
+import { objectBody } from '../bodies.ts';
 import type { ConfigRoutesOptions } from './options.ts';
-import { knownKind, parameter, type Query, queryOf, timeOf, wholeNumber } from './request.ts';
+import { knownKind, parameter, type Query, queryOf, textOf, timeOf, wholeNumber } from './request.ts';
 
 /** The routes by which the account's history is read. */
 export function addRevisionRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
@@ -17,6 +20,21 @@ export function addRevisionRoutes(app: FastifyInstance, { engine }: ConfigRoutes
     if (!/^[1-9]\d{0,14}$/.test(text)) throw new NotFound(`revision ${text} not found`);
     return showRevision(engine, callOf(request), Number(text));
   });
+  const planning = { config: { access: { module: 'config', operation: 'read' }, plans: true } } as const;
+  app.post('/api/config/revisions/:revision/rollback', planning, async (request, reply) => {
+    const revision = wholeNumber('revision', parameter(request, 'revision'));
+    const body = request.body === undefined ? {} : objectBody(request.body);
+    const scope = scopeOf(textOf(body, 'scope') ?? 'sources');
+    return reply.code(201).send(await planRollback(engine, callOf(request), { revision, scope }));
+  });
+}
+
+function scopeOf(text: string): RollbackScope {
+  const scope = parseScope(text);
+  if (scope !== undefined) return scope;
+  throw new InvalidInput(
+    '`scope` must be `sources` (what sources own), `source:NAME` (what one of them owns) or `all`',
+  );
 }
 
 const texts = ['source', 'actor', 'kind', 'object'] as const;

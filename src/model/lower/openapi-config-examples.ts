@@ -56,6 +56,7 @@ export const configExamples = {
   yaml: groupFile,
   validation: { valid: true, documents: 1, warnings: [] },
   savedPlan,
+  rollbackPlan: { ...savedPlan, rollback: { revision: 17, scope: 'sources', suspends: ['cli'] } },
   patches: [
     {
       kind: 'Group',
