@@ -20,6 +20,8 @@ export interface Answer {
   readonly text: string;
   /** The body, when it is JSON. */
   readonly body: unknown;
+  /** The same request may be sent again soon. */
+  readonly passing: boolean;
 }
 
 /** Calls a server. Only failures to reach it are exceptions here; see `accept` for refusals. */
@@ -68,13 +70,13 @@ export function unreadable(what: string): Internal {
 }
 
 /** The answer when it is a success; what the server refused becomes the exception with its exit code. */
-export function accept(answer: Answer): Answer {
+export function accept<A extends Omit<Answer, 'passing'>>(answer: A): A {
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw refusalOf(answer);
 }
 
 /** The exception that stands for a refusal of the server. */
-function refusalOf({ status, body, text }: Answer): HeddleError {
+function refusalOf({ status, body, text }: Omit<Answer, 'passing'>): HeddleError {
   const told = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
   const message = told === '' ? `The server answered ${status} without a reason.` : told;
   const problems = isObject(body) && Array.isArray(body['problems']) ? (body['problems'] as readonly Problem[]) : [];
@@ -121,7 +123,12 @@ async function send(server: string, path: string, request: RequestInit): Promise
   try {
     const response = await fetch(`${server}${path}`, { redirect: 'error', ...request });
     const text = await response.text();
-    return { status: response.status, text, body: jsonOf(response, text) };
+    return {
+      status: response.status,
+      text,
+      body: jsonOf(response, text),
+      passing: response.headers.has('retry-after'),
+    };
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));

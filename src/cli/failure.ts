@@ -1,6 +1,7 @@
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { exitCodeOf, isExpected } from './exit.ts';
+import { type Format, formatFailure } from './formats.ts';
 import { printable } from './paint.ts';
 import { renderProblems } from './problems.ts';
 import type { Terminal } from './terminal.ts';
@@ -11,18 +12,22 @@ export interface FailureDocument {
   readonly error: { readonly message: string; readonly exitCode: number; readonly problems: readonly Problem[] };
 }
 
+/** In what form the result of a command is written, beside what it tells people. */
+export type ResultForm = 'json' | Format | undefined;
+
 /** Tells what went wrong and returns the exit code. */
-export function reportFailure(terminal: Terminal, error: unknown, json: boolean): number {
+export function reportFailure(terminal: Terminal, error: unknown, form: ResultForm): number {
   const code = exitCodeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   const problems = isExpected(error) ? error.problems : [];
-  if (json) writeJson(terminal, failureDocument(message, code, problems));
+  if (form === 'json') writeJson(terminal, failureDocument(message, code, problems));
+  else if (form !== undefined) terminal.out(formatFailure(form, message, problems));
   if (!isExpected(error)) {
     terminal.note(`Heddle met a defect of its own: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
   } else {
     const isTold = problems.length > 0 && error instanceof InvalidInput;
     if (!isTold) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(message)}\n`);
-    if (problems.length > 0 && !json) terminal.note(renderProblems(problems, terminal.notePaint));
+    if (problems.length > 0 && form === undefined) terminal.note(renderProblems(problems, terminal.notePaint));
   }
   return code;
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { SourceFile } from '../model/document.ts';
-import { Unavailable } from '../model/errors.ts';
+import { InvalidInput, Unavailable } from '../model/errors.ts';
 import { readDirectory } from '../sources/read-directory.ts';
+import { planIn } from './plan-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The argument of commands that take documents. */
@@ -17,11 +18,20 @@ export async function collectFiles(paths: readonly string[], terminal: Terminal)
     const found = path === '-' ? [{ path, text: await terminal.readInput() }] : await readPath(path, terminal);
     if (found.length === 0) terminal.note(`"${path}" holds no .yaml, .yml or .json file.\n`);
     for (const file of found) {
+      refusePlan(file);
       const id = file.path === '-' ? '-' : resolve(file.path);
       if (!files.has(id)) files.set(id, file);
     }
   }
   return [...files.values()];
+}
+
+/** A plan file is read by name, never as documents. */
+function refusePlan({ path, text }: SourceFile): void {
+  if (planIn(path, text) === undefined) return;
+  throw new InvalidInput(
+    `${path} holds a plan and no documents; apply it by itself with \`heddle apply ${path}\`, and keep plans apart from documents.`,
+  );
 }
 
 async function readPath(path: string, terminal: Terminal): Promise<readonly SourceFile[]> {

@@ -17,6 +17,7 @@ export const planFlags: Flags = {
   },
   'allow-replace': { doc: 'Make an object anew when a field changes that only its creation writes.' },
   'force-ownership': { doc: 'Take over what other sources state with another value; their next plan will be refused.' },
+  'strict-base': { doc: 'Let the plan be applied only while the account is at the revision on which it was made.' },
   kind: { placeholder: 'KIND', multiple: true, doc: 'Apply only documents of this kind, and delete nothing.' },
   select: {
     placeholder: 'LABELS',

@@ -1,10 +1,12 @@
 import { clientSettings, connect } from './client.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
 import { writeJson } from './failure.ts';
 import { collectFiles, pathArgument } from './files.ts';
 import { planFlags } from './flags.ts';
-import { exitCodeOfPlan, requestPlan } from './planning.ts';
+import { formatFlag, formatOf, formatPlan } from './formats.ts';
+import { writePlanFile } from './plan-file.ts';
+import { exitCodeOfPlan, requestPlan, type StoredPlan } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { applyCommand } from './shell.ts';
 import { collectValues, valueSettings } from './values.ts';
@@ -12,25 +14,47 @@ import { collectValues, valueSettings } from './values.ts';
 export const plan = defineCommand({
   name: 'plan',
   summary: 'Show what documents would change in the account; nothing is written.',
+  details:
+    'The server keeps the plan for a day: `heddle apply` with its id, or with the file of --out, applies exactly what was shown, and refuses when that is not what it would do any more.',
   argument: pathArgument,
-  flags: planFlags,
+  flags: {
+    out: {
+      placeholder: 'FILE',
+      doc: 'Write down which plan it is, for `heddle apply FILE` and `heddle approve FILE`.',
+    },
+    ...formatFlag,
+    ...planFlags,
+  },
   settings: [...clientSettings, ...valueSettings],
   examples: [
     ['heddle plan examples/quickstart', 'See what a directory would change'],
     ['heddle plan config --source-name team --detailed-exitcode', 'Fail a pipeline with 2 when the account differs'],
+    ['heddle plan config --format markdown > comment.md', 'Write the comment on a pull request'],
+    ['heddle plan config --out plan.json && heddle apply plan.json', 'Apply what was looked at, or nothing'],
     ['heddle export | heddle plan -', 'Plan an export; it changes nothing'],
   ],
-  async run({ flags, positionals, config, terminal }) {
+  async run(invocation) {
+    const { flags, positionals, config, terminal } = invocation;
+    formatOf(flags);
     const files = await collectFiles(positionals, terminal);
     const values = await collectValues(files, config);
     const view = await requestPlan(await connect(config), { files, values }, flags, terminal);
-    const code = exitCodeOfPlan(view, flags['detailed-exitcode'] === true);
-    if (flags['json'] === true) {
-      writeJson(terminal, view);
-      return code;
-    }
-    terminal.out(renderPlan(view, terminal.paint));
-    if (code === exit.approval) terminal.note(approvalHint(view, applyCommand(positionals, flags)));
-    return code;
+    const { out } = flags;
+    if (typeof out === 'string') await writePlanFile(out, view, config.server);
+    show(invocation, view);
+    return exitCodeOfPlan(view, flags['detailed-exitcode'] === true);
   },
 });
+
+function show(
+  { flags, positionals, terminal }: Pick<Invocation, 'flags' | 'positionals' | 'terminal'>,
+  view: StoredPlan,
+) {
+  const format = formatOf(flags);
+  if (flags['json'] === true) return writeJson(terminal, view);
+  terminal.out(format === undefined ? renderPlan(view, terminal.paint) : formatPlan(format, view));
+  if (exitCodeOfPlan(view, false) === exit.approval)
+    terminal.note(approvalHint(view, applyCommand(positionals, flags)));
+  const { out } = flags;
+  if (typeof out === 'string') terminal.note(`Wrote which plan it is to ${out}; \`heddle apply ${out}\` applies it.\n`);
+}

@@ -39,6 +39,7 @@ export async function requestPlan(
     allowEmpty: flags['allow-empty'] === true,
     allowReplace: flags['allow-replace'] === true,
     force: flags['force-ownership'] === true,
+    strictBase: flags['strict-base'] === true,
     ...pick(flags, { adopt: 'adopt', kinds: 'kind', select: 'select' }),
   };
   const answer = await withProgress(terminal, `planning ${count(files.length, 'file')}`, () =>
@@ -64,16 +65,42 @@ export type Applied =
     }
   | { readonly done: false; readonly plan: PlanView };
 
-/** Has the server apply a plan that it keeps: exactly what was shown, or nothing. */
-export async function requestApply(client: Client, plan: StoredPlan, approve: string | undefined): Promise<Applied> {
+/** How a plan is applied. */
+export interface ApplyRequest {
+  /** The digest that is approved. */
+  readonly approve?: string | undefined;
+  readonly strictBase: boolean;
+  /** Equal keys are one request, however often it is sent. */
+  readonly key: string;
+}
+
+/** Has the server apply a plan that it keeps: exactly what was shown, or nothing. `passing`: it may be asked again soon. */
+export async function requestApply(
+  client: Client,
+  plan: StoredPlan,
+  { approve, strictBase, key }: ApplyRequest,
+): Promise<Applied | 'passing'> {
   const path = `/api/config/plans/${encodeURIComponent(plan.id)}/apply`;
-  const answer: Answer = await client.post(path, approve === undefined ? {} : { approve });
-  const { body } = answer;
+  const request = { ...(approve === undefined ? {} : { approve }), ...(strictBase ? { strictBase } : {}) };
+  const answer: Answer = await client.post(path, request, { 'idempotency-key': key });
+  const { body, passing } = answer;
+  if (passing && answer.status >= 400) return 'passing';
   if (answer.status === 428 && isObject(body) && isObject(body['plan']))
     return { done: false, plan: planOf({ id: plan.id, ...body['plan'] }) };
   const accepted = accept(answer).body;
   const { revision, outputs } = isObject(accepted) ? accepted : {};
   return { done: true, plan, revision: typeof revision === 'number' ? revision : null, outputs: outputsIn(outputs) };
+}
+
+/** Reads a plan that the server keeps. Throws `NotFound`. */
+export async function readPlan(client: Client, id: string): Promise<StoredPlan> {
+  return planOf(await client.read(`/api/config/plans/${encodeURIComponent(id)}`));
+}
+
+/** Approves what a plan does. Throws `Conflict` when it is not what it was. */
+export async function requestApproval(client: Client, { id, digest }: StoredPlan): Promise<StoredPlan> {
+  const answer = await client.post(`/api/config/plans/${encodeURIComponent(id)}/approve`, { digest });
+  return planOf(accept(answer).body);
 }
 
 /** Whether applying the plan would write nothing. */
@@ -84,7 +111,12 @@ export function writesNothing(plan: PlanView): boolean {
 /** The exit code that a plan stands for before it is applied. */
 export function exitCodeOfPlan(plan: PlanView, detailed: boolean): number {
   const changes = detailed && plan.changes.length > 0 ? exit.changes : exit.ok;
-  return worstOf([changes, plan.guards.length > 0 ? exit.approval : exit.ok]);
+  return worstOf([changes, needsApproval(plan) ? exit.approval : exit.ok]);
+}
+
+/** Whether guards stop the plan and nobody has let it through. */
+export function needsApproval({ guards, state }: PlanView): boolean {
+  return guards.length > 0 && state !== 'approved' && state !== 'applied';
 }
 
 function planOf(body: unknown): StoredPlan {

@@ -1,5 +1,6 @@
 import { type Environment, readConfig } from '../config.ts';
 import { apply } from './apply.ts';
+import { approve } from './approve.ts';
 import { guessHint, parseArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { completionCommand } from './completion.ts';
@@ -9,11 +10,13 @@ import { explainField } from './explain.ts';
 import { exportDocuments } from './export.ts';
 import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
+import { knownFormat } from './formats.ts';
 import { health } from './health.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
 import { importObject } from './import.ts';
 import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
+import { plans } from './plans.ts';
 import { schema } from './schema.ts';
 import { secretsKey, secretsRotate } from './secrets.ts';
 import { type StartServer, serveCommand } from './serve.ts';
@@ -38,6 +41,8 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     validate,
     plan,
     apply,
+    approve,
+    plans,
     outputs,
     exportDocuments,
     importObject,
@@ -113,7 +118,7 @@ async function runCommand({ command, rest: argv }: Found, { env, terminal }: Sur
   try {
     return await command.run({ flags, positionals, config: read.config, terminal });
   } catch (error) {
-    return reportFailure(terminal, error, json);
+    return reportFailure(terminal, error, json ? 'json' : knownFormat(flags));
   }
 }
 

@@ -30,7 +30,9 @@ export function approvalHint(plan: PlanView, command: string): string {
   const empty = plan.guards.some(({ guard }) => guard === 'empty')
     ? '\nIf the documents are meant to be gone, --allow-empty says so as well.'
     : '';
-  return `To apply exactly this plan nevertheless, run\n  ${command} --approve ${plan.digest}${empty}\n`;
+  const first =
+    plan.id === undefined ? '' : `\nor have it approved first, by whoever may, with\n  heddle approve ${plan.id}`;
+  return `To apply exactly this plan nevertheless, run\n  ${command} --approve ${plan.digest}${first}${empty}\n`;
 }
 
 const marks = { create: ['+', 'added'], update: ['~', 'changed'], delete: ['-', 'removed'] } as const;

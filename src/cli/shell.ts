@@ -2,7 +2,7 @@ import type { FlagValues } from '../config.ts';
 
 /** The command that repeats an apply. A token is left out: command lines end up in logs. */
 export function applyCommand(paths: readonly string[], flags: FlagValues): string {
-  const { token: _, json: __, approve: ___, ...again } = flags;
+  const { token: _, json: __, approve: ___, out: ____, format: _____, ...again } = flags;
   return commandLine(['heddle', 'apply', ...paths], again);
 }
 

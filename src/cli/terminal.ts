@@ -16,6 +16,8 @@ export interface Terminal {
   /** Asks a question that is answered with y or n; anything else is a no. */
   confirm(question: string): Promise<boolean>;
   readInput(): Promise<string>;
+  /** Calls the listener at each Ctrl-C, which then does nothing else; answers how to stop listening. */
+  onInterrupt(listener: () => void): () => void;
   /** Resolves when all that was written has left. */
   flush(): Promise<void>;
 }
@@ -41,6 +43,10 @@ export function createTerminal(streams: NodeJS.Process, env: Environment): Termi
     watched: streams.stderr.isTTY === true,
     confirm: (question) => confirm(streams, question),
     readInput: () => readAll(streams.stdin),
+    onInterrupt(listener) {
+      streams.on('SIGINT', listener);
+      return () => streams.off('SIGINT', listener);
+    },
     async flush() {
       await Promise.all([out.flush(), note.flush()]);
     },

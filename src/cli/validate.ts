@@ -3,6 +3,9 @@ import { exit, exitCodeOfProblems } from './exit.ts';
 import { writeJson } from './failure.ts';
 import { collectFiles, pathArgument } from './files.ts';
 import { jsonFlag } from './flags.ts';
+import { type Format, formatFailure, formatFlag, formatOf, formatValid } from './formats.ts';
+import type { OfflineResult } from './offline.ts';
+import type { Paint } from './paint.ts';
 import { count, renderProblems, renderWarnings } from './problems.ts';
 import { withProgress } from './progress.ts';
 import { valueSettings } from './values.ts';
@@ -13,13 +16,15 @@ export const validate = defineCommand({
   details:
     'Checks what can be known from the documents alone. What they refer to and do not state is a warning: it may exist on the server, which `heddle plan` asks.',
   argument: pathArgument,
-  flags: jsonFlag,
+  flags: { ...formatFlag, ...jsonFlag },
   settings: valueSettings,
   examples: [
     ['heddle validate examples/quickstart', 'Check a directory'],
     ['heddle validate - < policies.yaml', 'Check standard input'],
+    ['heddle validate config --format github', 'Show problems beside the lines of a pull request'],
   ],
   async run({ flags, positionals, config, terminal }) {
+    const format = formatOf(flags);
     const files = await collectFiles(positionals, terminal);
     // Loaded here: the other commands leave the checking to the server.
     const { checkOffline } = await import('./offline.ts');
@@ -28,33 +33,44 @@ export const validate = defineCommand({
       checkOffline(files, config),
     );
     const code = problems.length === 0 ? exit.ok : exitCodeOfProblems(problems);
-    if (flags['json'] === true) {
-      const valid = problems.length === 0;
-      writeJson(terminal, {
-        formatVersion: '1.0',
-        valid,
-        documents,
-        files: files.length,
-        unchecked,
-        unset,
-        problems,
-        warnings,
-      });
-      return code;
-    }
-    const { paint } = terminal;
-    if (warnings.length > 0) terminal.out(renderWarnings(warnings, paint));
-    if (problems.length > 0) {
-      terminal.out(renderProblems(problems, paint));
-      return code;
-    }
-    const verb = documents === 1 ? 'is' : 'are';
-    terminal.out(
-      `${paint('added', `${count(documents, 'document')} in ${count(files.length, 'file')} ${verb} valid.`)}${uncheckedText(unchecked)}${unsetText(unset)}\n`,
-    );
+    const valid = problems.length === 0;
+    const result = {
+      formatVersion: '1.0',
+      valid,
+      documents,
+      files: files.length,
+      unchecked,
+      unset,
+      problems,
+      warnings,
+    };
+    if (flags['json'] === true) writeJson(terminal, result);
+    else if (format !== undefined) terminal.out(formatResult(format, result));
+    else terminal.out(renderResult(result, terminal.paint));
     return code;
   },
 });
+
+interface Result extends OfflineResult {
+  readonly files: number;
+}
+
+function formatResult(format: Format, result: Result): string {
+  const { problems, warnings } = result;
+  if (problems.length > 0) return formatFailure(format, '', problems, warnings);
+  return formatValid(format, validText(result), warnings);
+}
+
+function renderResult(result: Result, paint: Paint): string {
+  const { problems, warnings, unchecked, unset } = result;
+  const warned = warnings.length > 0 ? renderWarnings(warnings, paint) : '';
+  if (problems.length > 0) return `${warned}${renderProblems(problems, paint)}`;
+  return `${warned}${paint('added', validText(result))}${uncheckedText(unchecked)}${unsetText(unset)}\n`;
+}
+
+function validText({ documents, files }: Result): string {
+  return `${count(documents, 'document')} in ${count(files, 'file')} ${documents === 1 ? 'is' : 'are'} valid.`;
+}
 
 function uncheckedText(unchecked: number): string {
   if (unchecked === 0) return '';

@@ -1,12 +1,9 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
-import type { Problem } from '../model/problem.ts';
+import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
 import type { ChangeView, PlanView, UnitView } from './view.ts';
 
 /** How long the text may become; GitHub takes comments of 65,536 characters. */
 const longest = 60_000;
-
-/** How many risks and warnings are told one by one. */
-const mostLines = 50;
 
 /** How long what is told about one object may become. */
 const longestChange = 8_000;
@@ -90,17 +87,7 @@ function riskLines({ changes }: PlanView): readonly string[] {
 }
 
 function warningLines({ warnings }: PlanView): readonly string[] {
-  return warnings.length === 0 ? [] : [`**Warnings**\n\n${shortened(warnings.map(warningLine))}`];
-}
-
-function warningLine({ message, file, line }: Problem): string {
-  const place = file === undefined ? '' : `${code(line === undefined ? file : `${file}:${line}`)}: `;
-  return `- ${place}${prose(message)}`;
-}
-
-function shortened(lines: readonly string[]): string {
-  const shown = lines.slice(0, mostLines).map((line) => cut(line, 500));
-  return [...shown, ...(lines.length > mostLines ? [`- and ${lines.length - mostLines} more`] : [])].join('\n');
+  return warnings.length === 0 ? [] : [`**Warnings**\n\n${shortened(warnings.map(problemLine))}`];
 }
 
 function renderChange(change: ChangeView): string {
@@ -174,47 +161,6 @@ function footer({ digest, id, baseRevision, expiresAt, state }: PlanView): reado
   const usable = state === 'ready' || state === 'approved' || state === 'needs_approval';
   const how = id === undefined || !usable ? [] : [`Apply exactly this with ${code(`heddle apply ${id}`)}${approve}.`];
   return ['---', [`${about.join(' · ')}.`, ...how].join('\n')];
-}
-
-/** Text of others between our own: nothing of it is markup, and nobody is mentioned. */
-function prose(text: string): string {
-  return html(oneLine(text))
-    .replace(/[\\`*_{}[\]#|~]/g, (mark) => `\\${mark}`)
-    .replaceAll('@', '@\u200b');
-}
-
-function html(text: string): string {
-  return oneLine(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-function code(text: string): string {
-  const inner = oneLine(text);
-  const fence = '`'.repeat(longestRun(inner) + 1);
-  const pad = inner.startsWith('`') || inner.endsWith('`') ? ' ' : '';
-  return `${fence}${pad}${inner}${pad}${fence}`;
-}
-
-function fenced(lines: readonly string[]): string {
-  const body = lines.map(oneLine).join('\n');
-  const fence = '`'.repeat(Math.max(3, longestRun(body) + 1));
-  return `${fence}diff\n${body}\n${fence}`;
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-}
-
-/** Control characters would end a line, or change the direction of it. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, ' ');
-}
-
-function cut(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room)}… (${text.length} characters)`;
-}
-
-function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function isEntry(value: Json | undefined): value is JsonObject {

@@ -22,6 +22,7 @@ function collectingTerminal(options: Partial<Terminal> = {}) {
     watched: false,
     confirm: async () => false,
     readInput: async () => '',
+    onInterrupt: () => () => undefined,
     flush: async () => undefined,
     ...options,
   };

@@ -1,0 +1,69 @@
+import { InvalidInput } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import { renderMarkdown } from '../plan/markdown.ts';
+import { renderFailureMarkdown, renderValidMarkdown } from '../plan/markdown-problems.ts';
+import { type Remark, remarkPlan, remarkProblems, renderGithub, renderGitlab } from '../plan/remarks.ts';
+import type { PlanView } from '../plan/view.ts';
+import { guessHint } from './arguments.ts';
+import type { Flags, Invocation } from './command.ts';
+
+/** How results are written for the view of a change request. */
+export type Format = 'markdown' | 'github' | 'gitlab';
+
+const formats: readonly string[] = ['text', 'markdown', 'github', 'gitlab'];
+
+/** The flag of `--format`. */
+export const formatFlag: Flags = {
+  format: {
+    placeholder: 'FORM',
+    doc: 'text (the default), markdown for the comment on a change request, github for annotations of GitHub Actions, gitlab for a code quality report.',
+  },
+};
+
+/** The format that a command line asks for, `undefined` for text. Throws `InvalidInput`. */
+export function formatOf(flags: Invocation['flags']): Format | undefined {
+  const { format, json } = flags;
+  if (typeof format !== 'string') return undefined;
+  if (!formats.includes(format))
+    throw new InvalidInput(`--format cannot be ${format}; write text, markdown, github or gitlab${guess(format)}`);
+  if (json === true) throw new InvalidInput('--json and --format exclude each other; keep one.');
+  return knownFormat(flags);
+}
+
+/** The format that a command line asks for, as far as it is one. */
+export function knownFormat({ format }: Invocation['flags']): Format | undefined {
+  return typeof format === 'string' && format !== 'text' && formats.includes(format) ? (format as Format) : undefined;
+}
+
+function guess(format: string): string {
+  const hint = guessHint(format, formats);
+  return hint === '' ? '.' : hint;
+}
+
+/** A plan in a format. */
+export function formatPlan(format: Format, plan: PlanView): string {
+  return format === 'markdown' ? renderMarkdown(plan) : formatRemarks(format, remarkPlan(plan));
+}
+
+/** What is wrong with documents, or why nothing could be said about them. */
+export function formatFailure(
+  format: Format,
+  message: string,
+  problems: readonly Problem[],
+  warnings: readonly Problem[] = [],
+): string {
+  if (format === 'markdown') return renderFailureMarkdown(message, problems);
+  const failed: Remark = { level: 'error', code: 'failed', title: 'heddle', message };
+  const remarks = problems.length === 0 ? [failed] : remarkProblems(problems);
+  return formatRemarks(format, [...remarks, ...remarkProblems(warnings, 'warning')]);
+}
+
+/** What is to be said about documents that are in order. */
+export function formatValid(format: Format, message: string, warnings: readonly Problem[]): string {
+  if (format === 'markdown') return renderValidMarkdown(message, warnings);
+  return formatRemarks(format, remarkProblems(warnings, 'warning'));
+}
+
+function formatRemarks(format: 'github' | 'gitlab', remarks: readonly Remark[]): string {
+  return format === 'github' ? renderGithub(remarks) : renderGitlab(remarks);
+}
