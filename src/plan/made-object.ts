@@ -15,7 +15,8 @@ import { declarationOf, type Stating } from './unit-part.ts';
 /** How the source of the plan states units of an object. */
 export function statingOf(input: Planning, { kind, key }: Desired): Stating {
   const { source, snapshot, force = false, now, digest } = input;
-  const settings = snapshot.settingsOf(source);
+  const stored = snapshot.settingsOf(source);
+  const settings = { ...stored, membership: optionsOf(input, stored).membership };
   return { source, settings, force, now, digest, wanted: input.contest.unitsOf(kind.name, key) };
 }
 

@@ -92,8 +92,9 @@ function warningLines({ warnings }: PlanView): readonly string[] {
 
 function renderChange(change: ChangeView): string {
   const renamed = change.renamedFrom === undefined ? [] : [`  renamed from ${change.renamedFrom}`];
+  const replaced = change.replaces === undefined ? [] : [`  made anew in place of id ${change.replaces}`];
   const used = change.usedBy === undefined ? [] : [`  used by ${change.usedBy.join(', ')}`];
-  const lines = [...renamed, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
+  const lines = [...renamed, ...replaced, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
   // A change without units moves the object to another parent.
   const body = lines.length === 0 ? [bodyless[change.action]] : within(lines, longestChange);
   return `<details><summary>${marks[change.action]} ${summary(change)}</summary>\n\n${fenced(body)}\n\n</details>`;

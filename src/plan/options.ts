@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
-import type { AdoptMode, GuardLimits, SourceSettings } from '../model/source-settings.ts';
+import type { AdoptMode, GuardLimits, MembershipMode, SourceSettings } from '../model/source-settings.ts';
 import type { DocumentFilter } from './filter.ts';
 
 /** What a request may say about how documents are applied; the settings of the source say the rest. */
@@ -9,6 +9,8 @@ export interface RequestedOptions {
   /** Whether a source may come to state nothing at all. */
   readonly allowEmpty?: boolean;
   readonly adopt?: AdoptMode;
+  /** Whether groups keep members that others put there; a document's own annotation says more. */
+  readonly membership?: MembershipMode;
   /** Whether an object is made anew when a field changes that only creation writes. */
   readonly allowReplace?: boolean;
   /** Units that other sources state otherwise are taken from them. */
@@ -22,6 +24,7 @@ export interface PlanOptions {
   readonly prune: boolean;
   readonly allowEmpty: boolean;
   readonly adopt: AdoptMode;
+  readonly membership: MembershipMode;
   readonly allowReplace: boolean;
   readonly force: boolean;
   readonly limits: GuardLimits;
@@ -35,6 +38,7 @@ export function optionsOf(requested: RequestedOptions, settings: SourceSettings)
     prune: settings.prune && requested.prune !== false && filter === undefined,
     allowEmpty: settings.allowEmpty || requested.allowEmpty === true,
     adopt: requested.adopt ?? settings.adopt,
+    membership: requested.membership ?? settings.membership,
     allowReplace: requested.allowReplace === true,
     force: requested.force === true,
     limits: settings.limits,
@@ -44,11 +48,12 @@ export function optionsOf(requested: RequestedOptions, settings: SourceSettings)
 
 /** The options alone, out of what holds them among other things. */
 export function requestedOptions(given: RequestedOptions): RequestedOptions {
-  const { prune, allowEmpty, adopt, allowReplace, force, filter } = given;
+  const { prune, allowEmpty, adopt, membership, allowReplace, force, filter } = given;
   return {
     ...(prune === undefined ? {} : { prune }),
     ...(allowEmpty === undefined ? {} : { allowEmpty }),
     ...(adopt === undefined ? {} : { adopt }),
+    ...(membership === undefined ? {} : { membership }),
     ...(allowReplace === undefined ? {} : { allowReplace }),
     ...(force === undefined ? {} : { force }),
     ...(filter === undefined ? {} : { filter }),

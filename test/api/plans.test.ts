@@ -11,6 +11,7 @@ const bodyOf = (source: string, text: string, more: JsonObject = {}): JsonObject
   files: [{ path: 'a.yaml', text }],
   ...more,
 });
+const text = doc('Group', 'devs', 'peers: [one]');
 const plan = async (of: TestApi, source: string, text: string, more: JsonObject = {}) =>
   (await of.call('POST', '/api/config/plans', bodyOf(source, text, more))).body;
 
@@ -122,3 +123,34 @@ it.each(['multipart/form-data; boundary=x', 'application/x-www-form-urlencoded',
     }
   },
 );
+
+it.each([
+  ['a JSON body', (more: JsonObject) => [bodyOf('team', text, more), ''] as const],
+  ['the query', (more: JsonObject) => [text, `?source=team&${new URLSearchParams(more as never)}`] as const],
+])('options of a plan come in %s, and are kept with it', async (_, spelled) => {
+  await using own = await testApi();
+  const [one = '', two = ''] = await own.peers('one', 'two');
+  await own.call('POST', '/api/config/apply', bodyOf('team', text));
+  const [{ id }] = (await own.call('GET', '/api/groups?name=devs')).body;
+  await own.call('PUT', `/api/groups/${id}`, { name: 'devs', peers: [one, two] });
+  const ask = async (more: JsonObject) => {
+    const [body, query] = spelled(more);
+    const type = typeof body === 'string' ? 'application/yaml' : 'application/json';
+    return own.call('POST', `/api/config/plans${query}`, body, { 'content-type': type });
+  };
+  const removed = [{ units: [{ path: 'peers[two]', before: ['api'] }] }];
+  expect((await ask({ membership: 'additive' })).body.changes).toEqual([]);
+  const exclusive = await ask({ membership: 'exclusive' });
+  expect(exclusive.body.changes).toMatchObject(removed);
+  expect((await own.call('POST', `/api/config/plans/${exclusive.body.id}/apply`)).status).toBe(200);
+  expect((await own.call('GET', `/api/groups/${id}`)).body.peers).toHaveLength(1);
+  for (const [name, value] of Object.entries({
+    membership: 'some',
+    adopt: 'all',
+    force: 'perhaps',
+    strictBase: 'so',
+  })) {
+    const refused = await ask({ [name]: value });
+    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(`\`${name}\` must be`)]);
+  }
+});

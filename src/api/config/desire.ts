@@ -10,10 +10,10 @@ import { type DocumentFilter, parseSelector } from '../../plan/filter.ts';
 import type { RequestedOptions } from '../../plan/options.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
-import { flag, type Query, queryOf, textOf } from './request.ts';
+import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
 
 /**
- * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, allowReplace?, force?, kinds?, select?, approve?,
+ * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, membership?, allowReplace?, force?, kinds?, select?, approve?,
  * expectDigest?, strictBase?}`, or one YAML body with these in the query.
  */
 export async function readDesire(
@@ -40,25 +40,23 @@ export async function readDesire(
 }
 
 function readOptions(body: JsonObject, query: Query): RequestedOptions {
-  const adopt = textOf(body, 'adopt') ?? query['adopt'];
+  const adopt = wordOf({ adopt: textOf(body, 'adopt') ?? query['adopt'] }, 'adopt', adoptModes);
+  const membership = textOf(body, 'membership') ?? query['membership'];
+  const mode = wordOf({ membership }, 'membership', membershipModes);
   const filter = readFilter(body, query);
   return {
     prune: flag(body, query, 'prune', true),
     allowEmpty: flag(body, query, 'allowEmpty', false),
     allowReplace: flag(body, query, 'allowReplace', false),
     force: flag(body, query, 'force', false),
-    ...(adopt === undefined ? {} : { adopt: adoptMode(adopt) }),
+    ...(adopt === undefined ? {} : { adopt }),
+    ...(mode === undefined ? {} : { membership: mode }),
     ...(filter === undefined ? {} : { filter }),
   };
 }
 
 const adoptModes = ['identical', 'take', 'never'] as const;
-
-function adoptMode(text: string): (typeof adoptModes)[number] {
-  const mode = adoptModes.find((one) => one === text);
-  if (mode === undefined) throw new InvalidInput(`\`adopt\` must be one of ${adoptModes.join(', ')}`);
-  return mode;
-}
+const membershipModes = ['additive', 'exclusive'] as const;
 
 function readFilter(body: JsonObject, query: Query): DocumentFilter | undefined {
   const kinds = body['kinds'] ?? query['kinds']?.split(',');

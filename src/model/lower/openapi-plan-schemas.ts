@@ -153,6 +153,10 @@ export const planSchemas: JsonObject = {
         ['identical', 'take', 'never'],
         'Which objects that no source manages are taken over by documents of the same name: those that stay as they are, any, or none. As the source is set unless said otherwise.',
       ),
+      membership: words(
+        ['additive', 'exclusive'],
+        'Whether groups keep the members that others put there, or have those of their documents and no others. As the source is set unless said otherwise.',
+      ),
       force: {
         type: 'boolean',
         description:
@@ -183,6 +187,7 @@ export const planSchemas: JsonObject = {
       'prune',
       'allowEmpty',
       'adopt',
+      'membership',
       'allowReplace',
       'force',
       'kinds',

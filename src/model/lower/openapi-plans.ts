@@ -15,6 +15,10 @@ const options = [
     type: 'string',
     enum: ['identical', 'take', 'never'],
   }),
+  query('membership', 'For a YAML body: as `membership` of a JSON body.', {
+    type: 'string',
+    enum: ['additive', 'exclusive'],
+  }),
   query('force', 'For a YAML body: as `force` of a JSON body.', flag),
   query('allowReplace', 'For a YAML body: as `allowReplace` of a JSON body.', flag),
   query('kinds', 'For a YAML body: as `kinds` of a JSON body, with commas between.'),
