@@ -20,11 +20,13 @@ import { createIdSource } from './lib/ids.ts';
 import type { Log } from './log.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
 import { createRegistry, type Registry } from './model/registry.ts';
+import type { Transport } from './model/source-faults.ts';
+import type { StatedSource } from './model/source-schema.ts';
 import { createValidator } from './model/validate.ts';
 import { describeChange } from './plan/describe.ts';
 import { viewPlan } from './plan/view.ts';
-import { defineDirectory } from './sources/definition.ts';
-import { nameSources } from './sources/names.ts';
+import { defineDirectory, defineStated, type GitSurroundings } from './sources/definition.ts';
+import { nameSources, refuseRepeatedNames } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
 import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
@@ -60,6 +62,11 @@ export interface ServeOptions {
   /** Whether pushed documents may name these too. */
   readonly shareValues: boolean;
   readonly literalSecrets: boolean;
+  /** Sources that the file of settings states; their files and directories are absolute. */
+  readonly statedSources: readonly StatedSource[];
+  readonly gitTransports: readonly Transport[];
+  /** What of the environment git may see. */
+  readonly gitEnvironment: Readonly<Record<string, string>>;
   /** After how many seconds another server takes over the sources of one that is gone. */
   readonly leaseSeconds: number;
   /** How much of the history is kept: so many revisions, and those of so many days. */
@@ -84,6 +91,7 @@ export function productRegistry(): Registry {
 /** Opens the database, brings it up to date, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const sources = nameSources(options.sources);
+  refuseRepeatedNames(sources, options.statedSources);
   const means = await readMeans(options);
   const database = await openDatabase({
     ...(options.databaseUrl === undefined ? { dataDir: options.dataDir } : { url: options.databaseUrl }),
@@ -122,7 +130,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const url = await api.listen(options.listen);
     const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
     closing.unshift(runOverrideLoop({ engine, tell }));
-    const definitions = sources.map((source) => defineDirectory(account, source));
+    const definitions = [
+      ...sources.map((source) => defineDirectory(account, source)),
+      ...options.statedSources.map((source) => defineStated(account, source, gitSurroundings(options))),
+    ];
     const { leaseSeconds } = options;
     closing.unshift(
       superviseSources({ engine, reader, definitions, leaseSeconds, version: programVersion(), tell: reporter(log) }),
@@ -133,6 +144,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     await closeAll(closing);
     throw error;
   }
+}
+
+function gitSurroundings({ dataDir, gitTransports, gitEnvironment }: ServeOptions): GitSurroundings {
+  return { dataDir, transports: gitTransports, environment: gitEnvironment };
 }
 
 /** A notice board that reaches the other servers of a Postgres; an embedded database has one server. */

@@ -11,11 +11,14 @@ import {
   parseRateLimit,
   parseServer,
   parseSwitch,
+  parseTransports,
 } from './config/parse.ts';
 import type { Edition, RateLimit } from './model/means.ts';
+import type { Transport } from './model/source-faults.ts';
 
 /** Everything that flags and the environment can say. */
 export interface Config {
+  readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
   readonly databaseUrl: string | undefined;
@@ -41,6 +44,7 @@ export interface Config {
   readonly historyRevisions: number;
   readonly historyDays: number;
   readonly leaseSeconds: number;
+  readonly gitTransports: readonly Transport[];
 }
 
 /** The environment as it was at the start. */
@@ -57,17 +61,22 @@ export type ConfigResult<K extends keyof Config> =
 /** The environment of this process; no other file reads it. */
 export const environment: Environment = Object.freeze({ ...process.env });
 
-/** Reads the wanted settings: a flag before its variable before the default. An empty variable counts as not set. */
+/** What a file says about settings, as texts. */
+export type FileValues = { readonly [K in keyof Config]?: readonly string[] };
+
+/** Reads the wanted settings: a flag before its variable before the file before the default. An empty variable counts as not set. */
 export function readConfig<K extends keyof Config>(
   env: Environment,
   flags: FlagValues,
   wanted: readonly K[],
+  file: FileValues = {},
 ): ConfigResult<K> {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};
   for (const name of wanted) {
     const setting: Setting<unknown> = settings[name];
-    const [origin, given] = statedValue(setting, env, flags);
+    const [origin, stated] = statedValue(setting, env, flags);
+    const given = stated ?? file[name];
     const result = given === undefined ? { value: setting.default } : setting.parse(given);
     if ('fault' in result) faults.push(`${origin} ${result.fault}${result.fault.endsWith('?') ? '' : '.'}`);
     else config[name] = result.value;
@@ -91,6 +100,12 @@ export interface Setting<T> {
 
 /** All settings, by their name in the configuration. */
 export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
+  configFile: textSetting({
+    flag: 'config',
+    variable: 'HEDDLE_CONFIG',
+    placeholder: 'FILE',
+    doc: 'File of settings and sources (YAML); flags and variables go before what it says.',
+  }),
   sources: {
     flag: 'source',
     variable: 'HEDDLE_SOURCE',
@@ -262,6 +277,14 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'After how long another server takes over the sources of one that is gone, 3s to 5m (default 25s).',
     default: 25,
     parse: ([text = '']) => parseLease(text),
+  },
+  gitTransports: {
+    variable: 'HEDDLE_GIT_TRANSPORTS',
+    placeholder: 'LIST',
+    doc: 'How Git sources may reach their repositories, a list out of https, ssh and file (default https,ssh).',
+    multiple: true,
+    default: ['https', 'ssh'],
+    parse: parseTransports,
   },
 };
 

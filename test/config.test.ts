@@ -9,6 +9,7 @@ describe('the configuration', () => {
     expect(readConfig({}, {}, all)).toEqual({
       ok: true,
       config: {
+        configFile: undefined,
         sources: [],
         listen: { host: '127.0.0.1', port: 8080 },
         databaseUrl: undefined,
@@ -33,6 +34,7 @@ describe('the configuration', () => {
         historyRevisions: 200,
         historyDays: 90,
         leaseSeconds: 25,
+        gitTransports: ['https', 'ssh'],
       },
     });
   });
@@ -73,6 +75,7 @@ describe('the configuration', () => {
     ['historyRevisions', 'HEDDLE_HISTORY_REVISIONS', '1000', 1000],
     ['historyDays', 'HEDDLE_HISTORY_DAYS', '0', 0],
     ['leaseSeconds', 'HEDDLE_LEASE', '5s', 5],
+    ['gitTransports', 'HEDDLE_GIT_TRANSPORTS', 'file,https', ['https', 'file']],
     ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
     ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
   ])('reads %s from %s=%s', (name, variable, text, expected) => {
@@ -119,6 +122,8 @@ describe('the configuration', () => {
       '/metric',
       'names `/metric`, which cannot be opened; did you mean /metrics?',
     ],
+    ['gitTransports', 'HEDDLE_GIT_TRANSPORTS', 'http', 'names `http`; choose from https, ssh, file.'],
+    ['leaseSeconds', 'HEDDLE_LEASE', '1s', 'is `1s`; write a time from 3s to 5m such as 25s.'],
     ['shutdownGraceMs', 'HEDDLE_SHUTDOWN_GRACE', '10', 'is `10`; write a time up to 1h such as 10s.'],
   ])('refuses %s from %s=%s in one sentence', (name, variable, text, fault) => {
     expect(readConfig({ [variable]: text }, {}, [name])).toEqual({ ok: false, faults: [`${variable} ${fault}`] });

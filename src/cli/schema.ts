@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { serverFileSchema } from '../config/file.ts';
 import * as kinds from '../kinds/index.ts';
 import { InvalidInput } from '../model/errors.ts';
 import { anyDocumentSchema, editorSchema } from '../model/lower/editor.ts';
@@ -12,9 +13,10 @@ export const schema = defineCommand({
   name: 'schema',
   summary: 'Write JSON Schemas of documents for editors.',
   details:
-    'Works offline. Prints the schema of all documents, or that of one kind; with --dir writes `heddle.json` and one file for each kind. A first line `# yaml-language-server: $schema=heddle.json` in a YAML file makes editors check it and complete field names.',
+    'Works offline. Prints the schema of all documents, that of one kind, or that of the file for `heddle serve --config`; with --dir writes `heddle.json`, one file for each kind and `heddle-server.json`. A first line `# yaml-language-server: $schema=heddle.json` in a YAML file makes editors check it and complete field names.',
   flags: {
     kind: { placeholder: 'KIND', doc: 'Only documents of this kind.' },
+    server: { doc: 'The file of settings for `heddle serve --config`.' },
     dir: { placeholder: 'DIR', doc: 'Write files to this directory instead of printing.' },
   },
   settings: [],
@@ -23,8 +25,8 @@ export const schema = defineCommand({
     ['heddle schema --dir schemas', 'A file for each kind too'],
   ],
   async run({ flags, terminal }) {
-    const { kind, dir } = flags;
-    const files = schemaFiles(typeof kind === 'string' ? kind : undefined);
+    const { kind, server, dir } = flags;
+    const files = server === true ? [serverFile()] : schemaFiles(typeof kind === 'string' ? kind : undefined);
     if (typeof dir !== 'string') {
       terminal.out(files[0]?.text ?? '');
       return exit.ok;
@@ -41,19 +43,23 @@ interface SchemaFile {
   readonly text: string;
 }
 
-/** The schema of one kind; or that of all documents, then one for each kind. */
+function fileOf(name: string, content: unknown): SchemaFile {
+  return { name: `${name}.json`, text: `${JSON.stringify(content, null, 2)}\n` };
+}
+
+function serverFile(): SchemaFile {
+  return fileOf('heddle-server', serverFileSchema());
+}
+
+/** The schema of one kind; or that of all documents, then one for each kind, then that of the settings of a server. */
 function schemaFiles(only: string | undefined): readonly SchemaFile[] {
   const registry = createRegistry(Object.values(kinds));
   const known = registry.kinds.filter((kind) => kind.document.allowed);
-  const file = (name: string, content: unknown) => ({
-    name: `${name}.json`,
-    text: `${JSON.stringify(content, null, 2)}\n`,
-  });
   const found = known.filter((kind) => only === undefined || kind.name.toLowerCase() === only.toLowerCase());
   if (found.length === 0) {
     const hint = guessHint(only ?? '', registry.names);
     throw new InvalidInput(`there are no documents of kind \`${only}\`${hint === '' ? '.' : hint}`);
   }
-  const each = found.map((kind) => file(kind.name.toLowerCase(), editorSchema(registry, kind)));
-  return only === undefined ? [file('heddle', anyDocumentSchema(registry)), ...each] : each;
+  const each = found.map((kind) => fileOf(kind.name.toLowerCase(), editorSchema(registry, kind)));
+  return only === undefined ? [fileOf('heddle', anyDocumentSchema(registry)), ...each, serverFile()] : each;
 }

@@ -1,30 +1,30 @@
 import { readFile } from 'node:fs/promises';
-import type { Config } from '../config.ts';
+import { type Config, environment, type FlagValues, readConfig } from '../config.ts';
+import * as kinds from '../kinds/index.ts';
 import { isWellFormedToken } from '../lib/token.ts';
 import { createLog, type Log } from '../log.ts';
-import { Unauthenticated, Unavailable } from '../model/errors.ts';
+import { InvalidInput, Unauthenticated, Unavailable } from '../model/errors.ts';
+import { createRegistry } from '../model/registry.ts';
+import type { StatedSource } from '../model/source-schema.ts';
 import { type Command, defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
+import { readServerConfig } from './server-config.ts';
 import { tokenPrefix } from './token.ts';
 import { valueVariables } from './values.ts';
 import { programVersion } from './version.ts';
 
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
-  Pick<
-    Config,
-    | 'preparedStatements'
-    | 'openEndpoints'
-    | 'edition'
-    | 'rateLimit'
-    | 'planRateLimit'
-    | 'literalSecrets'
-    | 'shareValues'
-  > &
-  Pick<Config, 'historyRevisions' | 'historyDays' | 'leaseSeconds'> &
+  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
+  Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
+  Pick<Config, 'historyRevisions' | 'historyDays'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
     readonly values: Readonly<Record<string, string>>;
+    /** Sources that the file of settings states. */
+    readonly statedSources: readonly StatedSource[];
+    /** What of the environment git may see. */
+    readonly gitEnvironment: Readonly<Record<string, string>>;
     readonly databaseUrl?: string;
     readonly bootstrapToken?: string;
   };
@@ -51,17 +51,8 @@ const declaration = {
   settings: [
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
     ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
-    ...([
-      'edition',
-      'rateLimit',
-      'planRateLimit',
-      'secretKey',
-      'secretKeyFile',
-      'valuesDir',
-      'shareValues',
-      'literalSecrets',
-    ] as const),
-    ...(['historyRevisions', 'historyDays', 'leaseSeconds'] as const),
+    ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
+    ...(['shareValues', 'literalSecrets', 'historyRevisions', 'historyDays', 'leaseSeconds', 'gitTransports'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],
@@ -74,22 +65,58 @@ const declaration = {
 
 type ServeInvocation = Invocation<(typeof declaration.settings)[number]>;
 
-async function run(startServer: StartServer, { config, terminal }: ServeInvocation): Promise<number> {
+async function run(startServer: StartServer, { flags, config: given, terminal }: ServeInvocation): Promise<number> {
+  const { config, sources: statedSources } = await withFile(given, flags);
   const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
   const log = createLog({ format: config.log, write: terminal.out });
   const stop = waitForSignal(log);
   const database = databaseUrl === undefined ? {} : { databaseUrl };
   const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
-  const server = await startServer({ ...options, ...database, ...bootstrap, values: valueVariables() }, log).catch(
-    (error: unknown) => {
-      throw explain(error, config);
-    },
-  );
+  const server = await startServer(
+    { ...options, ...database, ...bootstrap, statedSources, gitEnvironment, values: valueVariables() },
+    log,
+  ).catch((error: unknown) => {
+    throw explain(error, config);
+  });
   log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
   await stop;
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
   return exit.ok;
+}
+
+/** Where programs are, how the network is reached, whom to trust: nothing else of the environment is git's business. */
+const gitEnvironment = Object.fromEntries(
+  [
+    'PATH',
+    'TMPDIR',
+    'HTTPS_PROXY',
+    'https_proxy',
+    'NO_PROXY',
+    'no_proxy',
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+    'GIT_SSL_CAINFO',
+  ].flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  }),
+);
+
+type ServeConfig = ServeInvocation['config'];
+
+/** The settings with what the file says that no flag and no variable says, and the sources of the file. */
+async function withFile(
+  config: ServeConfig,
+  flags: FlagValues,
+): Promise<{ readonly config: ServeConfig; readonly sources: readonly StatedSource[] }> {
+  if (config.configFile === undefined) return { config, sources: [] };
+  const registry = createRegistry(Object.values(kinds));
+  const names = registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
+  const file = await readServerConfig(config.configFile, { kinds: names, transports: config.gitTransports });
+  const read = readConfig(environment, flags, declaration.settings, file.settings);
+  if (!read.ok) throw new InvalidInput(read.faults.join(' '));
+  return { config: read.config, sources: file.sources };
 }
 
 /** What the system says about an address it does not give, as a sentence. */

@@ -1,6 +1,7 @@
 import { parseDuration } from '../lib/duration.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { RateLimit } from '../model/means.ts';
+import type { Transport } from '../model/source-faults.ts';
 
 /** What a text means, or what is wrong with it: the end of a sentence that begins with where it stands. */
 export type Parsed<T> = { readonly value: T } | { readonly fault: string };
@@ -57,6 +58,16 @@ export function parseEndpoints(texts: readonly string[]): Parsed<readonly string
   const guess = nearest(unknown, openable);
   const hint = guess === undefined ? `choose from ${openable.join(', ')}` : `did you mean ${guess}?`;
   return { fault: `names \`${unknown}\`, which cannot be opened; ${hint}` };
+}
+
+const transports: readonly Transport[] = ['https', 'ssh', 'file'];
+
+/** A list of ways to reach a repository. */
+export function parseTransports(texts: readonly string[]): Parsed<readonly Transport[]> {
+  const known = transports.filter((transport) => texts.includes(transport));
+  const unknown = texts.find((text) => !transports.some((transport) => transport === text));
+  if (unknown === undefined) return { value: known };
+  return { fault: `names \`${unknown}\`; choose from ${transports.join(', ')}` };
 }
 
 /** A time of at most an hour, in milliseconds. */

@@ -1,8 +1,7 @@
 import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
-import type { Document } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { brief } from './brief.ts';
-import { longestPath } from './envelope.ts';
+import { longestPath, type StatedObject } from './envelope.ts';
 import { limits } from './limits.ts';
 import { type ReadResult, readObjects } from './objects.ts';
 import { positionAt, positionOf } from './position.ts';
@@ -17,14 +16,29 @@ interface Reading {
   readonly budget: NodeBudget;
 }
 
+/** What is made of the values of a text. */
+export interface Taken<Item> {
+  readonly documents: readonly Item[];
+  readonly problems: readonly Problem[];
+}
+
 /** Reads a normalised text as a stream of YAML documents, with the position of everything that is wrong. */
 export function readYamlText(text: string, file: string): ReadResult {
+  return readYamlStream(text, file, readObjects);
+}
+
+/** Reads a normalised text as a stream of YAML values, of which `take` makes something. */
+export function readYamlStream<Item>(
+  text: string,
+  file: string,
+  take: (stated: StatedObject) => Taken<Item>,
+): Taken<Item> {
   const parsed = parseYaml(text);
   const reading = { parsed, file, budget: { left: limits.fileNodes } };
   const problems: Problem[] = [...streamProblems(reading)];
-  const documents: Document[] = [];
+  const documents: Item[] = [];
   for (const [index, document] of parsed.documents.entries()) {
-    const result = readOne(reading, document, index);
+    const result = readOne(reading, document, index, take);
     // Not `push(...many)`: a hundred thousand arguments are more than the stack holds.
     for (const problem of result.problems) problems.push(problem);
     for (const document of result.documents) documents.push(document);
@@ -57,7 +71,12 @@ function hasDirective(document: YamlDocument.Parsed): boolean {
   return yaml.explicit === true || Object.keys(tags).length > 1;
 }
 
-function readOne(reading: Reading, document: YamlDocument.Parsed, index: number): ReadResult {
+function readOne<Item>(
+  reading: Reading,
+  document: YamlDocument.Parsed,
+  index: number,
+  take: (stated: StatedObject) => Taken<Item>,
+): Taken<Item> {
   const { parsed, file } = reading;
   const root = document.contents;
   const errors = syntaxProblems(reading, document.errors);
@@ -72,7 +91,7 @@ function readOne(reading: Reading, document: YamlDocument.Parsed, index: number)
   if (faults.length === 0 && isNothing(root)) return { documents: [], problems: [] };
   const { line } = positionAt(parsed, root.range[0]);
   const where = (pointer: string) => positionOf(parsed, root, pointer);
-  const result = readObjects({ value, file, line, index, pointer: '', where });
+  const result = take({ value, file, line, index, pointer: '', where });
   if (faults.length === 0) return result;
   // A refused node has no value; that its place now looks empty is not a second fault.
   const spoiled = new Set(faults.map((fault) => fault.path));

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Fault } from './kind.ts';
 import { type Surface, specSchema, valueOrigins } from './lower/shape.ts';
@@ -28,6 +28,12 @@ export function createValidator(registry: Registry): Validator {
       return validate(spec) ? [] : (validate.errors ?? []).map(faultOf);
     },
   };
+}
+
+/** Checks values against one JSON Schema. */
+export function createChecker(schema: JsonObject): (value: Json) => readonly Fault[] {
+  const validate = new Ajv({ strict: true, allErrors: true, verbose: true, allowUnionTypes: true }).compile(schema);
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(faultOf));
 }
 
 function faultOf(error: ErrorObject): Fault {

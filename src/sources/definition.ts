@@ -1,6 +1,12 @@
+import { resolve } from 'node:path';
+import { parseDuration } from '../lib/duration.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import type { Transport } from '../model/source-faults.ts';
+import type { GitConfig, SourceConfig, StatedSource } from '../model/source-schema.ts';
+import { recordedSpec } from '../model/source-spec.ts';
 import { openDirectory } from './directory.ts';
-import type { NamedSource } from './names.ts';
+import { openGit } from './git.ts';
 import type { Origin } from './origin.ts';
 import { plainTiming } from './schedule.ts';
 
@@ -20,16 +26,69 @@ export interface SourceDefinition {
   open(onError: (error: unknown) => void): Origin;
 }
 
-/** A directory of this server, with nothing special about it. */
-export function defineDirectory(account: string, { name, path }: NamedSource): SourceDefinition {
+/** A directory of this server. */
+export function defineDirectory(
+  account: string,
+  stated: SourceConfig & { readonly name: string; readonly path: string },
+): SourceDefinition {
+  const { name, path } = stated;
   return {
     account,
     name,
     type: 'directory',
-    spec: { path },
+    spec: recordedSpec('directory', stated, 'server'),
     isConfigured: true,
-    intervalMs: plainTiming.intervalMs,
+    intervalMs: intervalOf(stated.interval, plainTiming.intervalMs),
     delayMs: 0,
     open: (onError) => openDirectory({ path, onError }),
   };
+}
+
+/** What Git sources of a server have in common. */
+export interface GitSurroundings {
+  /** Where repositories are kept. */
+  readonly dataDir: string;
+  readonly transports: readonly Transport[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const usualPollMs = 60_000;
+
+/** A Git repository, stated by the server's configuration or by what is recorded. Its files are paths of this server. */
+export function defineGit(
+  source: {
+    readonly account: string;
+    readonly name: string;
+    readonly spec: JsonObject;
+    readonly isConfigured: boolean;
+    readonly config: GitConfig;
+  },
+  { dataDir, transports, environment }: GitSurroundings,
+): SourceDefinition {
+  const { account, name, config } = source;
+  const directory = resolve(dataDir, 'git', sha256(`${account}/${name}`).slice(0, 20));
+  const intervalMs = intervalOf(config.interval, plainTiming.intervalMs);
+  const pollMs = intervalOf(config.pollInterval, usualPollMs);
+  return {
+    ...{ account, name, type: 'git', spec: source.spec, isConfigured: source.isConfigured, intervalMs },
+    delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
+    open: (onError) => openGit({ config, directory, transports, environment, pollMs, onError }),
+  };
+}
+
+/** Over so long the first reconciles of Git sources are spread. */
+const startSpreadMs = 5000;
+
+/** The sources that a server's file of settings states. */
+export function defineStated(account: string, stated: StatedSource, surroundings: GitSurroundings): SourceDefinition {
+  const own = stated.account ?? account;
+  if (stated.type === 'directory') return defineDirectory(own, stated);
+  const spec = recordedSpec('git', stated, 'server');
+  return defineGit({ account: own, name: stated.name, spec, isConfigured: true, config: stated }, surroundings);
+}
+
+/** Milliseconds of a checked duration. */
+export function intervalOf(text: string | undefined, otherwise: number): number {
+  const seconds = text === undefined ? undefined : parseDuration(text);
+  return seconds === undefined ? otherwise : seconds * 1000;
 }

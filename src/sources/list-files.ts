@@ -16,7 +16,8 @@ export interface ListedFile {
 }
 
 const extensions = new Set(['.yaml', '.yml', '.json']);
-const mostFiles = 50_000;
+/** So many files may a source have. */
+export const mostFiles = 50_000;
 const deepest = 64;
 
 /** All documents' files below a directory, sorted; dot entries are ignored, and links may not lead out of the directory. */

@@ -22,6 +22,19 @@ export function nameSources(texts: readonly string[]): readonly NamedSource[] {
   return named;
 }
 
+/** Throws when a directory that a flag names would be called as a source of the file of settings. */
+export function refuseRepeatedNames(
+  named: readonly NamedSource[],
+  stated: readonly { readonly name: string; readonly account?: string }[],
+): void {
+  for (const { name, path } of named) {
+    if (!stated.some((source) => source.name === name && source.account === undefined)) continue;
+    throw new InvalidInput(
+      `the source ${path} would be called ${name}, and so is one in the file of settings; name it with --source NAME=${path}`,
+    );
+  }
+}
+
 function nameSource(text: string): NamedSource {
   const given = /^([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)$/.exec(text);
   if (given?.[1] !== undefined && given[2] !== undefined) return { name: given[1], path: given[2] };

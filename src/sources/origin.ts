@@ -15,8 +15,8 @@ export type Fetched =
 
 /** Where the documents of a source come from. */
 export interface Origin {
-  /** Reads what is there now. */
-  fetch(): Promise<Fetched>;
+  /** Reads what is there now; `before` is the commit that was applied last, where there are commits. */
+  fetch(before?: string): Promise<Fetched>;
   /** Reads what is there now for another purpose: it does not count as fetched. */
   peek(): Promise<Fetched>;
   /** Calls `changed` when something else may be there than was fetched last. Returns a function that ends it. */

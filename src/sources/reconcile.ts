@@ -95,7 +95,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 
   const attempt = async (fresh: (key: string) => boolean): Promise<Conclusion> => {
     try {
-      const fetched = await origin.fetch();
+      const fetched = await origin.fetch(record.status().lastAppliedCommit);
       if (fetched.ok) return await conclude(fetched, fresh);
       return await failed('unavailable', unavailableMessage(name, fetched.reason));
     } catch (error) {

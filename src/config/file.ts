@@ -1,0 +1,164 @@
+import { type Config, type FileValues, settings } from '../config.ts';
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import type { Fault } from '../model/kind.ts';
+import { gitFaults, sourceFaults, type Transport } from '../model/source-faults.ts';
+import { gitMembers, loopMembers, type StatedSource, sourceName, sourceSchema } from '../model/source-schema.ts';
+import { createChecker } from '../model/validate.ts';
+
+/** How a setting is written in a file. */
+interface Written {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'list';
+}
+
+/** The settings that a file may hold. Secrets themselves are not among them, only where they are. */
+const written: { readonly [K in keyof Config]?: Written } = {
+  listen: { name: 'listen', type: 'string' },
+  databaseUrl: { name: 'databaseUrl', type: 'string' },
+  dataDir: { name: 'dataDir', type: 'string' },
+  bootstrapTokenFile: { name: 'bootstrapTokenFile', type: 'string' },
+  log: { name: 'log', type: 'string' },
+  poolSize: { name: 'poolSize', type: 'integer' },
+  preparedStatements: { name: 'preparedStatements', type: 'boolean' },
+  openEndpoints: { name: 'openEndpoints', type: 'list' },
+  shutdownGraceMs: { name: 'shutdownGrace', type: 'string' },
+  edition: { name: 'edition', type: 'string' },
+  rateLimit: { name: 'rateLimit', type: 'string' },
+  planRateLimit: { name: 'planRateLimit', type: 'string' },
+  secretKeyFile: { name: 'secretKeyFile', type: 'string' },
+  valuesDir: { name: 'valuesDir', type: 'string' },
+  shareValues: { name: 'shareValues', type: 'boolean' },
+  literalSecrets: { name: 'literalSecrets', type: 'boolean' },
+  historyRevisions: { name: 'historyRevisions', type: 'integer' },
+  historyDays: { name: 'historyDays', type: 'integer' },
+  leaseSeconds: { name: 'lease', type: 'string' },
+};
+
+// `written` has these keys and no others.
+const names = Object.keys(written) as readonly (keyof Config)[];
+
+const common: JsonObject = {
+  name: sourceName,
+  account: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 100,
+    description: 'The id of the account that it is for; without it the account of this server.',
+  },
+};
+const path = { type: 'string', minLength: 1, maxLength: 4096, description: 'The directory, or one file.' };
+
+/** The schema of a source in a file, by type. */
+const sourceSchemas: Readonly<Record<string, JsonObject>> = {
+  directory: sourceSchema({ ...common, type: { const: 'directory' }, ...loopMembers, path }, ['name', 'type', 'path']),
+  git: sourceSchema({ ...common, type: { const: 'git' }, ...gitMembers }, ['name', 'type', 'url']),
+};
+const sourceTypes = Object.keys(sourceSchemas);
+
+function fileSchema(source: JsonObject): JsonObject {
+  const properties = names.map((name): readonly [string, JsonObject] => {
+    const { name: member, type } = written[name] ?? { name, type: 'string' };
+    const shape = type === 'list' ? { type: 'array', items: { type: 'string' } } : { type };
+    return [member, { ...shape, description: settings[name].doc }];
+  });
+  const sources = { type: 'array', items: source, maxItems: 1000, description: 'What the server applies by itself.' };
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: { ...Object.fromEntries(properties), sources },
+  };
+}
+
+/** The JSON Schema (draft 7) of the file, for editors. */
+export function serverFileSchema(): JsonObject {
+  const isOf = (type: string) => ({ properties: { type: { const: type } }, required: ['type'] });
+  const source = {
+    type: 'object',
+    required: ['name', 'type'],
+    properties: { name: sourceName, type: { enum: sourceTypes, description: 'Where its documents are.' } },
+    allOf: sourceTypes.map((type) =>
+      Object.fromEntries([
+        ['if', isOf(type)],
+        ['then', sourceSchemas[type] ?? {}],
+      ]),
+    ),
+  };
+  return { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Heddle server', ...fileSchema(source) };
+}
+
+/** All that is wrong with what a file says; paths are JSON pointers from its top. */
+export function serverFileFaults(
+  value: JsonObject,
+  options: { readonly kinds: readonly string[]; readonly transports: readonly Transport[] },
+): readonly Fault[] {
+  const shape = {
+    type: 'object',
+    required: ['name', 'type'],
+    properties: { name: sourceName, type: { type: 'string', enum: sourceTypes } },
+  };
+  const faults = createChecker(fileSchema(shape))(value);
+  if (faults.length > 0) return faults;
+  const sources = sourcesIn(value);
+  return [
+    ...names.flatMap((name) => settingFault(name, value)),
+    ...sources.flatMap((source, at) => within(`/sources/${at}`, statedFaults(source, options))),
+    ...sources.flatMap((source, at) => repeated(sources, source, at)),
+  ];
+}
+
+function settingFault(name: keyof Config, value: JsonObject): readonly Fault[] {
+  const member = written[name]?.name ?? name;
+  const texts = textsOf(value[member]);
+  if (texts === undefined) return [];
+  const parsed = settings[name].parse(texts);
+  if (!('fault' in parsed)) return [];
+  return [{ code: 'value_invalid', path: `/${member}`, message: `\`${member}\` ${parsed.fault}` }];
+}
+
+function statedFaults(
+  source: JsonObject,
+  { kinds, transports }: { readonly kinds: readonly string[]; readonly transports: readonly Transport[] },
+): readonly Fault[] {
+  const shape = createChecker(sourceSchemas[String(source['type'])] ?? {})(source);
+  if (shape.length > 0) return shape;
+  // The schema says so.
+  const stated = source as unknown as StatedSource;
+  return [...sourceFaults(stated, kinds), ...(stated.type === 'git' ? gitFaults(stated, transports) : [])];
+}
+
+function within(pointer: string, faults: readonly Fault[]): readonly Fault[] {
+  return faults.map((fault) => ({ ...fault, path: `${pointer}${fault.path}` }));
+}
+
+/** Two sources of one account and name would be one. */
+function repeated(sources: readonly JsonObject[], source: JsonObject, at: number): readonly Fault[] {
+  const first = sources.findIndex(({ name, account }) => name === source['name'] && account === source['account']);
+  if (first === at) return [];
+  const message = `a source is called ${JSON.stringify(source['name'])} already; give each a name of its own`;
+  return [{ code: 'name_repeated', path: `/sources/${at}/name`, message }];
+}
+
+/** The settings that a checked file holds, as texts that are parsed like those of flags. */
+export function settingsIn(value: JsonObject): FileValues {
+  const entries = names.flatMap((name): readonly (readonly [string, readonly string[]])[] => {
+    const texts = textsOf(value[written[name]?.name ?? name]);
+    return texts === undefined ? [] : [[name, texts]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The sources that a checked file states. */
+export function statedSources(value: JsonObject): readonly StatedSource[] {
+  // `serverFileFaults` has looked at each.
+  return sourcesIn(value) as unknown as readonly StatedSource[];
+}
+
+function sourcesIn(value: JsonObject): readonly JsonObject[] {
+  const { sources = [] } = value;
+  return Array.isArray(sources) ? sources.filter(isObject).map((source) => source as JsonObject) : [];
+}
+
+function textsOf(value: Json | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}

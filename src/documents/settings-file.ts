@@ -1,0 +1,54 @@
+import { isObject, type JsonObject } from '../lib/json.ts';
+import type { SourceFile } from '../model/document.ts';
+import type { Fault } from '../model/kind.ts';
+import { type Problem, sortProblems } from '../model/problem.ts';
+import { normalizeText } from './digest.ts';
+import type { StatedObject } from './envelope.ts';
+import { describeBytes, limits } from './limits.ts';
+import { readYamlStream } from './yaml-text.ts';
+
+/** A file of settings: one map, with the position of everything in it. */
+export interface SettingsFile {
+  readonly value: JsonObject;
+  /** The problem of a fault; its path is a JSON pointer from the top of the file. */
+  problemOf(fault: Fault): Problem;
+}
+
+/** Reads a file of settings as strictly as documents are read. */
+export function readSettingsFile({
+  path: file,
+  text,
+}: SourceFile): SettingsFile | { readonly problems: readonly Problem[] } {
+  const at = { file, line: 1, column: 1 };
+  if (Buffer.byteLength(text) > limits.fileBytes) {
+    const message = `The file may have ${describeBytes(limits.fileBytes)} at the most.`;
+    return { problems: [{ code: 'file_too_large', message, ...at }] };
+  }
+  const { documents, problems } = readYamlStream(normalizeText(text), file, (stated) => ({
+    documents: [stated],
+    problems: [],
+  }));
+  if (problems.length > 0) return { problems };
+  const [stated, second] = documents;
+  if (second !== undefined) {
+    const message = 'A file of settings is one YAML document; remove the line `---` and what follows it.';
+    return { problems: [{ code: 'settings_invalid', message, ...at, line: second.line }] };
+  }
+  const value = stated?.value ?? {};
+  if (!isObject(value)) {
+    const message = 'A file of settings is a map; write lines such as `log: json`.';
+    return { problems: [{ code: 'settings_invalid', message, ...at }] };
+  }
+  // JSON that is an object.
+  return { value: value as JsonObject, problemOf: (fault) => placed(stated, file, fault) };
+}
+
+function placed(stated: StatedObject | undefined, file: string, { code, path, message }: Fault): Problem {
+  const { line, column } = stated?.where(path) ?? { line: 1, column: 1 };
+  return { code, message, path, file, line, column };
+}
+
+/** The problems of faults, in the order of their places. */
+export function problemsOf(file: SettingsFile, faults: readonly Fault[]): readonly Problem[] {
+  return sortProblems(faults.map((fault) => file.problemOf(fault)));
+}

@@ -1,0 +1,58 @@
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { GitCredentials } from '../model/source-schema.ts';
+
+/** Variables by which git proves who asks. They name files: no secret is among them, nor on any command line. */
+export async function prepareCredentials(
+  directory: string,
+  credentials: GitCredentials | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  const { username = 'git', passwordFile, sshKeyFile, knownHostsFile } = credentials ?? {};
+  const ssh = { GIT_SSH_COMMAND: await sshCommand(directory, sshKeyFile, knownHostsFile), GIT_SSH_VARIANT: 'ssh' };
+  if (passwordFile === undefined) return ssh;
+  const helper = join(directory, 'askpass');
+  await writeFile(helper, askpass);
+  await chmod(helper, 0o700);
+  return { ...ssh, GIT_ASKPASS: helper, HEDDLE_GIT_USERNAME: username, HEDDLE_GIT_PASSWORD_FILE: passwordFile };
+}
+
+/** What git calls when a server asks for a name or a password; what it writes goes to git alone. */
+const askpass = `#!/bin/sh
+case "$1" in
+Username*) printf '%s\\n' "$HEDDLE_GIT_USERNAME" ;;
+*) cat "$HEDDLE_GIT_PASSWORD_FILE" ;;
+esac
+`;
+
+async function sshCommand(
+  directory: string,
+  keyFile: string | undefined,
+  knownHostsFile: string | undefined,
+): Promise<string> {
+  const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=20', 'ControlMaster=no'];
+  if (knownHostsFile !== undefined)
+    options.push(`UserKnownHostsFile=${asValue(knownHostsFile)}`, 'GlobalKnownHostsFile=/dev/null');
+  if (keyFile !== undefined)
+    options.push('IdentitiesOnly=yes', `IdentityFile=${asValue(await ownCopy(directory, keyFile))}`);
+  return ['ssh', '-F', '/dev/null', ...options.flatMap((option) => ['-o', quoted(option)])].join(' ');
+}
+
+/** ssh refuses a key that others may read, as mounted secrets often are. */
+async function ownCopy(directory: string, keyFile: string): Promise<string> {
+  const path = join(directory, 'ssh-key');
+  const key = await readFile(keyFile);
+  await rm(path, { force: true });
+  await writeFile(path, key, { mode: 0o600 });
+  return path;
+}
+
+/** One path as ssh reads it in its settings. */
+function asValue(path: string): string {
+  if (path.includes('"')) throw new Error(`ssh cannot be told of a path with a quote in it: ${path}`);
+  return `"${path.replaceAll('%', '%%')}"`;
+}
+
+/** One word for the shell that git starts ssh with. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

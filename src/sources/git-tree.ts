@@ -1,0 +1,122 @@
+import { digestOfFile } from '../documents/digest.ts';
+import { describeBytes, limits } from '../documents/limits.ts';
+import { sha256 } from '../lib/node-pure.ts';
+import type { SourceFile } from '../model/document.ts';
+import type { GitRun } from './git-program.ts';
+import { isDocumentFile, mostFiles } from './list-files.ts';
+import { Unreadable } from './snapshot.ts';
+
+/** Runs a plumbing command on the repository; `mayFail` lets it end with a failure. */
+export type Plumbing = (
+  args: readonly string[],
+  options?: { readonly input?: string; readonly outputBytes?: number; readonly mayFail?: boolean },
+) => Promise<GitRun>;
+
+/** The documents' files of a directory of a commit, read from the repository itself: nothing is ever checked out. */
+export interface GitTree {
+  readonly files: readonly SourceFile[];
+  readonly digest: string;
+}
+
+interface Entry {
+  readonly mode: string;
+  readonly id: string;
+  readonly size: number;
+  readonly path: string;
+}
+
+const [link, submodule] = ['120000', '160000'];
+
+/** The id of what is at a path of a commit: the same id is the same content. Throws `Unreadable` when nothing is there. */
+export async function findTree(git: Plumbing, commit: string, path: string): Promise<string> {
+  const { code, out } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`], {
+    mayFail: true,
+  });
+  if (code === 0) return out.toString('utf8').trim();
+  throw new Unreadable(`commit ${short(commit)} has no directory "${path}"; correct \`path\`.`);
+}
+
+/** Reads the files of what is at a path. Throws `Unreadable` for what a source may not hold. */
+export async function readTree(git: Plumbing, id: string, path: string): Promise<GitTree> {
+  const { out } = await git(['cat-file', '-t', id]);
+  const isTree = out.toString('utf8').trim() === 'tree';
+  const entries = isTree ? await listEntries(git, id) : [await fileEntry(git, id, path)];
+  const wanted = isTree ? entries.filter((entry) => isWanted(entry)) : entries;
+  const bytes = wanted.reduce((total, { size }) => total + size, 0);
+  if (wanted.length > mostFiles) throw new Unreadable(`it holds more than ${mostFiles} files; use several sources.`);
+  if (bytes > limits.revisionBytes)
+    throw new Unreadable(
+      `it holds ${describeBytes(bytes)} of documents and may hold ${describeBytes(limits.revisionBytes)}; use several sources.`,
+    );
+  const large = wanted.find(({ size }) => size > limits.fileBytes);
+  if (large !== undefined)
+    throw new Unreadable(`"${large.path}" has more than ${describeBytes(limits.fileBytes)}; split it.`);
+  const files = await readBlobs(git, wanted, bytes);
+  const digest = sha256(JSON.stringify(files.map((file) => [file.path, digestOfFile(file)])));
+  const prefix = isTree && path !== '' ? `${path}/` : '';
+  return { files: files.map((file) => ({ ...file, path: `${prefix}${file.path}` })), digest };
+}
+
+async function fileEntry(git: Plumbing, id: string, path: string): Promise<Entry> {
+  const { out } = await git(['cat-file', '-s', id]);
+  return { mode: '100644', id, size: Number(out.toString('utf8')), path };
+}
+
+/** Everything below a tree, with paths from there, in the order of their bytes. */
+async function listEntries(git: Plumbing, tree: string): Promise<readonly Entry[]> {
+  const { out } = await git(['ls-tree', '-r', '-z', '-l', tree], { outputBytes: 64 * 1024 * 1024 });
+  return out
+    .toString('utf8')
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [head = '', path = ''] = splitOnce(line, '\t');
+      const [mode = '', , id = '', size = ''] = head.split(/ +/);
+      return { mode, id, size: Number(size) || 0, path };
+    });
+}
+
+/** Whether the entry is a file of documents. Throws for what might hide some. */
+function isWanted({ mode, path }: Entry): boolean {
+  const steps = path.split('/');
+  if (steps.some((step) => step.startsWith('.'))) return false;
+  const name = steps.at(-1) ?? '';
+  if (mode === submodule)
+    throw new Unreadable(
+      `"${path}" is a submodule, which is not followed; put the documents into the repository itself.`,
+    );
+  // A link without an extension may stand for a directory.
+  if (mode === link && (isDocumentFile(name) || !name.includes('.')))
+    throw new Unreadable(`"${path}" is a symbolic link, which is not followed; put the file itself there.`);
+  return mode !== link && isDocumentFile(name);
+}
+
+async function readBlobs(git: Plumbing, entries: readonly Entry[], bytes: number): Promise<readonly SourceFile[]> {
+  if (entries.length === 0) return [];
+  const input = `${entries.map(({ id }) => id).join('\n')}\n`;
+  const { out } = await git(['cat-file', '--batch'], { input, outputBytes: bytes + entries.length * 200 });
+  let at = 0;
+  return entries.map(({ path, size }) => {
+    const begin = out.indexOf(0x0a, at) + 1;
+    at = begin + size + 1;
+    return { path, text: textOf(out.subarray(begin, begin + size), path) };
+  });
+}
+
+function textOf(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new Unreadable(`"${path}" is not UTF-8 text; save it as UTF-8.`, { cause });
+  }
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** How commits are shown. */
+export function short(commit: string): string {
+  return commit.slice(0, 12);
+}

@@ -1,0 +1,58 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../setup/database.ts';
+import { runHeddle, serveHeddle } from '../setup/heddle.ts';
+import { groups } from '../sources/desk.ts';
+import { makeUpstream } from '../sources/git-host.ts';
+
+const patience = { timeout: 30_000, interval: 50 };
+const env = { HEDDLE_GIT_TRANSPORTS: 'file' };
+
+it('a file of settings names directories and repositories, which are applied by themselves, a flag going before it', async () => {
+  const directory = await temporaryDirectory();
+  const upstream = await makeUpstream({ 'config/groups.yaml': groups('from-git'), 'other.txt': 'x' });
+  await mkdir(join(directory, 'documents'));
+  await writeFile(join(directory, 'documents/groups.yaml'), groups('from-disk'));
+  const file = join(directory, 'heddle.yaml');
+  await writeFile(
+    file,
+    `log: json
+dataDir: ${directory}/data
+listen: 127.0.0.1:1
+sources:
+  - { name: disk, type: directory, path: documents, scope: { kinds: [Group] } }
+  - { name: net, type: git, url: "${upstream.url}", path: config, pollInterval: 10s }
+`,
+  );
+  await using server = await serveHeddle(['--config', file], { env });
+  await server.line(/"message":"source disk: 1 documents, revision/);
+  await server.line(/"message":"source net: 1 documents, revision/);
+  const token = (await readFile(join(directory, 'data/token'), 'utf8')).trim();
+  // biome-ignore lint/suspicious/noExplicitAny: a wrong member is `undefined` and fails the test.
+  const ask = async (path: string): Promise<any> =>
+    (await fetch(server.url + path, { headers: { authorization: `Token ${token}` } })).json();
+  const [disk, net] = await ask('/api/config/sources');
+  expect(disk).toMatchObject({ id: 'disk', type: 'directory', managedBy: 'server', scope: { kinds: ['Group'] } });
+  expect(net).toMatchObject({ id: 'net', type: 'git', url: upstream.url, managedBy: 'server' });
+  const commit = await upstream.commit({ 'config/groups.yaml': groups('from-git', 'more') });
+  await expect
+    .poll(async () => (await ask('/api/config/revisions?limit=1'))[0], patience)
+    .toMatchObject({ source: 'net', commit });
+  expect((await ask('/api/config/sources'))[1].status).toMatchObject({
+    state: 'applied',
+    lastAppliedCommit: commit,
+    inventory: { Group: 2 },
+  });
+  expect(await server.stop()).toBe(0);
+});
+
+it('a file of settings with mistakes is refused with their places, before anything starts', async () => {
+  const file = join(await temporaryDirectory(), 'heddle.yaml');
+  await writeFile(file, 'lisen: x\nsources:\n  - { name: net, type: git, url: "file:///srv/x.git" }\n');
+  const { code, err } = await runHeddle(['serve', '--config', file]);
+  expect(code).toBe(5);
+  expect(err).toContain(`${file}:1:8: unknown field \`lisen\`; did you mean \`listen\`? (field_unknown)`);
+  await writeFile(file, 'sources:\n  - { name: net, type: git, url: "file:///srv/x.git" }\n');
+  expect((await runHeddle(['serve', '--config', file])).err).toContain(`${file}:2:34: \`url\` uses file`);
+});
