@@ -29,7 +29,7 @@ export function exitCodeOf(error: unknown): number {
   return exit.error;
 }
 
-const conflicts = new Set(['unit_conflict', 'managed_field']);
+const conflicts = new Set(['unit_conflict', 'scope_overlap', 'managed_field']);
 
 /** What is wrong only because others state something else is a conflict, everything else is invalid. */
 export function exitCodeOfProblems(problems: readonly Problem[]): number {

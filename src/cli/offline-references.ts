@@ -98,6 +98,7 @@ function namesOf(snapshot: Snapshot, { desired, broken }: Expanded): Names {
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
     isLeftOut: () => false,
     isLeaving: () => false,
+    refusal: () => undefined,
     label: () => undefined,
   };
 }

@@ -198,6 +198,7 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   managed_field: 'managed_field',
   unit_conflict: 'managed_field',
   reference_missing: 'in_use',
+  scope_overlap: 'managed_field',
   object_linked: 'linked',
   // Only groups refuse to go for what they are.
   delete_refused: 'linked',

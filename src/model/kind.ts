@@ -213,6 +213,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   createEvents?(after: StoredObject, state: State): readonly AuditEvent[];
   /** Recorded beside the plain activity of a deletion; the state is the one before it. */
   deleteEvents?(before: StoredObject, state: State): readonly AuditEvent[];
+  /** The list of a source's scope that names objects of this kind: others than these documents may not refer to. */
+  readonly scopedBy?: 'groups';
   /** References to objects of this kind may wait for an object that is not there yet. */
   readonly pending?: boolean;
   /** Bends the generic response where the wire wants something else; runs last. */

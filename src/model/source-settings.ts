@@ -21,7 +21,7 @@ export interface Scope {
   readonly kinds?: readonly string[];
   /** Beginnings of keys, the parent's key of a child included. */
   readonly keyPrefixes?: readonly string[];
-  /** Keys or names of groups that documents may refer to beside those they state; a `*` at the end stands for any ending. */
+  /** Keys or names of groups that documents may refer to and change beside their own; a `*` at the end stands for any ending. */
   readonly groups?: readonly string[];
 }
 

@@ -11,7 +11,7 @@ import type { Change, Outcome, TrippedGuard } from './plan.ts';
 import { pruneObjects } from './prune.ts';
 import { rolledBackGuard, settleRollback } from './rolled-back.ts';
 import { changesSince } from './since.ts';
-import { type Contested, playStage, prepareStage, pruning, type Scope } from './stage.ts';
+import { type Contested, type Part, playStage, prepareStage, pruning } from './stage.ts';
 import type { DocumentsInput, Target } from './stated-object.ts';
 import { afterwards, locateIn, wantedKeys } from './targets.ts';
 
@@ -25,7 +25,7 @@ export function* planDocuments(given: DocumentsInput): Generator<undefined, Outc
   const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);
   return (
-    narrowed ?? (yield* planScope(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }))
+    narrowed ?? (yield* planPart(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }))
   );
 }
 
@@ -34,9 +34,9 @@ export function* planDocuments(given: DocumentsInput): Generator<undefined, Outc
  * comes to be known by a name that others may be meant by.
  */
 function* planSince(input: Contested, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
-  const scope = changesSince(input.snapshot, input.source, since, input.documents);
-  if (scope === undefined) return undefined;
-  const outcome = yield* planScope(input, scope);
+  const part = changesSince(input.snapshot, input.source, since, input.documents);
+  if (part === undefined) return undefined;
+  const outcome = yield* planPart(input, part);
   if (!outcome.ok || outcome.plan.counts.delete > 0) return undefined;
   return outcome.plan.changes.some((change) => takesName(input.snapshot, change)) ? undefined : outcome;
 }
@@ -54,9 +54,9 @@ function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
   );
 }
 
-function* planScope(input: Contested, scope: Scope): Generator<undefined, Outcome> {
+function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> {
   const { snapshot: account, source } = input;
-  const { stage, found } = yield* playStage(input, yield* prepareStage(input, scope));
+  const { stage, found } = yield* playStage(input, yield* prepareStage(input, part));
   const { base, targets, options } = stage;
   const problems = [...stage.problems, ...found.problems];
   const wanted = { keys: [...stage.wanted, ...wantedKeys(source, targets)], units: found.wants };

@@ -2,6 +2,7 @@ import type { Document } from '../model/document.ts';
 import { statesOnly } from '../model/kind.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Names } from './resolve.ts';
+import type { ReferenceRule } from './scope.ts';
 import type { Target } from './stated-object.ts';
 import { labelOf } from './view.ts';
 
@@ -10,10 +11,16 @@ export interface NotThere {
   readonly broken: ReadonlySet<string>;
   readonly leaving: ReadonlySet<string>;
   readonly leftOut: readonly Document[];
+  /** What the scope of the source keeps from being referred to. */
+  readonly refusal: ReferenceRule;
 }
 
 /** What the texts of references mean in one plan: its documents first, then the account. */
-export function namesOf(snapshot: Snapshot, targets: readonly Target[], { broken, leaving, leftOut }: NotThere): Names {
+export function namesOf(
+  snapshot: Snapshot,
+  targets: readonly Target[],
+  { broken, leaving, leftOut, refusal }: NotThere,
+): Names {
   // What documents only state is not there because a document says so.
   const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
   const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
@@ -25,6 +32,7 @@ export function namesOf(snapshot: Snapshot, targets: readonly Target[], { broken
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
     isLeftOut: (kind, key) => leftOut.some((document) => document.kind === kind && document.metadata.name === key),
     isLeaving: (id) => leaving.has(id),
+    refusal: (kind, id) => refusal(snapshot.registry.get(kind), id),
     label: (id) => labelOf(snapshot.get(id)) ?? targets.find((target) => target.id === id)?.desired.key,
   };
 }

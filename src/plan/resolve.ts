@@ -20,6 +20,8 @@ export interface Names {
   isLeftOut(kind: string, key: string): boolean;
   /** Whether this very plan deletes the object. */
   isLeaving(id: string): boolean;
+  /** Why the source may not refer to the object, if it may not. */
+  refusal(kind: string, id: string): string | undefined;
   /** How people know an id, new ones included. */
   label(id: string): string | undefined;
 }
@@ -44,6 +46,8 @@ export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObje
   const resolved = mapReferences(kind.spec, spec, (mention) => {
     const result = resolveName(names, mention.kind, mention.text);
     if ('id' in result) {
+      const refusal = names.refusal(mention.kind, result.id);
+      if (refusal !== undefined) faults.push({ code: 'scope_exceeded', path: mention.pointer, message: refusal });
       if (result.now !== undefined) former.push(formerFault(mention, result.now));
       return result.id;
     }

@@ -12,6 +12,7 @@ import { optionsOf, type PlanOptions } from './options.ts';
 import { type PruneInput, pruneObjects } from './prune.ts';
 import { planRenames, type Renames } from './rename.ts';
 import { renewTargets, withNewReferences } from './replace.ts';
+import { referenceRule, scopeProblems } from './scope.ts';
 import type { Planning, Target } from './stated-object.ts';
 import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } from './targets.ts';
 
@@ -19,7 +20,7 @@ import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } fr
 export type Contested = Omit<Planning, 'digest' | 'moved'>;
 
 /** The part of the account and of the input that a plan looks at. */
-export interface Scope {
+export interface Part {
   readonly documents: readonly Document[];
   /** Objects of the source that are released or deleted unless one of the documents states them. */
   readonly gone: readonly StoredObject[];
@@ -33,7 +34,7 @@ export interface Stage {
   readonly targets: readonly Target[];
   /** What nothing states any more and the source may let go. */
   readonly gone: readonly StoredObject[];
-  readonly notThere: Omit<NotThere, 'leaving'>;
+  readonly notThere: Omit<NotThere, 'leaving' | 'refusal'>;
   /** `Kind/key` of objects that the source would rename and another one owns. */
   readonly wanted: readonly string[];
   readonly problems: readonly Problem[];
@@ -42,16 +43,16 @@ export interface Stage {
 }
 
 /** Finds what the documents stand for. */
-export function* prepareStage(input: Contested, scope: Scope): Generator<undefined, Stage> {
+export function* prepareStage(input: Contested, part: Part): Generator<undefined, Stage> {
   const { snapshot: account, source } = input;
   const options = optionsOf(input, account.settingsOf(source));
   const { filter = {} } = options;
-  const documents = scope.documents.filter((document) => isSelected(filter, document));
+  const documents = part.documents.filter((document) => isSelected(filter, document));
   const expanded = yield* expandDocuments(account.registry, input.validator, documents);
   const renames = planRenames({ snapshot: account, source, documents, all: input.documents });
   const base = withKeys(account, renames.keys);
   const { snapshot } = base;
-  const before = scope.gone.map((object) => snapshot.get(object.id) ?? object);
+  const before = part.gone.map((object) => snapshot.get(object.id) ?? object);
   const desired = expanded.desired.map((item) => withoutBlocked(item, renames));
   const matches = matchObjects({ snapshot, source, desired, before, adopt: options.adopt, former: renames.former });
   yield undefined;
@@ -60,17 +61,17 @@ export function* prepareStage(input: Contested, scope: Scope): Generator<undefin
   const kept = new Set(targets.map(({ id }) => id));
   // Without prune, or with broken documents, nothing leaves.
   const enabled = options.prune && expanded.problems.length === 0;
-  const isWhole = documents.length === scope.documents.length;
+  const isWhole = documents.length === part.documents.length;
   return {
     ...{ options, base, targets, newId, wanted: renames.wanted },
     gone: enabled ? before.filter(({ id }) => !kept.has(id) && !renames.held.has(id)) : [],
     notThere: {
       broken: expanded.broken,
-      leftOut: isWhole ? [] : scope.documents.filter((document) => !isSelected(filter, document)),
+      leftOut: isWhole ? [] : part.documents.filter((document) => !isSelected(filter, document)),
     },
     problems: [
       ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
-      ...[...matches.problems, ...doubleProblems(targets)],
+      ...[...matches.problems, ...doubleProblems(targets), ...scopeProblems({ account, source, targets })],
     ],
     warnings: [...renames.warnings, ...matches.warnings],
   };
@@ -113,7 +114,8 @@ function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
   const { base, targets, notThere } = stage;
   const stated = new Map(targets.map((target) => [target.id, undefined]));
   const { leaving } = pruneObjects(pruning(input, stage, stated));
-  const names = namesOf(base.snapshot, targets, { ...notThere, leaving });
+  const refusal = referenceRule({ account: input.snapshot, source: input.source, targets });
+  const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal });
   const { snapshot, moved } = base;
   const found = yield* editTargets({ ...input, snapshot, moved, digest: digestAmong(targets) }, targets, names);
   return { stage, found };

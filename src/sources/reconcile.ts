@@ -150,6 +150,9 @@ function valuesIn({ engine }: ReconcilerOptions, { values }: Memory): string {
   return digestOfValues(values, (origin, value) => engine.means.valueFrom(origin, value));
 }
 
+/** Problems that another source is part of. */
+const contradictions = new Set(['unit_conflict', 'scope_overlap', 'rename_foreign']);
+
 interface Ended {
   readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;
   /** The revision that it was decided on, or that it made. */
@@ -222,7 +225,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const { problems } = result;
       const message = invalidMessage(name, problems);
       tell({ level: 'error', message, problems });
-      const refused = problems.some(({ code }) => code === 'unit_conflict') ? 'conflicted' : 'invalid';
+      const refused = problems.some(({ code }) => contradictions.has(code)) ? 'conflicted' : 'invalid';
       const at = state.revision;
       return { event: { ...content, what: 'refused', state: refused, message, at, problems }, revision: at };
     }

@@ -20,6 +20,7 @@ export const group = defineKind({
   idParameter: 'groupId',
   module: 'groups',
   document: { allowed: true },
+  scopedBy: 'groups',
   spec: {
     name: string({ doc: 'The name people see. No two groups of an account share one.', required: true, minLength: 1 }),
     peers: members('Peer', {

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { applyDesire } from '../../src/engine/documents.ts';
+import { recordSource } from '../../src/engine/sources.ts';
+import type { Document } from '../../src/model/document.ts';
+import { allow, document } from '../plan/steps.ts';
+import { readTables } from '../store/accounts.ts';
+import { desire, newOffice } from './office.ts';
+
+const devs = (file: string, line: number): Document => document('Group', 'data-devs', {}, { file, line });
+
+it('scopes are kept by every server, and what overlaps is refused before anything is written, naming both places', async () => {
+  await using office = await newOffice('postgres');
+  const { engine, call } = office;
+  const scope = { kinds: ['Group', 'Policy'], keyPrefixes: ['data-'], groups: ['All'] };
+  await recordSource(engine, call, { id: 'data', type: 'push', spec: { scope } });
+  const apply = async (source: string, documents: readonly Document[]) =>
+    await applyDesire(engine, call, desire(source, documents));
+  const own = [devs('data.yaml', 1), allow('data-p', ['data-devs'], ['All'])];
+  expect((await apply('data', own)).state).toBe('applied');
+  expect((await apply('web', [document('Group', 'web')])).state).toBe('applied');
+  const before = await readTables(office.database);
+  const wider = await apply('data', [...own, document('DNSZone', 'data-lan', zone), allow('data-q', ['web'], ['All'])]);
+  expect(wider).toMatchObject({
+    state: 'invalid',
+    problems: [
+      { code: 'scope_exceeded', kind: 'DNSZone' },
+      { code: 'scope_exceeded', key: 'data-q' },
+    ],
+  });
+  const overlapping = await apply('web', [document('Group', 'web'), devs('web.yaml', 9)]);
+  expect(overlapping).toMatchObject({
+    state: 'invalid',
+    problems: [{ code: 'scope_overlap', file: 'web.yaml', line: 9, message: expect.stringContaining('data.yaml:1') }],
+  });
+  const after = await readTables(office.database);
+  // What a source could not have is noted beside the account.
+  expect({ ...after, sources: [] }).toEqual({ ...before, sources: [] });
+  const other = await office.another();
+  expect((await other.snapshots.current(office.account)).settingsOf('data').scope).toEqual(scope);
+});
+
+const zone = { domain: 'lan.example.com', distribution_groups: ['All'] };

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Scope } from '../../src/model/source-settings.ts';
+import { group } from '../kinds/objects.ts';
+import {
+  allow,
+  applyOn,
+  document,
+  linesOf,
+  objectOf,
+  office,
+  planOn,
+  problemsOf,
+  refusals,
+  withModes,
+} from './steps.ts';
+
+const scoped = (scope: Scope, state = office) => withModes(state, { a: { scope } });
+const zone = (name: string, records: readonly JsonObject[] = []) =>
+  document('DNSZone', name, { domain: 'lan.example.com', distribution_groups: ['All'], records });
+const named = (id: string, name: string) => group(id, [], { name, spec: { name, peers: {} } });
+const www = { name: 'www.lan.example.com', type: 'A', content: '10.0.0.1', ttl: 60 };
+
+describe('the scope of a source', () => {
+  it('keeps it to its kinds, with their children', () => {
+    const state = scoped({ kinds: ['DNSZone', 'Group'] });
+    const fine = [document('Group', 'g'), zone('lan', [www])];
+    expect(refusals(planOn(state, 'a', fine))).toEqual([]);
+    const outcome = planOn(state, 'a', [...fine, allow('p', ['g'], ['g'])]);
+    expect(problemsOf(outcome)).toMatchObject([
+      { code: 'scope_exceeded', kind: 'Policy', key: 'p', path: '/kind', file: 'policy.yaml', line: 1 },
+    ]);
+    expect(problemsOf(outcome)[0]?.message).toContain('`DNSZone`, `Group` and no Policy');
+  });
+
+  it('keeps it to keys with its prefixes, those of children included', () => {
+    const state = scoped({ keyPrefixes: ['data-', 'etl-'] });
+    const fine = [document('Group', 'data-devs'), zone('etl-lan', [www])];
+    expect(refusals(planOn(state, 'a', fine))).toEqual([]);
+    const record = document('DNSRecord', 'data-www', { zone: 'lan', ...www });
+    const theirs = applyOn(state, 'b', [zone('lan')]);
+    const outcome = planOn(theirs, 'a', [...fine.slice(0, 1), document('Group', 'devs'), record]);
+    expect(refusals(outcome)).toEqual([
+      'scope_exceeded DNSRecord/lan/www.lan.example.com/A/10.0.0.1 /spec/zone',
+      'scope_exceeded Group/devs /metadata/name',
+    ]);
+    expect(problemsOf(outcome)[1]?.message).toContain('keys begin with `data-`, `etl-`');
+  });
+
+  it('says which groups it may refer to beside its own, however they are named', () => {
+    const shared = [document('Group', 'shared-web'), document('Group', 'secret')];
+    const base = applyOn(office, 'b', shared).with({ put: [group('g7', [], { name: 'Ops' })], remove: [] });
+    const state = scoped({ keyPrefixes: ['data-'], groups: ['shared-*', 'All', 'Ops'] }, base);
+    const own = document('Group', 'data-devs');
+    const rule = (...groups: readonly string[]) => [own, allow('data-p', ['data-devs'], groups)];
+    expect(refusals(planOn(state, 'a', rule('shared-web', 'All', 'Ops', 'id:g7')))).toEqual([]);
+    const { id } = objectOf(state, 'Group', 'secret');
+    for (const text of ['secret', `id:${id}`, 'name:secret']) {
+      const outcome = planOn(state, 'a', rule(text));
+      expect(refusals(outcome)).toEqual(['scope_exceeded Policy/data-p /spec/rules/0/destinations/0']);
+      expect(problemsOf(outcome)[0]?.message).toContain('`shared-*`, `All`, `Ops`, and not to `secret`');
+    }
+  });
+
+  it('lets it change the groups that it lists, together with whoever states them', () => {
+    const base = applyOn(office, 'b', [document('Group', 'shared', { peers: ['p1'] }), document('Group', 'other')]);
+    const state = scoped({ keyPrefixes: ['data-'], groups: ['shared'] }, base);
+    const joins = planOn(state, 'a', [document('Group', 'shared', { peers: ['p2'] })]);
+    expect(linesOf(joins, state)).toEqual(['update Group/shared: peers[p2]']);
+    expect(refusals(planOn(state, 'a', [document('Group', 'other')]))).toEqual([
+      'scope_overlap Group/other',
+      'scope_exceeded Group/other /metadata/name',
+    ]);
+    const only = scoped({ groups: ['shared'] }, base);
+    expect(refusals(planOn(only, 'a', [document('Group', 'mine')]))).toEqual([
+      'scope_exceeded Group/mine /metadata/name',
+    ]);
+  });
+
+  it('keeps what others state apart, and names both places', () => {
+    const stated = [document('Group', 'data-devs', {}, { file: 'b.yaml', line: 7 })];
+    const base = applyOn(office, 'b', stated);
+    for (const state of [
+      withModes(base, { a: { scope: { keyPrefixes: ['data-'] } } }),
+      withModes(base, { b: { scope: { kinds: ['Group'] } } }),
+    ]) {
+      const outcome = planOn(state, 'a', [document('Group', 'data-devs', {}, { file: 'a.yaml', line: 3 })]);
+      expect(problemsOf(outcome)).toMatchObject([{ code: 'scope_overlap', file: 'a.yaml', line: 3, source: 'b' }]);
+      expect(problemsOf(outcome)[0]?.message).toMatch(/b\.yaml:7.*a\.yaml:3/);
+    }
+    // Without scopes two sources may state the same.
+    expect(refusals(planOn(base, 'a', [document('Group', 'data-devs')]))).toEqual([]);
+  });
+
+  it('keeps it from taking over what lies outside, by name, by id or by an old key', () => {
+    const base = office.with({
+      put: [named('g7', 'admins'), named('g8', 'data-ops')],
+      remove: [],
+    });
+    const state = scoped({ keyPrefixes: ['data-'] }, base);
+    const annotations = { 'heddle.dev/adopt': 'id:g7' };
+    for (const stated of [
+      document('Group', 'data-admins', { name: 'admins' }),
+      document('Group', 'data-admins', { name: 'admins' }, { annotations }),
+    ])
+      expect(refusals(planOn(state, 'a', [stated]))).toEqual(['scope_exceeded Group/data-admins /metadata']);
+    expect(linesOf(planOn(state, 'a', [document('Group', 'data-ops')]), state)).toEqual(['claim Group/data-ops']);
+    const left = applyOn(applyOn(state, 'b', [document('Group', 'web')]), 'b', [], {
+      wanted: [{ source: 'c', keys: ['Group/web'], units: [] }],
+    });
+    const renamed = document('Group', 'data-web', {}, { previousNames: ['web'] });
+    expect(refusals(planOn(left, 'a', [renamed]))).toEqual(['scope_exceeded Group/data-web /metadata']);
+  });
+
+  it('lets it let go of what it owns when the scope grew narrower', () => {
+    const state = scoped(
+      { kinds: ['Group'] },
+      applyOn(office, 'a', [document('Group', 'g'), allow('p', ['g'], ['g'])]),
+    );
+    expect(refusals(planOn(state, 'a', [document('Group', 'g'), allow('p', ['g'], ['g'])]))).toEqual([
+      'scope_exceeded Policy/p /kind',
+    ]);
+    expect(linesOf(planOn(state, 'a', [document('Group', 'g')]), state)).toEqual(['delete Policy/p']);
+  });
+
+  it('holds for what is told beside other problems, at an inline child where it stands', () => {
+    const state = scoped({ keyPrefixes: ['data-'] });
+    const outcome = planOn(state, 'a', [zone('lan', [www]), document('Group', 'data-x', { nmae: 'x' })]);
+    expect(refusals(outcome)).toEqual([
+      'scope_exceeded DNSRecord/lan/www.lan.example.com/A/10.0.0.1 /spec/records/0',
+      'scope_exceeded DNSZone/lan /metadata/name',
+      'field_unknown Group/data-x /spec/nmae',
+    ]);
+  });
+});
