@@ -3,7 +3,7 @@ import { Conflict, UnsafePlan } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { PlanView } from '../plan/view.ts';
 import { recordEvents } from '../store/events.ts';
-import { listPlans, putApproval, putWanted, type SavedPlan } from '../store/plans.ts';
+import { listPlans, putApproval, putWanted, type SavedPlan, supersedePlans } from '../store/plans.ts';
 import type { Desire } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { desireOf } from './plan-requests.ts';
@@ -70,9 +70,14 @@ export async function awaitApproval(
     present === undefined ? await storePlan(engine, call, desire, planned) : await showPlan(engine, call, present.id);
   // A stored plan has an id.
   const id = view.id ?? '';
+  if (call.actor.type === 'source')
+    await supersedePlans(engine.database, call.account, source, { keep: mostWaiting, at: engine.now() });
   await noteAsked(engine, call, { id, source, digest, guards: guards.map(({ guard }) => guard) });
   return { ...view, id };
 }
+
+/** How many plans of a source that runs by itself wait for an approval at once: its documents may change all the time. */
+const mostWaiting = 20;
 
 interface Asked {
   readonly id: string;

@@ -174,6 +174,26 @@ const approveText = `with approved as (
 )
 select id from approved`;
 
+/**
+ * Ends what a source that runs by itself wanted long ago: its plans that wait for an approval, but the newest ones. What they
+ * would do can still be looked at; what they were made of is not kept.
+ */
+export async function supersedePlans(
+  database: AccountAccess,
+  account: string,
+  source: string,
+  { keep, at }: { readonly keep: number; readonly at: string },
+): Promise<void> {
+  await database.inAccount(account, [statement(supersedeText, [account, source, keep, at])]);
+}
+
+const supersedeText = `update plans set expires_at = $4::timestamptz, request = '{}'
+where account_id = $1 and id in (
+  select id from plans
+  where account_id = $1 and source_id = $2 and state = 'needs_approval' and actor ->> 'type' = 'source' and expires_at > $4::timestamptz
+  order by created_at desc, id desc offset $3
+)`;
+
 /** Notes that somebody wants to apply a plan that is not approved. Answers whether that is news. */
 export async function putWanted(database: AccountAccess, account: string, id: string, at: string): Promise<boolean> {
   const [rows] = await database.inAccount(account, [

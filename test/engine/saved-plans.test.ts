@@ -317,6 +317,22 @@ describe('an approval', () => {
     expect((await applyNow(engine, call, desire('a', groups(1)))).revision).toBe(4);
   });
 
+  it('is asked for the newest twenty plans of a source that runs by itself; older ones have expired', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, account } = office;
+    const call = { account, actor: { type: 'source', id: 'a', name: 'a' }, revision: 0 } as const;
+    await applyNow(engine, call, desire('a', groups(60)));
+    const waiting: string[] = [];
+    for (const count of upTo(22)) {
+      const error = await applyNow(engine, call, desire('a', groups(count))).catch((caught) => caught);
+      waiting.push(error.plan.id);
+    }
+    const states = await Promise.all(waiting.map(async (id) => (await showPlan(engine, call, id)).state));
+    expect(states).toEqual(['expired', 'expired', ...Array(20).fill('needs_approval')]);
+    const [{ request } = {}] = await rowsOf(office.database, `select request from plans where id = '${waiting[0]}'`);
+    expect(request).toEqual({});
+  });
+
   it('is not given to what has expired', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;

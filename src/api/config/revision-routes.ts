@@ -9,7 +9,7 @@ import type { ConfigRoutesOptions } from './options.ts';
 import { knownKind, parameter, type Query, queryOf, textOf, timeOf, wholeNumber } from './request.ts';
 
 /** The routes by which the account's history is read. */
-export function addRevisionRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
+export function addRevisionRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutesOptions): void {
   app.get('/api/config/revisions', async (request) => {
     const query = queryOf(request);
     knownKind(engine.registry, query['kind']);
@@ -20,7 +20,10 @@ export function addRevisionRoutes(app: FastifyInstance, { engine }: ConfigRoutes
     if (!/^[1-9]\d{0,14}$/.test(text)) throw new NotFound(`revision ${text} not found`);
     return showRevision(engine, callOf(request), Number(text));
   });
-  const planning = { config: { access: { module: 'config', operation: 'read' }, plans: true } } as const;
+  const planning = {
+    onRequest: planLimit,
+    config: { access: { module: 'config', operation: 'read' }, plans: true },
+  } as const;
   app.post('/api/config/revisions/:revision/rollback', planning, async (request, reply) => {
     const revision = wholeNumber('revision', parameter(request, 'revision'));
     const body = request.body === undefined ? {} : objectBody(request.body);
