@@ -21,7 +21,7 @@ export interface Content {
 }
 
 /** The answer about a state; made once, because a state never changes. `name` is unique among the answers of a state. */
-export function answerFrom(state: Snapshot, name: string, make: () => Content): Answer {
+export function answerFrom(state: Snapshot, name: string, make: () => Content | Answer): Answer {
   let known = cache.get(state);
   if (known === undefined) {
     known = new Map();
@@ -35,8 +35,12 @@ export function answerFrom(state: Snapshot, name: string, make: () => Content): 
 }
 
 /** Serialises an answer; the ETag is the version and a hash of the whole body. */
-export function makeAnswer({ version, body }: Content): Answer {
-  const text = JSON.stringify(body);
+export function makeAnswer(made: Content | Answer): Answer {
+  return 'text' in made ? made : textAnswer(made.version, JSON.stringify(made.body));
+}
+
+/** An answer whose body is JSON text already. */
+export function textAnswer(version: number, text: string): Answer {
   return { text, etag: etagOf(version, text) };
 }
 

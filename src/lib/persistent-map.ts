@@ -11,6 +11,8 @@ export interface PersistentMap<V> extends Iterable<readonly [string, V]> {
   set(key: string, value: V): PersistentMap<V>;
   delete(key: string): PersistentMap<V>;
   edit(change: (draft: MapDraft<V>) => void): PersistentMap<V>;
+  /** Keys under which there is something else than in an earlier map; what both share is passed over. */
+  changedSince(before: PersistentMap<V>): ReadonlySet<string>;
   keys(): IterableIterator<string>;
   values(): IterableIterator<V>;
 }
@@ -155,6 +157,28 @@ function* leaves<V>(node: Node<V> | undefined): IterableIterator<Leaf<V>> {
   for (const slot of node.slots) yield* leaves(slot);
 }
 
+/** Adds the keys whose leaves differ. Two nodes that are the same node hold the same. */
+function collectChanges<V>(before: Node<V> | undefined, after: Node<V> | undefined, shift: number, keys: Set<string>) {
+  if (before === after) return;
+  if (before !== undefined && after !== undefined && !isLeaf(before) && !isLeaf(after) && shift < deepest) {
+    for (let bits = before.bitmap | after.bitmap; bits !== 0; bits &= bits - 1) {
+      const bit = bits & -bits;
+      collectChanges(slotAt(before, bit), slotAt(after, bit), shift + 5, keys);
+    }
+    return;
+  }
+  const old = new Map([...leaves(before)].map(({ key, value }) => [key, value]));
+  for (const { key, value } of leaves(after)) {
+    if (!old.has(key) || old.get(key) !== value) keys.add(key);
+    old.delete(key);
+  }
+  for (const key of old.keys()) keys.add(key);
+}
+
+function slotAt<V>({ bitmap, slots }: Branch<V>, bit: number): Node<V> | undefined {
+  return (bitmap & bit) === 0 ? undefined : slots[indexOf(bitmap, bit)];
+}
+
 class Trie<V> implements PersistentMap<V> {
   readonly #root: Node<V> | undefined;
   readonly size: number;
@@ -201,6 +225,13 @@ class Trie<V> implements PersistentMap<V> {
       },
     });
     return root === this.#root ? this : new Trie(root, size);
+  }
+
+  changedSince(before: PersistentMap<V>): ReadonlySet<string> {
+    const keys = new Set<string>();
+    // There is one class of these maps.
+    collectChanges((before as Trie<V>).#root, this.#root, 0, keys);
+    return keys;
   }
 
   *[Symbol.iterator](): IterableIterator<readonly [string, V]> {

@@ -1,18 +1,18 @@
-import { emptyMap, type MapDraft, type PersistentMap } from '../lib/persistent-map.ts';
-import { facetsOf, parentField } from './facets.ts';
+import { parentField } from './facets.ts';
 import type { State } from './kind.ts';
 import type { StoredObject } from './object.ts';
 import type { Registry } from './registry.ts';
+import {
+  changedParts,
+  type Edits,
+  editTables,
+  emptyTables,
+  type Ids,
+  separator,
+  type Tables,
+} from './snapshot-tables.ts';
 import { plainSettings, type SourceSettings } from './source-settings.ts';
-import { numberOf } from './wire-id.ts';
-
-/** What a step from one snapshot to the next puts in and takes out. */
-export interface Edits {
-  readonly put: readonly StoredObject[];
-  readonly remove: readonly string[];
-  /** Last numbers of counted kinds, when others than these objects' are known. */
-  readonly numbers?: Readonly<Record<string, number>>;
-}
+import { countKey, indexKey } from './state-parts.ts';
 
 /**
  * The image of an account's objects at one revision. Immutable: `with` gives the next one and shares what did not
@@ -41,31 +41,16 @@ export interface Snapshot extends State {
   /** The same objects under other settings of sources. */
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
   with(edits: Edits, revision?: number): Snapshot;
+  /** The parts of the state that are others than in an earlier one; see `parts`. */
+  partsSince(before: Snapshot): ReadonlySet<string>;
+  /** Ids of the objects of a kind that came, changed or went since an earlier state. */
+  changedOf(kind: string, before: Snapshot): ReadonlySet<string>;
   /** The same objects, looked at by somebody at some moment. */
   seen(view: View): State;
 }
 
 /** Who looks at a state, and when. */
 export type View = Required<Pick<State, 'now' | 'viewer'>>;
-
-/** Ids in an index entry. */
-type Ids = PersistentMap<true>;
-
-interface Tables {
-  readonly objects: PersistentMap<StoredObject>;
-  readonly kinds: PersistentMap<Ids>;
-  /** `kind\0rule\0value` to id. */
-  readonly unique: PersistentMap<string>;
-  /** `kind\0index\0value` to ids. */
-  readonly index: PersistentMap<Ids>;
-  /** `id` to `from\0field`. */
-  readonly referrers: PersistentMap<Ids>;
-  /** `id\0kind\0field` to how many. */
-  readonly counts: PersistentMap<number>;
-  readonly sources: PersistentMap<Ids>;
-  readonly numbers: Readonly<Record<string, number>>;
-  readonly settings: ReadonlyMap<string, SourceSettings>;
-}
 
 /** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
 export function emptySnapshot(
@@ -74,21 +59,8 @@ export function emptySnapshot(
   revision = 0,
   numbers: Readonly<Record<string, number>> = {},
 ): Snapshot {
-  const tables: Tables = {
-    objects: emptyMap(),
-    kinds: emptyMap(),
-    unique: emptyMap(),
-    index: emptyMap(),
-    referrers: emptyMap(),
-    counts: emptyMap(),
-    sources: emptyMap(),
-    numbers,
-    settings: new Map(),
-  };
-  return new AccountSnapshot(registry, account, revision, tables);
+  return new AccountSnapshot(registry, account, revision, emptyTables(numbers));
 }
-
-const separator = '\0';
 
 function compareIds(a: StoredObject, b: StoredObject): number {
   return a.id < b.id ? -1 : 1;
@@ -133,11 +105,11 @@ class AccountSnapshot implements Snapshot {
   }
 
   childrenOf(parent: string, kind: string): readonly StoredObject[] {
-    return this.#all(this.#tables.index.get([kind, parentField, parent].join(separator)));
+    return this.#all(this.#tables.index.get(indexKey(kind, parentField, parent)));
   }
 
   lookUp(kind: string, index: string, value: string): readonly StoredObject[] {
-    return this.#all(this.#tables.index.get([kind, index, value].join(separator)));
+    return this.#all(this.#tables.index.get(indexKey(kind, index, value)));
   }
 
   findByKey(kind: string, key: string): StoredObject | undefined {
@@ -145,7 +117,7 @@ class AccountSnapshot implements Snapshot {
   }
 
   holderOf(kind: string, rule: string, value: string): StoredObject | undefined {
-    const id = this.#tables.unique.get([kind, rule, value].join(separator));
+    const id = this.#tables.unique.get(indexKey(kind, rule, value));
     return id === undefined ? undefined : this.get(id);
   }
 
@@ -160,7 +132,7 @@ class AccountSnapshot implements Snapshot {
   }
 
   countReferrers(id: string, kind: string, field: string): number {
-    return this.#tables.counts.get([id, kind, field].join(separator)) ?? 0;
+    return this.#tables.counts.get(countKey(id, kind, field)) ?? 0;
   }
 
   declaredBy(source: string): readonly StoredObject[] {
@@ -192,7 +164,19 @@ class AccountSnapshot implements Snapshot {
   }
 
   with(edits: Edits, revision = this.revision): Snapshot {
-    return new AccountSnapshot(this.registry, this.account, revision, edit(this.registry, this.#tables, edits));
+    return new AccountSnapshot(this.registry, this.account, revision, editTables(this.registry, this.#tables, edits));
+  }
+
+  partsSince(before: Snapshot): ReadonlySet<string> {
+    // There is one class of snapshots.
+    return changedParts((before as AccountSnapshot).#tables, this.#tables);
+  }
+
+  changedOf(kind: string, before: Snapshot): ReadonlySet<string> {
+    // There is one class of snapshots.
+    const old = (before as AccountSnapshot).#tables;
+    const ids = this.#tables.objects.changedSince(old.objects);
+    return new Set([...ids].filter((id) => (this.get(id) ?? old.objects.get(id))?.kind === kind));
   }
 
   seen(view: View): State {
@@ -206,170 +190,5 @@ class AccountSnapshot implements Snapshot {
       if (object !== undefined) found.push(object);
     }
     return found.sort(compareIds);
-  }
-}
-
-interface Drafts {
-  readonly objects: MapDraft<StoredObject>;
-  readonly unique: MapDraft<string>;
-  readonly counts: MapDraft<number>;
-  readonly kinds: Buckets;
-  readonly index: Buckets;
-  readonly referrers: Buckets;
-  readonly sources: Buckets;
-}
-
-function edit(registry: Registry, tables: Tables, edits: Edits): Tables {
-  const kinds = new Buckets(tables.kinds);
-  const index = new Buckets(tables.index);
-  const referrers = new Buckets(tables.referrers);
-  const sources = new Buckets(tables.sources);
-  let { objects, unique, counts } = tables;
-  objects = objects.edit((objectDraft) => {
-    unique = unique.edit((uniqueDraft) => {
-      counts = counts.edit((countDraft) => {
-        const drafts = {
-          objects: objectDraft,
-          unique: uniqueDraft,
-          counts: countDraft,
-          kinds,
-          index,
-          referrers,
-          sources,
-        };
-        replaceAll(registry, drafts, edits);
-      });
-    });
-  });
-  return {
-    objects,
-    unique,
-    counts,
-    kinds: kinds.close(),
-    index: index.close(),
-    referrers: referrers.close(),
-    sources: sources.close(),
-    numbers: countOn(registry, tables.numbers, edits),
-    settings: tables.settings,
-  };
-}
-
-/** Numbers only grow: that of a deleted object is never given again. */
-function countOn(
-  registry: Registry,
-  numbers: Readonly<Record<string, number>>,
-  edits: Edits,
-): Readonly<Record<string, number>> {
-  const next: Record<string, number> = {};
-  const reach = (kind: string, number: number) => {
-    if (number > (next[kind] ?? numbers[kind] ?? 0)) next[kind] = number;
-  };
-  for (const [kind, number] of Object.entries(edits.numbers ?? {})) reach(kind, number);
-  for (const { kind, id } of edits.put) {
-    if (registry.get(kind).ids === 'integer') reach(kind, numberOf(id));
-  }
-  return Object.keys(next).length === 0 ? numbers : { ...numbers, ...next };
-}
-
-/** Everything that goes leaves before anything comes, so that unique values can move from one object to another. */
-function replaceAll(registry: Registry, drafts: Drafts, edits: Edits): void {
-  for (const id of [...edits.remove, ...edits.put.map((object) => object.id)]) {
-    const old = drafts.objects.get(id);
-    if (old !== undefined) takeOut(registry, drafts, old);
-  }
-  for (const object of edits.put) putIn(registry, drafts, object);
-}
-
-function takeOut(registry: Registry, drafts: Drafts, object: StoredObject): void {
-  drafts.objects.delete(object.id);
-  drafts.kinds.drop(object.kind, object.id);
-  for (const source of sourcesOf(object)) drafts.sources.drop(source, object.id);
-  if (object.parent !== undefined)
-    drafts.index.drop([object.kind, parentField, object.parent].join(separator), object.id);
-  const { keys, indexes, references } = facetsOf(registry, object);
-  for (const { rule, value } of keys) {
-    const entry = [object.kind, rule, value].join(separator);
-    if (drafts.unique.get(entry) === object.id) drafts.unique.delete(entry);
-  }
-  for (const { index, value } of indexes) drafts.index.drop([object.kind, index, value].join(separator), object.id);
-  for (const { field, to } of references) {
-    if (drafts.referrers.drop(to, `${object.id}${separator}${field}`)) count(drafts, to, object.kind, field, -1);
-  }
-}
-
-function putIn(registry: Registry, drafts: Drafts, object: StoredObject): void {
-  drafts.objects.set(object.id, object);
-  drafts.kinds.add(object.kind, object.id);
-  for (const source of sourcesOf(object)) drafts.sources.add(source, object.id);
-  if (object.parent !== undefined)
-    drafts.index.add([object.kind, parentField, object.parent].join(separator), object.id);
-  const { keys, indexes, references } = facetsOf(registry, object);
-  for (const { rule, value } of keys) {
-    const entry = [object.kind, rule, value].join(separator);
-    // The first holder stays: the planner reports the second one.
-    if (drafts.unique.get(entry) === undefined) drafts.unique.set(entry, object.id);
-  }
-  for (const { index, value } of indexes) drafts.index.add([object.kind, index, value].join(separator), object.id);
-  for (const { field, to } of references) {
-    if (drafts.referrers.add(to, `${object.id}${separator}${field}`)) count(drafts, to, object.kind, field, 1);
-  }
-}
-
-function sourcesOf(object: StoredObject): Iterable<string> {
-  const sources = new Set(object.declared.map((declaration) => declaration.source));
-  if (object.owner !== undefined) sources.add(object.owner);
-  return sources;
-}
-
-function count(drafts: Drafts, to: string, kind: string, field: string, by: number): void {
-  const entry = [to, kind, field].join(separator);
-  const sum = (drafts.counts.get(entry) ?? 0) + by;
-  if (sum === 0) drafts.counts.delete(entry);
-  else drafts.counts.set(entry, sum);
-}
-
-/** A map of sets under edit: the sets that change are gathered and written back once. */
-class Buckets {
-  readonly #map: PersistentMap<Ids>;
-  readonly #changes = new Map<string, Map<string, boolean>>();
-
-  constructor(map: PersistentMap<Ids>) {
-    this.#map = map;
-  }
-
-  /** Whether the element was not there before. */
-  add(bucket: string, element: string): boolean {
-    return this.#change(bucket, element, true);
-  }
-
-  /** Whether the element was there before. */
-  drop(bucket: string, element: string): boolean {
-    return this.#change(bucket, element, false);
-  }
-
-  #change(bucket: string, element: string, present: boolean): boolean {
-    let changes = this.#changes.get(bucket);
-    if (changes === undefined) {
-      changes = new Map();
-      this.#changes.set(bucket, changes);
-    }
-    const before = changes.get(element) ?? this.#map.get(bucket)?.has(element) ?? false;
-    changes.set(element, present);
-    return before !== present;
-  }
-
-  close(): PersistentMap<Ids> {
-    return this.#map.edit((draft) => {
-      for (const [bucket, changes] of this.#changes) {
-        const ids = (draft.get(bucket) ?? emptyMap<true>()).edit((set) => {
-          for (const [element, present] of changes) {
-            if (present) set.set(element, true);
-            else set.delete(element);
-          }
-        });
-        if (ids.size === 0) draft.delete(bucket);
-        else draft.set(bucket, ids);
-      }
-    });
   }
 }

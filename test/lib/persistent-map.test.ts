@@ -51,6 +51,20 @@ describe('a persistent map', () => {
     );
   });
 
+  test('tells under which keys it differs from an earlier one, and from any other', () => {
+    fc.assert(
+      fc.property(fc.array(step), fc.array(step), fc.array(step), (before, steps, others) => {
+        const start = before.reduce(run, emptyMap<number>());
+        for (const other of [steps.reduce(run, start), others.reduce(run, emptyMap<number>())]) {
+          const keys = new Set([...start.keys(), ...other.keys()]);
+          const differing = [...keys].filter((key) => start.get(key) !== other.get(key)).sort();
+          expect([...other.changedSince(start)].sort()).toEqual(differing);
+          expect([...start.changedSince(other)].sort()).toEqual(differing);
+        }
+      }),
+    );
+  });
+
   test('one edit of many steps is the same as the steps, and reads its own writes', () => {
     fc.assert(
       fc.property(fc.array(step), fc.array(step), (before, steps) => {

@@ -1,0 +1,156 @@
+import type { Engine } from '../engine/engine.ts';
+import { lowerToResponse } from '../model/lower/response.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { parts, WatchedState } from '../model/state-parts.ts';
+import { type Answer, textAnswer } from './answers.ts';
+
+/** One object of a list as it was last written, and what was looked at for it. */
+interface Item {
+  readonly object: StoredObject;
+  readonly text: string;
+  readonly seen: readonly string[];
+}
+
+/** A list as it was last written. */
+interface Kept {
+  state: Snapshot;
+  /** Sorted. */
+  readonly ids: string[];
+  readonly items: Map<string, Item>;
+  /** Ids of the items that follow from a part of the state. */
+  readonly followers: Map<string, string | Set<string>>;
+}
+
+/** Lists shorter than this are written anew as fast. */
+const longEnough = 500;
+
+/** How many objects the kept lists hold in all; one takes about 1 kB. */
+const capacity = 100_000;
+
+/** Lists that are kept. */
+interface LongLists {
+  /** The list of all objects of a kind; `undefined` when it is short, or older than what is kept. */
+  answer(state: Snapshot, kind: string): Answer | undefined;
+}
+
+const lists = new WeakMap<Engine, LongLists>();
+
+/** The long lists of a server. */
+export function longListsOf(engine: Engine): LongLists {
+  const present = lists.get(engine) ?? createLongLists();
+  lists.set(engine, present);
+  return present;
+}
+
+/**
+ * Writes lists of all objects of a kind. Of a long one each object is kept as text until something changes that was
+ * looked at for it: after a change of one among 10,000 objects the list costs 5 ms instead of 60.
+ */
+export function createLongLists(shortest = longEnough): LongLists {
+  const known = new Map<string, Kept>();
+  return {
+    answer(state, kind) {
+      if (state.countOf(kind) < shortest) return undefined;
+      const name = `${state.account} ${kind}`;
+      const present = known.get(name);
+      // An older state is asked for seldom, and what is kept is worth more.
+      if (present !== undefined && present.state.revision > state.revision) return undefined;
+      const kept = present ?? { state, ids: [], items: new Map(), followers: new Map() };
+      if (present === undefined) for (const object of state.ofKind(kind)) put(kept, state, object);
+      else if (present.state !== state) update(kept, state, kind);
+      known.delete(name);
+      known.set(name, kept);
+      evict(known);
+      return write(kept);
+    },
+  };
+}
+
+function update(kept: Kept, state: Snapshot, kind: string): void {
+  const changed = state.partsSince(kept.state);
+  const stale = new Set<string>();
+  for (const part of changed) for (const id of followersOf(kept, part)) stale.add(id);
+  // Objects that are new were looked at for nobody.
+  for (const id of state.changedOf(kind, kept.state)) stale.add(id);
+  kept.state = state;
+  for (const id of stale) {
+    const object = state.get(id);
+    if (object === undefined) drop(kept, id);
+    else put(kept, state, object);
+  }
+}
+
+/** Most parts of a state are looked at for one object alone. */
+function followersOf({ followers }: Kept, part: string): Iterable<string> {
+  const found = followers.get(part);
+  return typeof found === 'string' ? [found] : (found ?? []);
+}
+
+function put(kept: Kept, state: Snapshot, object: StoredObject): void {
+  const { id } = object;
+  forget(kept, id);
+  const watched = new WatchedState(state);
+  const text = JSON.stringify(lowerToResponse(state.registry, object, watched, 'list'));
+  const seen = [...watched.seen, parts.object(id)];
+  if (!kept.items.has(id)) kept.ids.splice(placeOf(kept.ids, id), 0, id);
+  kept.items.set(id, { object, text, seen });
+  for (const part of seen) {
+    const followers = kept.followers.get(part);
+    if (followers === undefined) kept.followers.set(part, id);
+    else if (typeof followers === 'string') kept.followers.set(part, new Set([followers, id]));
+    else followers.add(id);
+  }
+}
+
+function drop(kept: Kept, id: string): void {
+  if (!kept.items.has(id)) return;
+  forget(kept, id);
+  kept.items.delete(id);
+  kept.ids.splice(placeOf(kept.ids, id), 1);
+}
+
+function forget({ items, followers }: Kept, id: string): void {
+  for (const part of items.get(id)?.seen ?? []) {
+    const others = followers.get(part);
+    if (typeof others === 'string') {
+      if (others === id) followers.delete(part);
+      continue;
+    }
+    others?.delete(id);
+    if (others?.size === 0) followers.delete(part);
+  }
+}
+
+/** Where an id stands in a sorted list, or would. */
+function placeOf(ids: readonly string[], id: string): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ids[middle] ?? '') < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function write({ ids, items }: Kept): Answer {
+  const texts: string[] = [];
+  let version = 0;
+  for (const id of ids) {
+    const item = items.get(id);
+    if (item === undefined) continue;
+    texts.push(item.text);
+    version = Math.max(version, item.object.updatedRevision);
+  }
+  return textAnswer(version, `[${texts.join(',')}]`);
+}
+
+function evict(known: Map<string, Kept>): void {
+  let total = 0;
+  for (const { items } of known.values()) total += items.size;
+  for (const [name, { items }] of known) {
+    if (total <= capacity || known.size === 1) return;
+    known.delete(name);
+    total -= items.size;
+  }
+}

@@ -1,0 +1,78 @@
+import { parentField } from './facets.ts';
+import type { State } from './kind.ts';
+import type { StoredObject } from './object.ts';
+
+/** The name of an entry of an index. */
+export function indexKey(kind: string, index: string, value: string): string {
+  return `${kind}\0${index}\0${value}`;
+}
+
+/** The name of a count of references. */
+export function countKey(id: string, kind: string, field: string): string {
+  return `${id}\0${kind}\0${field}`;
+}
+
+/** Names of the parts of a state that can be looked at, and that change one by one. */
+export const parts = {
+  object: (id: string) => `o\0${id}`,
+  /** Which objects there are of a kind, and what they are. */
+  objectsOf: (kind: string) => `k\0${kind}`,
+  entry: (key: string) => `i\0${key}`,
+  referrers: (id: string) => `r\0${id}`,
+  count: (key: string) => `c\0${key}`,
+} as const;
+
+/** A state that notes what is looked at: what follows from it holds until one of these parts changes. */
+export class WatchedState implements State {
+  readonly seen = new Set<string>();
+  readonly #state: State;
+
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  get account(): string {
+    return this.#state.account;
+  }
+
+  get(id: string): StoredObject | undefined {
+    this.seen.add(parts.object(id));
+    return this.#state.get(id);
+  }
+
+  ofKind(kind: string): readonly StoredObject[] {
+    this.seen.add(parts.objectsOf(kind));
+    return this.#state.ofKind(kind);
+  }
+
+  countOf(kind: string): number {
+    this.seen.add(parts.objectsOf(kind));
+    return this.#state.countOf(kind);
+  }
+
+  childrenOf(parent: string, kind: string): readonly StoredObject[] {
+    return this.#all(indexKey(kind, parentField, parent), this.#state.childrenOf(parent, kind));
+  }
+
+  lookUp(kind: string, index: string, value: string): readonly StoredObject[] {
+    return this.#all(indexKey(kind, index, value), this.#state.lookUp(kind, index, value));
+  }
+
+  referrersOf(id: string): ReturnType<State['referrersOf']> {
+    const found = this.#state.referrersOf(id);
+    this.seen.add(parts.referrers(id));
+    for (const { from } of found) this.seen.add(parts.object(from.id));
+    return found;
+  }
+
+  countReferrers(id: string, kind: string, field: string): number {
+    this.seen.add(parts.count(countKey(id, kind, field)));
+    return this.#state.countReferrers(id, kind, field);
+  }
+
+  #all(entry: string, found: readonly StoredObject[]): readonly StoredObject[] {
+    this.seen.add(parts.entry(entry));
+    for (const { id } of found) this.seen.add(parts.object(id));
+    return found;
+  }
+}
