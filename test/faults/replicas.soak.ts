@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { expectNothingLost, openReplicas, writeWhileKilling } from './replicas.ts';
+import { killWhoApplies } from './takeover.ts';
 
 it('two servers lose no acknowledged write in a minute in which one of them is killed and started again ten times', {
   timeout: 600_000,
@@ -8,4 +9,10 @@ it('two servers lose no acknowledged write in a minute in which one of them is k
   const done = await writeWhileKilling(replicas, { clients: 8, kills: 10, betweenMs: 8000 });
   expect(done.acknowledged.length).toBeGreaterThan(200);
   await expectNothingLost(replicas, done);
+});
+
+it('E136 kill -9 at 100 moments of an apply of 1,000 objects: another server finishes, as one revision, and no half is seen', {
+  timeout: 3_600_000,
+}, async () => {
+  await killWhoApplies(100);
 });

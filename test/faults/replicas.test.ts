@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { expectNothingLost, openReplicas, writeWhileKilling } from './replicas.ts';
+import { killWhoApplies } from './takeover.ts';
 
 it('two servers lose no acknowledged write while one of them is killed and started again', {
   timeout: 120_000,
@@ -8,4 +9,10 @@ it('two servers lose no acknowledged write while one of them is killed and start
   const done = await writeWhileKilling(replicas, { clients: 4, kills: 2, betweenMs: 1500 });
   expect(done.acknowledged.length).toBeGreaterThan(20);
   await expectNothingLost(replicas, done);
+});
+
+it('E136 kill -9 of the server that applies 1,000 objects: another one finishes, as one revision, and no half is seen', {
+  timeout: 180_000,
+}, async () => {
+  await killWhoApplies(3);
 });

@@ -1,0 +1,117 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { statement } from '../../src/store/builder.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { generateFiles } from '../setup/generate.ts';
+import type { ServedHeddle } from '../setup/heddle.ts';
+import { openReplicas } from './replicas.ts';
+
+const objects = 1000;
+
+/** Settings under which everything may be rewritten without an approval. */
+const settings = `sources:
+  - name: big
+    type: directory
+    path: documents
+    limits: { deletes: 100000, deleteShare: 1, kindShare: 1, updateShare: 1 }
+`;
+
+/** What the account holds of the source: objects of the first and of the second set. */
+interface Look {
+  readonly first: number;
+  readonly second: number;
+}
+
+/**
+ * Runs two servers with one source of 1,000 objects, rewrites all of them, and kills whichever server applies them, at a
+ * random moment: another one finishes the job, as one revision, and nobody ever sees a half of it.
+ */
+export async function killWhoApplies(moments: number): Promise<void> {
+  const directory = await temporaryDirectory();
+  await mkdir(join(directory, 'documents'));
+  await writeFile(join(directory, 'heddle.yaml'), settings);
+  await write(directory, 0);
+  await using replicas = await openReplicas(['--config', join(directory, 'heddle.yaml')]);
+  let servers = [await replicas.start(), await replicas.start()];
+  const database = await openDatabase({ url: replicas.url });
+  try {
+    await settled(database, 0);
+    for (let moment = 1; moment <= moments; moment += 1) {
+      const before = await revisionsOf(database);
+      await write(directory, moment % 2);
+      await delay(Math.random() * 1500);
+      servers = await replace(servers, await holder(database), () => replicas.start());
+      await settled(database, moment % 2);
+      expect(await revisionsOf(database)).toBe(before + 1);
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+/** Writes one of two sets, which differ in every document, in one step. */
+async function write(directory: string, set: number): Promise<void> {
+  const variant = set === 0 ? '' : ' again';
+  const [file] = generateFiles(objects, { variant, documentsPerFile: objects });
+  const hidden = join(directory, 'documents', '.next');
+  await writeFile(hidden, file?.text ?? '');
+  await rename(hidden, join(directory, 'documents', 'all.yaml'));
+}
+
+/** Kills the server that has the lease and starts another in its place. */
+async function replace(
+  servers: readonly ServedHeddle[],
+  owner: string,
+  start: () => Promise<ServedHeddle>,
+): Promise<ServedHeddle[]> {
+  const killed = servers.find(({ pid }) => owner.split(' ').includes(String(pid)));
+  if (killed === undefined) throw new Error(`none of the servers is ${owner}`);
+  await killed.stop('SIGKILL');
+  return [...servers.filter((server) => server !== killed), await start()];
+}
+
+/** Waits until all objects are those of a set; at no moment may there be some of both. */
+async function settled(database: Database, set: number): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        const seen = await look(database);
+        if (seen.first > 0 && seen.second > 0) throw new Error(`a half of a plan: ${JSON.stringify(seen)}`);
+        return set === 0 ? seen.first : seen.second;
+      },
+      { timeout: 60_000, interval: 20 },
+    )
+    .toBe(objects);
+}
+
+async function look(database: Database): Promise<Look> {
+  const [row] = await database.lookUp(
+    statement<Look>(
+      `select count(*) filter (where not again) as first, count(*) filter (where again) as second
+      from (select spec::text ~ ' again|"ttl": 301' as again from objects where owner = 'big') stated`,
+      [],
+    ),
+  );
+  return row ?? { first: 0, second: 0 };
+}
+
+/** How many revisions changed objects of the source. */
+async function revisionsOf(database: Database): Promise<number> {
+  const [row] = await database.lookUp(
+    statement<{ readonly count: number }>(
+      `select count(*) as count from revisions where source_id = 'big' and (summary ->> 'update')::int > 0`,
+      [],
+    ),
+  );
+  return row?.count ?? 0;
+}
+
+async function holder(database: Database): Promise<string> {
+  const [row] = await database.lookUp(
+    statement<{ readonly owner: string }>(`select owner from leases where name = 'source/big'`, []),
+  );
+  return row?.owner ?? '';
+}
