@@ -7,7 +7,8 @@ import { type Answer, textAnswer } from './answers.ts';
 
 /** One object of a list as it was last written, and what was looked at for it. */
 interface Item {
-  readonly object: StoredObject;
+  readonly id: string;
+  readonly version: number;
   readonly text: string;
   readonly seen: readonly string[];
 }
@@ -15,9 +16,8 @@ interface Item {
 /** A list as it was last written. */
 interface Kept {
   state: Snapshot;
-  /** Sorted. */
-  readonly ids: string[];
-  readonly items: Map<string, Item>;
+  /** Sorted by id. */
+  readonly items: Item[];
   /** Ids of the items that follow from a part of the state. */
   readonly followers: Map<string, string | Set<string>>;
 }
@@ -56,7 +56,7 @@ export function createLongLists(shortest = longEnough): LongLists {
       const present = known.get(name);
       // An older state is asked for seldom, and what is kept is worth more.
       if (present !== undefined && present.state.revision > state.revision) return undefined;
-      const kept = present ?? { state, ids: [], items: new Map(), followers: new Map() };
+      const kept = present ?? { state, items: [], followers: new Map() };
       if (present === undefined) for (const object of state.ofKind(kind)) put(kept, state, object);
       else if (present.state !== state) update(kept, state, kind);
       known.delete(name);
@@ -88,14 +88,17 @@ function followersOf({ followers }: Kept, part: string): Iterable<string> {
 }
 
 function put(kept: Kept, state: Snapshot, object: StoredObject): void {
-  const { id } = object;
-  forget(kept, id);
+  const { id, updatedRevision: version } = object;
   const watched = new WatchedState(state);
   const text = JSON.stringify(lowerToResponse(state.registry, object, watched, 'list'));
-  const seen = [...watched.seen, parts.object(id)];
-  if (!kept.items.has(id)) kept.ids.splice(placeOf(kept.ids, id), 0, id);
-  kept.items.set(id, { object, text, seen });
-  for (const part of seen) {
+  const item = { id, version, text, seen: [...watched.seen, parts.object(id)] };
+  const at = placeOf(kept.items, id);
+  const old = kept.items[at];
+  if (old?.id === id) {
+    forget(kept, old);
+    kept.items[at] = item;
+  } else kept.items.splice(at, 0, item);
+  for (const part of item.seen) {
     const followers = kept.followers.get(part);
     if (followers === undefined) kept.followers.set(part, id);
     else if (typeof followers === 'string') kept.followers.set(part, new Set([followers, id]));
@@ -104,14 +107,15 @@ function put(kept: Kept, state: Snapshot, object: StoredObject): void {
 }
 
 function drop(kept: Kept, id: string): void {
-  if (!kept.items.has(id)) return;
-  forget(kept, id);
-  kept.items.delete(id);
-  kept.ids.splice(placeOf(kept.ids, id), 1);
+  const at = placeOf(kept.items, id);
+  const item = kept.items[at];
+  if (item?.id !== id) return;
+  forget(kept, item);
+  kept.items.splice(at, 1);
 }
 
-function forget({ items, followers }: Kept, id: string): void {
-  for (const part of items.get(id)?.seen ?? []) {
+function forget({ followers }: Kept, { id, seen }: Item): void {
+  for (const part of seen) {
     const others = followers.get(part);
     if (typeof others === 'string') {
       if (others === id) followers.delete(part);
@@ -122,35 +126,28 @@ function forget({ items, followers }: Kept, id: string): void {
   }
 }
 
-/** Where an id stands in a sorted list, or would. */
-function placeOf(ids: readonly string[], id: string): number {
-  let [low, high] = [0, ids.length];
+/** Where an id stands among the items, or would. */
+function placeOf(items: readonly Item[], id: string): number {
+  let [low, high] = [0, items.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((ids[middle] ?? '') < id) low = middle + 1;
+    if ((items[middle]?.id ?? '') < id) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function write({ ids, items }: Kept): Answer {
-  const texts: string[] = [];
-  let version = 0;
-  for (const id of ids) {
-    const item = items.get(id);
-    if (item === undefined) continue;
-    texts.push(item.text);
-    version = Math.max(version, item.object.updatedRevision);
-  }
-  return textAnswer(version, `[${texts.join(',')}]`);
+function write({ items }: Kept): Answer {
+  const version = items.reduce((newest, item) => Math.max(newest, item.version), 0);
+  return textAnswer(version, `[${items.map(({ text }) => text).join(',')}]`);
 }
 
 function evict(known: Map<string, Kept>): void {
   let total = 0;
-  for (const { items } of known.values()) total += items.size;
+  for (const { items } of known.values()) total += items.length;
   for (const [name, { items }] of known) {
     if (total <= capacity || known.size === 1) return;
     known.delete(name);
-    total -= items.size;
+    total -= items.length;
   }
 }
