@@ -3,7 +3,11 @@ import type { Terminal } from './terminal.ts';
 const patienceMs = 500;
 
 /** Says what is going on when it takes longer than a moment and somebody watches; the line goes when the work is done. */
-export async function withProgress<T>(terminal: Terminal, what: string, work: () => Promise<T>): Promise<T> {
+export async function withProgress<T>(
+  terminal: Pick<Terminal, 'note' | 'watched'>,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
   if (!terminal.watched) return work();
   const started = Date.now();
   const show = () => terminal.note(`\r\u001b[K${what}… ${Math.round((Date.now() - started) / 1000)} s`);

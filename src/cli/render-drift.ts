@@ -38,7 +38,7 @@ function unitLines(unit: DriftUnit, paint: Paint): readonly string[] {
 }
 
 /** Why a unit is not as it is stated, as a sentence without its end. */
-export function reasonOf({ why, by, until, reason }: DriftUnit): string {
+function reasonOf({ why, by, until, reason }: DriftUnit): string {
   switch (why) {
     case 'override':
       return `overridden by ${by} until ${until}: ${reason}`;

@@ -7,7 +7,14 @@ import { withProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How long to wait before each further attempt, in milliseconds. */
-const waits = [500, 1000, 2000, 4000, 8000];
+const patience: readonly number[] = [500, 1000, 2000, 4000, 8000];
+
+/** How a plan is applied, and how patiently. */
+interface Sending extends Omit<ApplyRequest, 'key'> {
+  readonly waits?: readonly number[];
+}
+
+type Listener = Pick<Terminal, 'note' | 'watched' | 'onInterrupt'>;
 
 /**
  * Has the server apply a plan and finds out what became of it: an answer that gets lost is asked for again, under a key by
@@ -15,19 +22,26 @@ const waits = [500, 1000, 2000, 4000, 8000];
  * second one stops waiting. Throws `Unavailable` when nothing could be found out.
  */
 export async function sendPlan(
-  terminal: Terminal,
+  terminal: Listener,
   client: Client,
   plan: StoredPlan,
-  how: Omit<ApplyRequest, 'key'>,
+  { waits = patience, ...how }: Sending,
 ): Promise<Applied> {
   const request = { ...how, key: randomUUID() };
-  const patience = watchInterrupts(terminal, plan);
+  const interrupts = watchInterrupts(terminal, plan);
+  const { signal } = interrupts;
   try {
-    const answer = withProgress(terminal, 'applying', () => askUntilAnswered(client, plan, request, patience.signal));
-    return await Promise.race([answer, patience.ended]);
+    const answer = withProgress(terminal, 'applying', () => askUntilAnswered(client, plan, request, { waits, signal }));
+    return await Promise.race([answer, interrupts.ended]);
   } finally {
-    patience.stop();
+    interrupts.stop();
   }
+}
+
+/** How long to go on asking. */
+interface Patience {
+  readonly waits: readonly number[];
+  readonly signal: AbortSignal;
 }
 
 /** Sends the request until it is answered. */
@@ -35,17 +49,16 @@ async function askUntilAnswered(
   client: Client,
   plan: StoredPlan,
   request: ApplyRequest,
-  signal: AbortSignal,
+  { waits, signal }: Patience,
 ): Promise<Applied> {
-  let lost = false;
-  for (const wait of [...waits, undefined]) {
-    const answer = await ask(client, plan, request, lost);
+  let answer = await ask(client, plan, request, false);
+  for (const wait of waits) {
     if (!(answer instanceof Unavailable)) return answer;
-    if (wait === undefined) throw inDoubt(plan, `The answer of the server was lost (${answer.message})`, answer);
-    lost = true;
     await sleep(wait, undefined, { signal });
+    answer = await ask(client, plan, request, true);
   }
-  throw inDoubt(plan, 'The answer of the server was lost');
+  if (!(answer instanceof Unavailable)) return answer;
+  throw inDoubt(plan, `The answer of the server was lost (${answer.message})`, answer);
 }
 
 /** One attempt: what came of it, or why that is not known yet. */
@@ -72,14 +85,14 @@ async function findApplied(client: Client, plan: StoredPlan): Promise<Applied | 
   return state === 'applied' ? { done: true, plan, revision: appliedRevision ?? null, outputs: [] } : undefined;
 }
 
-interface Patience {
+interface Interrupts {
   readonly signal: AbortSignal;
   /** Rejects when somebody stops waiting. */
   readonly ended: Promise<never>;
   stop(): void;
 }
 
-function watchInterrupts(terminal: Terminal, plan: StoredPlan): Patience {
+function watchInterrupts(terminal: Listener, plan: StoredPlan): Interrupts {
   const controller = new AbortController();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   let interrupted = false;

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { Terminal } from '../../src/cli/terminal.ts';
-import { type TestApi, type TestApiOptions, testApi, token } from '../api/setup.ts';
+import { apiOn, type TestApi, type TestApiOptions, token } from '../api/setup.ts';
+import { testDatabase } from '../setup/database.ts';
 import { runHere } from './collect.ts';
 
 /** What a command line came to. */
@@ -14,10 +16,21 @@ export interface Ran {
 export interface Served extends AsyncDisposable {
   readonly api: TestApi;
   readonly url: string;
+  /** Variables by which a command line talks to the server. */
+  readonly env: Readonly<Record<string, string>>;
   /** Runs a command line; `options` change the terminal, such as who answers its questions. */
   heddle(argv: readonly string[], options?: Partial<Terminal>): Promise<Ran>;
   /** Runs a command line with `--json` and answers what it wrote beside its code. */
   json(...argv: readonly string[]): Promise<{ readonly code: number; readonly document: Document }>;
+  /** Keeps every commit waiting until it is released. */
+  holdCommits(): Promise<Hold>;
+}
+
+/** A lock that commits wait for. */
+export interface Hold {
+  /** Resolves when something waits for it. */
+  waited(): Promise<void>;
+  release(): Promise<void>;
 }
 
 // Tests look into documents member by member; a wrong member is `undefined` and fails the test.
@@ -26,19 +39,36 @@ type Document = any;
 
 /** Starts a server of its own. */
 export async function serve(options: TestApiOptions = {}): Promise<Served> {
-  const api = await testApi('postgres', options);
+  const made = await testDatabase('postgres');
+  const api = await apiOn(made.database, () => made[Symbol.asyncDispose](), options);
   const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
-  const heddle = (argv: readonly string[], terminal: Partial<Terminal> = {}) =>
-    runHere(argv, { HEDDLE_SERVER: url, HEDDLE_TOKEN: token }, terminal);
+  const env = { HEDDLE_SERVER: url, HEDDLE_TOKEN: token };
+  const heddle = (argv: readonly string[], terminal: Partial<Terminal> = {}) => runHere(argv, env, terminal);
   return {
-    api,
-    url,
-    heddle,
+    ...{ api, url, env, heddle },
     async json(...argv) {
       const { code, out } = await heddle([...argv, '--json']);
       return { code, document: JSON.parse(out) };
     },
+    holdCommits: () => holdCommits(made.url ?? '', api.account),
     [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  };
+}
+
+async function holdCommits(url: string, account: string): Promise<Hold> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('begin');
+  await client.query('select from accounts where account_id = $1 for no key update', [account]);
+  const waiting = `select count(*)::int as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  return {
+    waited: () =>
+      expect.poll(async () => (await client.query(waiting)).rows[0].waiting, { timeout: 30_000 }).toBeGreaterThan(0),
+    async release() {
+      await client.query('rollback');
+      await client.end();
+    },
   };
 }
 

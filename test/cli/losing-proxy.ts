@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * A way to a server on which answers get lost: the server has carried out the request, and the client never hears of it.
+ * With a status, the request gets lost instead and is answered with it.
+ */
+export interface LosingProxy extends AsyncDisposable {
+  readonly url: string;
+  /** How many answers were lost. */
+  lost(): number;
+}
+
+/** What gets lost. */
+export interface Loss {
+  readonly path: RegExp;
+  /** How often, from the beginning. */
+  readonly times: number;
+  readonly status?: number;
+}
+
+/** Starts a proxy in front of a server. */
+export async function losingProxy(target: string, { path, times, status }: Loss): Promise<LosingProxy> {
+  let lost = 0;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method = 'GET', url = '/', headers } = request;
+    const isLost = path.test(url) && lost < times;
+    if (isLost) lost += 1;
+    if (isLost && status !== undefined) return response.writeHead(status, { 'retry-after': '1' }).end();
+    const { host: _, connection: __, 'transfer-encoding': ___, 'content-length': ____, ...kept } = headers;
+    const answer = await fetch(`${target}${url}`, {
+      method,
+      headers: Object.entries(kept).flatMap(([name, value]): [string, string][] =>
+        typeof value === 'string' ? [[name, value]] : [],
+      ),
+      ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
+    });
+    const body = await answer.text();
+    if (isLost) return response.destroy();
+    const type = answer.headers.get('content-type');
+    return response.writeHead(answer.status, type === null ? {} : { 'content-type': type }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    lost: () => lost,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
