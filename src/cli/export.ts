@@ -1,7 +1,8 @@
 import { accept, clientSettings, connect } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
-import { queryOf } from './flags.ts';
+import { writeJson } from './failure.ts';
+import { jsonFlag, queryOf } from './flags.ts';
 import { withProgress } from './progress.ts';
 import { requireSource } from './source-names.ts';
 
@@ -14,6 +15,7 @@ export const exportDocuments = defineCommand({
     source: { placeholder: 'NAME', doc: 'Only what this source states.' },
     revision: { placeholder: 'N', doc: 'The account as it was after this revision; `heddle history` lists them.' },
     'mark-adopt': { doc: 'Let every document name its object by id, so that any source can take all of them over.' },
+    ...jsonFlag,
   },
   settings: clientSettings,
   examples: [
@@ -23,13 +25,16 @@ export const exportDocuments = defineCommand({
   ],
   async run({ flags, config, terminal }) {
     const query = queryOf(flags, ['kind', 'source', 'revision']);
-    query.set('format', 'yaml');
+    const json = flags['json'] === true;
+    query.set('format', json ? 'json' : 'yaml');
     if (flags['mark-adopt'] === true) query.set('markAdopt', 'true');
     const client = await connect(config);
     const answer = await withProgress(terminal, 'exporting', () => client.get(`/api/config/export?${query}`));
-    const { text } = accept(answer);
-    if (text === '' && typeof flags['source'] === 'string') await requireSource(client, flags['source']);
-    terminal.out(text);
+    const { text, body } = accept(answer);
+    const isEmpty = json ? Array.isArray(body) && body.length === 0 : text === '';
+    if (isEmpty && typeof flags['source'] === 'string') await requireSource(client, flags['source']);
+    if (json) writeJson(terminal, { formatVersion: '1.0', documents: body });
+    else terminal.out(text);
     return exit.ok;
   },
 });

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { renderMarkdown } from '../plan/markdown.ts';
@@ -65,5 +66,14 @@ export function formatValid(format: Format, message: string, warnings: readonly 
 }
 
 function formatRemarks(format: 'github' | 'gitlab', remarks: readonly Remark[]): string {
-  return format === 'github' ? renderGithub(remarks) : renderGitlab(remarks);
+  const placed = remarks.map((remark) =>
+    remark.file === undefined ? remark : { ...remark, file: pathIn(remark.file) },
+  );
+  return format === 'github' ? renderGithub(placed) : renderGitlab(placed);
+}
+
+/** A path as the platforms know it: from the directory of the pipeline, which is that of the repository. */
+function pathIn(file: string): string {
+  const path = relative('', file);
+  return path.startsWith('..') ? file : path;
 }

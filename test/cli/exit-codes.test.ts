@@ -1,0 +1,188 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { flagsOf } from '../../src/cli/flags.ts';
+import { commandsOf } from '../../src/cli/program.ts';
+import { applyDesire } from '../../src/engine/documents.ts';
+import { doc } from '../api/documents.ts';
+import { desire } from '../engine/office.ts';
+import { document } from '../plan/steps.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { sharedServer } from './served.ts';
+
+const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
+const server = sharedServer();
+let directory: string;
+let made = 0;
+
+const group = (key: string, spec = '{}') => doc('Group', key, spec);
+
+/** A directory with one file of documents. */
+function documents(...texts: readonly string[]): string {
+  made += 1;
+  const folder = join(directory, String(made));
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'a.yaml'), texts.join('---\n'));
+  return folder;
+}
+
+/** A group that there was not yet. */
+function fresh(): string {
+  made += 1;
+  return documents(group(`fresh-${made}`));
+}
+
+const few = () => documents(group('team-0'));
+const wrong = () => documents(doc('Group', 'wrong', 'nam: x'));
+const contradiction = () => documents(group('team-0', 'name: Another'));
+const office = ['--source-name', 'office'];
+const nowhere = ['--server', 'http://127.0.0.1:9'];
+const leave = '--auto-approve';
+
+/** The id of a plan that a guard stops; its approval lets no other plan of these tests through. */
+async function guarded(): Promise<string> {
+  const { document } = await server().json('plan', documents(group('crew-0')), '--source-name', 'crew');
+  return document.id;
+}
+
+/** The id of a plan that a source applied and for which the server made up a value. */
+async function outputs(): Promise<string> {
+  made += 1;
+  const { engine, account } = server().api;
+  const actor = { type: 'source', id: `keys-${made}`, name: 'keys' } as const;
+  const spec = { type: 'reusable', expires_in: 86400, usage_limit: 0, auto_groups: [] };
+  const wanted = desire(actor.id, [document('SetupKey', `key-${made}`, spec)], { keepOutputs: true });
+  const applied = await applyDesire(engine, { account, actor, revision: 0 }, wanted);
+  return applied.state === 'applied' ? (applied.kept ?? '') : applied.state;
+}
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  for (const [source, name] of [
+    ['office', 'team'],
+    ['crew', 'crew'],
+  ] as const) {
+    const groups = Array.from({ length: 12 }, (_, at) => group(`${name}-${at}`));
+    const files = [{ path: 'a.yaml', text: groups.join('---\n') }];
+    await server().api.call('POST', '/api/config/apply', { source, files });
+  }
+  const settled = [{ path: 's.yaml', text: group('settled', 'name: Settled') }];
+  await server().api.call('POST', '/api/config/apply', { source: 'settled', files: settled });
+  const [found] = (await server().api.call('GET', '/api/groups?name=team-5')).body;
+  const glass = { 'x-break-glass': 'incident 4711' };
+  await server().api.call('PUT', `/api/groups/${found.id}`, { name: 'Renamed', peers: [] }, glass);
+});
+
+type Words = () => readonly string[] | Promise<readonly string[]>;
+
+const cases: readonly (readonly [verb: string, code: number, what: string, words: Words])[] = [
+  ['validate', 0, 'sound documents', () => [few()]],
+  ['validate', 1, 'a path that is not there', () => ['/does/not/exist']],
+  ['validate', 5, 'wrong documents', () => [wrong()]],
+  ['plan', 0, 'changes that nobody asked about', () => [fresh()]],
+  [
+    'plan',
+    0,
+    'nothing to do',
+    () => [documents(group('settled', 'name: Settled')), '--source-name', 'settled', '--detailed-exitcode'],
+  ],
+  ['plan', 1, 'a server that is not there', () => [few(), ...nowhere]],
+  ['plan', 2, 'changes', () => [fresh(), '--detailed-exitcode']],
+  ['plan', 3, 'a guard that trips', () => [few(), ...office]],
+  ['plan', 4, 'what another source states otherwise', () => [contradiction()]],
+  ['plan', 5, 'wrong documents', () => [wrong()]],
+  ['apply', 0, 'changes', () => [fresh(), leave, '--source-name', `s${made}`]],
+  ['apply', 1, 'a token that nobody has', () => [few(), leave, '--token', 'nbp_wrong']],
+  ['apply', 1, 'nobody to ask', () => [few()]],
+  ['apply', 1, 'a plan that is not there', () => ['d0000000000000000000', leave]],
+  ['apply', 2, 'changes', () => [fresh(), leave, '--detailed-exitcode', '--source-name', `s${made}`]],
+  ['apply', 3, 'a guard that trips', () => [few(), leave, ...office]],
+  ['apply', 3, 'the approval of another plan', () => [few(), leave, ...office, '--approve', 'other']],
+  ['apply', 4, 'a plan that is not the expected one', () => [fresh(), leave, '--expect-digest', 'other']],
+  ['apply', 4, 'what another source states otherwise', () => [contradiction(), leave]],
+  ['apply', 5, 'wrong documents', () => [wrong(), leave]],
+  ['approve', 0, 'a plan that waits', async () => [await guarded(), leave]],
+  ['approve', 1, 'nobody to ask', async () => [await guarded()]],
+  ['approve', 1, 'a plan that is not there', () => ['nothing', leave]],
+  ['approve', 4, 'another digest', async () => [await guarded(), 'other', leave]],
+  ['plans', 0, 'a list', () => []],
+  ['plans', 0, 'one plan', async () => [await guarded()]],
+  ['plans', 1, 'a plan that is not there', () => ['nothing']],
+  ['outputs', 0, 'values that were made', async () => [await outputs()]],
+  ['outputs', 1, 'a plan that is not there', () => ['nothing']],
+  ['export', 0, 'the account', () => []],
+  ['export', 1, 'a kind that there is not', () => ['--kind', 'Grup']],
+  ['import', 0, 'an object', () => ['Group', 'team-1']],
+  ['import', 1, 'an object that is not there', () => ['Group', 'nobody']],
+  ['drift', 0, 'none', () => ['--source', 'settled']],
+  ['drift', 1, 'a source that is not there', () => ['--source', 'nobody']],
+  ['drift', 2, 'some', () => []],
+  ['status', 0, 'the account', () => []],
+  ['status', 0, 'objects', () => ['--objects']],
+  ['status', 1, 'a token that nobody has', () => ['--token', 'nbp_wrong']],
+  ['sources', 0, 'a list', () => []],
+  ['sources', 1, 'a source that is not there', () => ['nobody']],
+  ['explain', 0, 'a field', () => ['Policy.rules']],
+  ['explain', 1, 'a field that there is not', () => ['Policy.rulez']],
+  ['health', 0, 'a server that is ready', () => []],
+  ['health', 1, 'a server that is not there', () => nowhere],
+  ['schema', 0, 'all kinds', () => []],
+  ['schema', 1, 'a kind that there is not', () => ['--kind', 'Grup']],
+  ['completion', 0, 'a shell', () => ['bash']],
+  ['completion', 1, 'a shell that is not known', () => ['tcsh']],
+  ['version', 0, 'this program', () => []],
+];
+
+const commands = commandsOf(() => Promise.reject(new Error('nothing is started here')));
+const hasJson = (verb: string) =>
+  commands.some((command) => command.name === verb && Object.hasOwn(flagsOf(command), 'json'));
+
+describe('the exit codes of every command', () => {
+  it.each(cases)('E146 %s answers %i: %s', async (verb, code, _, words) => {
+    const ran = await server().heddle([verb, ...(await words())]);
+    expect([ran.code, ran.note]).toEqual([code, code === 1 ? expect.stringMatching(/./) : expect.anything()]);
+  });
+
+  it.each(cases.filter(([verb]) => hasJson(verb)))(
+    'E147 %s --json answers %i with exactly one JSON document: %s',
+    async (verb, code, _, words) => {
+      const { code: found, document } = await server().json(verb, ...(await words()));
+      expect([found, document.formatVersion], JSON.stringify(document)).toEqual([
+        code,
+        expect.stringMatching(/^1\.\d+$/),
+      ]);
+      if (code === 1 || code > 2) expect(failureCode(document)).toBe(code);
+    },
+  );
+
+  it('E148 a reader that goes away is no fault', async () => {
+    const env = { ...process.env, ...server().env };
+    const child = spawn(process.execPath, [launcher, 'export'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let complaints = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaints += text;
+    });
+    const [code] = await once(child, 'close');
+    expect([code, complaints]).toEqual([0, '']);
+  });
+
+  it('E150 nobody is asked where there is no terminal', async () => {
+    const confirm = async () => Promise.reject(new Error('asked'));
+    for (const [verb, code, , words] of cases) {
+      const ran = await server().heddle([verb, ...(await words())], { confirm });
+      expect([verb, ran.code]).toEqual([verb, code]);
+    }
+  });
+});
+
+/** What the document of a failure says the exit code is; plans and results of checks say it by what they hold. */
+// biome-ignore lint/suspicious/noExplicitAny: a document of any command.
+function failureCode(document: any): number {
+  if (document.guards?.length > 0) return 3;
+  if (document.valid === false) return 5;
+  return document.error?.exitCode;
+}
