@@ -29,7 +29,7 @@ describe.each(recipes)('the recipe for %s', (_, file, jobs) => {
 
   test('gives the token that may apply to the jobs that apply, and to no other', () => {
     const trusted = jobs.filter(({ env }) => Object.values(env).some((value) => value.includes('HEDDLE_APPLY_TOKEN')));
-    const applying = jobs.filter(({ scripts }) => scripts.some((script) => /heddle apply/.test(script)));
+    const applying = jobs.filter(({ scripts }) => scripts.some((script) => /heddle (apply|approve)/.test(script)));
     expect(trusted.map(({ name }) => name)).toEqual(
       applying.flatMap(({ name, env }) => (env['HEDDLE_TOKEN'] ? [name] : [])),
     );
@@ -41,9 +41,12 @@ describe.each(recipes)('the recipe for %s', (_, file, jobs) => {
 describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120_000 }, (_, __, jobs) => {
   let server: ServedHeddle;
   let directory: string;
+  let tokens: { readonly apply: string; readonly plan: string };
   beforeAll(async () => {
     directory = await temporaryDirectory();
     server = await serveHeddle(['--data-dir', join(directory, 'data')]);
+    const apply = readFileSync(join(directory, 'data/token'), 'utf8').trim();
+    tokens = { apply, plan: await makePlanToken(server.url, apply) };
     mkdirSync(join(directory, 'bin'));
     const launcher = join(root, 'src/heddle.js');
     const options = { mode: 0o755 };
@@ -53,35 +56,57 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
   afterAll(() => server.stop());
 
   /** Runs the scripts of a job that call heddle, as the pipeline does: line by line until one fails. */
-  async function runJob(name: string, digest = ''): Promise<{ code: number | null; out: string; digest: string }> {
+  async function runJob(name: string): Promise<{ code: number | null; out: string }> {
     const job = jobs.find((candidate) => candidate.name === name);
     if (job === undefined) throw new Error(`there is no job ${name}`);
-    const outputs = join(directory, 'outputs');
-    rmSync(outputs, { force: true });
+    const isTrusted = job.env['HEDDLE_TOKEN']?.includes('HEDDLE_PLAN_TOKEN') !== true;
     const env = {
-      ...{ PATH: `${join(directory, 'bin')}:${process.env['PATH']}`, SOURCE: 'office', DIGEST: digest },
-      ...{ HEDDLE_SERVER: server.url, HEDDLE_TOKEN: readFileSync(join(directory, 'data/token'), 'utf8').trim() },
-      GITHUB_OUTPUT: outputs,
+      ...{ PATH: `${join(directory, 'bin')}:${process.env['PATH']}`, SOURCE: 'office', PLAN: plannedId() },
+      ...{ HEDDLE_SERVER: server.url, HEDDLE_TOKEN: isTrusted ? tokens.apply : tokens.plan },
     };
-    const script = scriptOf(job);
-    const { code, out } = await shell(script, { cwd: directory, env });
-    const told = script.includes('GITHUB_OUTPUT') ? outputs : join(directory, 'plan.env');
-    return { code, out, digest: /digest=(\S+)/i.exec(readText(told))?.[1] ?? '' };
+    return shell(scriptOf(job), { cwd: directory, env });
+  }
+
+  /** The id that somebody reads in the log; the job before left it in its file. */
+  function plannedId(): string {
+    return /"plan": "(\w+)"/.exec(readText(join(directory, 'plan.json')))?.[1] ?? '';
   }
 
   const reviewing = jobs.some(({ name }) => name === 'review') ? 'review' : 'plan';
+  const group = (key: string) => `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${key}\n`;
+  const many = () => join(directory, 'config/many.yaml');
 
   test('validates, plans, and applies what was reviewed', async () => {
-    expect(await runJob('validate')).toMatchObject({ code: 0, out: expect.stringContaining('3 documents') });
-    expect(await runJob('plan')).toMatchObject({ code: 0, out: expect.stringContaining('developers') });
-    const review = await runJob(reviewing);
-    expect(review).toMatchObject({ code: 0, digest: expect.stringMatching(/^[\w:-]{20,}$/) });
-    expect(await runJob('apply', review.digest)).toMatchObject({ code: 0, out: expect.stringContaining('Applied') });
-    expect((await runJob('plan')).out).toMatch(/nothing to do|no changes/i);
+    expect((await runJob('validate')).code).toBe(0);
+    expect(await runJob('plan')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^### Plan for `office`: .*developers/s),
+    });
+    expect((await runJob(reviewing)).code).toBe(0);
+    expect(await runJob('apply')).toMatchObject({ code: 0, out: expect.stringContaining('Applied') });
+    expect((await runJob('plan')).out).toMatch(/no changes/i);
+  });
+
+  test('applies nothing with the token that plans', async () => {
+    writeFileSync(many(), group('planned'));
+    await runJob(reviewing);
+    const env = {
+      HEDDLE_SERVER: server.url,
+      HEDDLE_TOKEN: tokens.plan,
+      PATH: `${join(directory, 'bin')}:${process.env['PATH']}`,
+    };
+    const { code, out } = await shell('heddle apply plan.json --auto-approve', { cwd: directory, env });
+    expect([code, out]).toEqual([1, expect.stringContaining('may read and plan, and write nothing')]);
+    rmSync(many());
   });
 
   test('exits with 4 when the account is not the one that was reviewed', async () => {
-    expect((await runJob('apply', 'an-old-digest')).code).toBe(4);
+    writeFileSync(many(), group('reviewed'));
+    await runJob(reviewing);
+    const early = readText(join(directory, 'plan.json'));
+    expect((await runJob('apply')).code).toBe(0);
+    writeFileSync(join(directory, 'plan.json'), early);
+    expect((await runJob('apply')).code).toBe(4);
   });
 
   test('fails to validate wrong documents, with file and line', async () => {
@@ -91,22 +116,35 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
     const { code, out } = await runJob('validate');
     writeFileSync(path, text);
     expect(code).toBe(5);
-    expect(out).toMatch(/config\/groups\.yaml:\d+/);
+    expect(out + readText(join(directory, 'validate.json'))).toMatch(/config\/groups\.yaml(,line=|:)\d+/);
   });
 
-  test('shows a plan that a guard stops, does not apply it, and lets the approved digest through', async () => {
-    const path = join(directory, 'config/many.yaml');
-    const group = (key: string) => `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${key}\n`;
-    writeFileSync(path, Array.from({ length: 12 }, (_, index) => group(`team-${index}`)).join('---\n'));
-    expect((await runJob('apply', (await runJob(reviewing)).digest)).code).toBe(0);
-    writeFileSync(path, group('team-0'));
-    expect(await runJob('plan')).toMatchObject({ code: 0, out: expect.stringContaining('--approve') });
-    const { digest } = await runJob(reviewing);
-    expect((await runJob('apply', digest)).code).toBe(3);
-    expect((await runJob('approve', digest)).code).toBe(0);
-    expect((await runJob('plan')).out).toMatch(/nothing to do|no changes/i);
+  test('shows a plan that a guard stops, does not apply it, and lets the approved one through', async () => {
+    writeFileSync(many(), Array.from({ length: 12 }, (_, index) => group(`team-${index}`)).join('---\n'));
+    await runJob(reviewing);
+    expect((await runJob('apply')).code).toBe(0);
+    writeFileSync(many(), group('team-0'));
+    expect(await runJob('plan')).toMatchObject({ code: 0, out: expect.stringContaining('heddle approve') });
+    await runJob(reviewing);
+    expect((await runJob('apply')).code).toBe(3);
+    expect((await runJob('approve')).code).toBe(0);
+    expect((await runJob('plan')).out).toMatch(/no changes/i);
   });
 });
+
+/** A token of a service user that only plans. */
+async function makePlanToken(url: string, owner: string): Promise<string> {
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Token ${owner}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(answer.status).toBe(200);
+    // The members that are read are texts.
+    return (await answer.json()) as Readonly<Record<string, string>>;
+  };
+  const user = await post('/api/users', { name: 'ci', role: 'admin', auto_groups: [], is_service_user: true });
+  const made = await post(`/api/users/${user['id']}/tokens`, { name: 'plans', expires_in: 1, plan_only: true });
+  return made['plain_token'] ?? '';
+}
 
 /** What the job does by heddle; how it gets its command, and whom it tells, belongs to the platform. */
 function scriptOf({ scripts }: Job): string {
