@@ -17,6 +17,7 @@ import { type TestApi, testApi } from './setup.ts';
 const everNew: Readonly<Record<string, string>> = {
   'GET /metrics': 'the very request is counted',
   'GET /api/config/plans/{id}/outputs': 'it can be read once',
+  'GET /api/config/backup': 'it is sent while it is read',
 };
 
 /** What tells about the account as a whole, and changes with everything. */

@@ -19,6 +19,7 @@ export const archiveItems: Items = {
         query('history', 'Whether the history is part of it; it is unless said otherwise.', { type: 'boolean' }),
       ],
       answer: archive,
+      uncached: true,
       errors: [...common, 404, 422],
     },
   },

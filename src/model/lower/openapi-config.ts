@@ -47,7 +47,7 @@ function isArchive({ answer }: Operation): boolean {
 
 /** What is read carries an ETag. */
 function cached(spec: Operation): Operation {
-  if (spec.once === true) return spec;
+  if (spec.uncached === true) return spec;
   const { parameters = [], headers = [] } = spec;
   return {
     ...spec,

@@ -20,8 +20,8 @@ export interface Operation {
   readonly headers?: readonly string[];
   /** `If-None-Match` may be answered with nothing. */
   readonly unchanged?: boolean;
-  /** It may be read once only: the answer is kept nowhere. */
-  readonly once?: true;
+  /** The answer has no ETag: it may be read once only, or is sent while it is read. */
+  readonly uncached?: true;
   readonly errors: readonly number[];
   /** No credentials needed. */
   readonly open?: boolean;

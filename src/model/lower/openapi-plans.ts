@@ -127,7 +127,7 @@ export const planItems: Items = {
       description:
         'Values that the server made up for objects of documents that nobody was there to apply. The second time the answer is 410.',
       answer: json(listOf('Output'), configExamples.outputs),
-      once: true,
+      uncached: true,
       errors: [...common, 404, 410],
     },
   },
