@@ -23,9 +23,13 @@ const { spec: fields } = thingKind;
 
 const people = ['p1', 'p2', 'p3'];
 
+const times = new Map<number, string>();
+
 /** A moment as a number of minutes. */
 export function timeAt(minutes: number): string {
-  return new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString();
+  const known = times.get(minutes) ?? new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString();
+  times.set(minutes, known);
+  return known;
 }
 
 /** An account with three persons and sources that are applied in these manners. */
@@ -43,14 +47,24 @@ function stored(kind: string, id: string, spec: JsonObject): StoredObject {
   };
 }
 
-/** The documents of what a source says. */
+/** The documents of what a source says, each always at one place: places change outside the history. */
 export function documentsOf(said: ReadonlyMap<string, Said>): readonly Document[] {
-  return [...said].map(([key, { units, exclusive }], index) => ({
+  return [...said].map(([key, { units, exclusive }]) => ({
     kind: 'Thing',
     metadata: { name: key, ...(exclusive ? { annotations: { 'heddle.dev/membership': 'exclusive' } } : {}) },
     spec: { ...(exclusive ? { crew: [] } : {}), ...specOf(units) },
-    place: { file: 'things.yaml', line: index + 1, index, pointer: '' },
+    place: { file: `${key}.yaml`, line: 1, index: 0, pointer: '' },
   }));
+}
+
+/** The body that asks for these units with a change. */
+export function bodyOf(units: ReadonlyMap<string, Value>, change: ReadonlyMap<string, Value | undefined>): JsonObject {
+  const asked = new Map(units);
+  for (const [path, value] of change) {
+    if (value === undefined) asked.delete(path);
+    else asked.set(path, value);
+  }
+  return specOf(asked);
 }
 
 /** A spec, in a document or a body, that says these units. */
@@ -98,23 +112,17 @@ const caller = (snapshot: Snapshot, now: number) => ({
   ...{ snapshot, validator, strict: false, now: timeAt(now), newId: idsOn(snapshot) },
 });
 
-export function replaceIn(
-  snapshot: Snapshot,
-  id: string,
-  units: ReadonlyMap<string, Value>,
-  now: number,
-  end?: number,
-): Outcome {
+export function replaceIn(snapshot: Snapshot, id: string, body: JsonObject, now: number, end?: number): Outcome {
   const before = snapshot.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);
   const breakGlass: BreakGlass | undefined =
     end === undefined ? undefined : { by: { id: 'u', name: 'u' }, reason: 'r', since: timeAt(now), until: timeAt(end) };
   const context = { ...caller(snapshot, now), ...(breakGlass === undefined ? {} : { breakGlass }) };
-  return planReplace(context, thingKind, before, { name: before.name, ...specOf(units) });
+  return planReplace(context, thingKind, before, { name: before.name, ...body });
 }
 
-export function createIn(snapshot: Snapshot, name: string, units: ReadonlyMap<string, Value>, now: number): Outcome {
-  return planCreate(caller(snapshot, now), thingKind, { name, ...specOf(units) });
+export function createIn(snapshot: Snapshot, name: string, body: JsonObject, now: number): Outcome {
+  return planCreate(caller(snapshot, now), thingKind, { name, ...body });
 }
 
 export function deleteIn(snapshot: Snapshot, id: string, now: number): Outcome {
@@ -132,9 +140,9 @@ export function detachIn(snapshot: Snapshot, source: string): Outcome {
 }
 
 /** A person joins, the way enrolment will let them. */
-export function enrolIn(snapshot: Snapshot, id: string, person: string): Outcome {
+export function joined(snapshot: Snapshot, id: string, person: string): Outcome {
   const before = snapshot.get(id);
-  if (before === undefined) throw new Error(`there is no ${id}`);
+  if (before === undefined) return { ok: false, problems: [{ code: 'gone', message: `there is no ${id} any more` }] };
   const crew = before.spec['crew'] as Readonly<Record<string, readonly string[]>>;
   const origins = [...new Set([...(crew[person] ?? []), 'enrolment'])].sort();
   const spec = { ...before.spec, crew: Object.fromEntries(Object.entries({ ...crew, [person]: origins }).sort()) };
@@ -147,7 +155,8 @@ export function rollBackIn(snapshot: Snapshot, past: Snapshot, now: number): Out
   return finished(planRollback({ snapshot, past, scope: 'all', now: timeAt(now), newId: idsOn(snapshot) }));
 }
 
-function finished<Result>(work: Generator<undefined, Result>): Result {
+/** What a piece of work comes to that yields now and then. */
+export function finished<Result>(work: Generator<undefined, Result>): Result {
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;

@@ -10,4 +10,4 @@ it('E158 10,000 interleavings of sources that guard agree with the model, conver
     }),
     { numRuns: 10_000 },
   );
-}, 120_000);
+}, 300_000);

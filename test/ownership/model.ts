@@ -27,12 +27,15 @@ export interface How {
   readonly mode: 'guard' | 'correct' | 'observe' | 'seed';
   readonly force: boolean;
   readonly now: number;
-  /** What other sources want and could not have, by `key path`. */
-  readonly wanted: ReadonlyMap<string, readonly Value[]>;
+  /** What other sources want and could not have. */
+  readonly wanted: readonly Refused[];
 }
 
-/** What a source could not have, by `key path`; empty when the apply was refused for another reason. */
-export type Refused = ReadonlyMap<string, Value>;
+/** What a source wants and could not have: units by `key path`, and things that it does not state yet. */
+export interface Refused {
+  readonly units: ReadonlyMap<string, Value>;
+  readonly things: ReadonlySet<string>;
+}
 
 const defaults: Units = new Map<string, Value>([
   ['note', ''],
@@ -80,7 +83,8 @@ export function apply(
       if (isAdopted) isBlocked ||= !sameValues(before, thing);
     }
   }
-  if (refused.size > 0 || isBlocked) return refused;
+  const things = [...documents.keys()].filter((key) => world.get(key)?.declared.has(source) === false);
+  if (refused.size > 0 || isBlocked) return { units: refused, things: new Set(things) };
   for (const [key, thing] of next) {
     const isMine = thing.owner === source || thing.declared.has(source);
     if (isMine && !documents.has(key)) drop(next, key, source, how);
@@ -100,14 +104,14 @@ function create(source: string, said: Said, { mode }: How): Thing {
   };
 }
 
-function contradictions(thing: Thing | undefined, key: string, source: string, said: Said, how: How): Refused {
+function contradictions(thing: Thing | undefined, key: string, source: string, said: Said, how: How): Units {
   const found = new Map<string, Value>();
   if (how.force || how.mode === 'seed') return found;
   for (const [path, value] of said.units) {
     const stated = [...(thing?.declared ?? [])]
       .filter(([other]) => other !== source)
       .map(([, one]) => one.units.get(path));
-    const wished = how.wanted.get(`${key} ${path}`) ?? [];
+    const wished = how.wanted.map(({ units }) => units.get(`${key} ${path}`));
     if ([...stated, ...wished].some((other) => other !== undefined && other !== value)) found.set(path, value);
   }
   return found;
@@ -122,11 +126,11 @@ function restate(thing: Thing, key: string, source: string, said: Said, how: How
     return;
   }
   const elsewhere = (path: string) => others.some(([, one]) => one.units.has(path));
+  const isWished = (unit: string) => how.wanted.some(({ units }) => units.has(unit));
   const isHeld = (path: string) => (thing.held.get(path) ?? 0) > how.now;
   const isMine = (path: string) => said.units.has(path) || mine?.units.has(path) === true;
   for (const path of mine?.units.keys() ?? [])
-    if (!said.units.has(path) && !elsewhere(path) && !how.wanted.has(`${key} ${path}`) && !isHeld(path))
-      release(thing, path);
+    if (!said.units.has(path) && !elsewhere(path) && !isWished(`${key} ${path}`) && !isHeld(path)) release(thing, path);
   for (const [path, value] of said.units) {
     const isKept = how.mode === 'observe' && mine?.units.get(path) === value;
     const isCut = path === 'cut' && thing.units.get(path) === true;
@@ -161,20 +165,24 @@ function release(thing: Thing, path: string): void {
   }
 }
 
-/** A document is gone: its object goes with the owner's, unless others state it. */
+/** A document is gone: its object goes with the owner's, unless others state it, or want to. */
 function drop(world: World, key: string, source: string, how: How): void {
   const thing = world.get(key) as Thing;
   const others = [...thing.declared.keys()].filter((other) => other !== source).sort();
-  if (thing.owner === source && others.length === 0) {
+  const isWanted = how.wanted.some(
+    ({ units, things }) => things.has(key) || [...units.keys()].some((unit) => unit.startsWith(`${key} `)),
+  );
+  const isMine = thing.owner === source && others.length === 0;
+  if (isMine && !isWanted) {
     world.delete(key);
     return;
   }
   if (others.length > 0) {
-    restate(thing, key, source, { units: new Map(), exclusive: false }, { ...how, mode: 'guard', wanted: new Map() });
+    restate(thing, key, source, { units: new Map(), exclusive: false }, { ...how, mode: 'guard', wanted: [] });
     thing.declared.delete(source);
   } else detachThing(thing, source);
   if (thing.owner === source) thing.owner = others[0];
-  if (thing.owner === undefined && others.length === 0) thing.keyed = false;
+  if (thing.owner === undefined && others.length === 0 && !isMine) thing.keyed = false;
 }
 
 /** A source lets go of everything; all stays as it is. */
@@ -182,6 +190,8 @@ export function detach(world: World, source: string): void {
   for (const thing of world.values()) {
     if (thing.owner !== source && !thing.declared.has(source)) continue;
     detachThing(thing, source);
+    // What was only taken over belongs to nobody's documents again.
+    if (thing.owner === undefined && thing.declared.size === 0) thing.keyed = false;
     if (thing.owner === source) thing.owner = undefined;
   }
 }

@@ -1,0 +1,4 @@
+import { it } from 'vitest';
+import { playOnStore } from './on-store.ts';
+
+it('E158 300 interleavings on two servers end in the state that their history gives', () => playOnStore(300), 300_000);
