@@ -25,8 +25,8 @@ import type { StatedSource } from './model/source-schema.ts';
 import { createValidator } from './model/validate.ts';
 import { describeChange } from './plan/describe.ts';
 import { viewPlan } from './plan/view.ts';
-import { defineDirectory, defineStated, type GitSurroundings } from './sources/definition.ts';
-import { nameSources, refuseRepeatedNames } from './sources/names.ts';
+import { type ConfiguredSources, installSources } from './sources/installation.ts';
+import { type NamedSource, nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
 import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
@@ -90,8 +90,7 @@ export function productRegistry(): Registry {
 
 /** Opens the database, brings it up to date, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
-  const sources = nameSources(options.sources);
-  refuseRepeatedNames(sources, options.statedSources);
+  const named = nameSources(options.sources);
   const means = await readMeans(options);
   const database = await openDatabase({
     ...(options.databaseUrl === undefined ? { dataDir: options.dataDir } : { url: options.databaseUrl }),
@@ -114,6 +113,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       firstObjects: firstObjects(engine),
       tell: (level, message) => log({ level, message }),
     });
+    const sources = installSources(engine, account, configuredSources(named, options));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
     const api = await createApi({
@@ -122,6 +122,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       authenticator: createAuthenticator(database, engine.snapshots, Date.now, uses),
       version: programVersion(),
       openEndpoints: options.openEndpoints,
+      sources: sources.rules,
       planRateLimit: options.planRateLimit,
       rateLimit: options.rateLimit ?? (options.edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off'),
       report: (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` }),
@@ -130,14 +131,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const url = await api.listen(options.listen);
     const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
     closing.unshift(runOverrideLoop({ engine, tell }));
-    const definitions = [
-      ...sources.map((source) => defineDirectory(account, source)),
-      ...options.statedSources.map((source) => defineStated(account, source, gitSurroundings(options))),
-    ];
-    const { leaseSeconds } = options;
-    closing.unshift(
-      superviseSources({ engine, reader, definitions, leaseSeconds, version: programVersion(), tell: reporter(log) }),
-    );
+    const { definitions, define } = sources;
+    const running = { engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
+    closing.unshift(superviseSources({ ...running, definitions, define, tell: reporter(log) }));
     closing.unshift(startRetention(engine, options, log));
     return { url, engine, account, stop: () => closeAll(closing) };
   } catch (error) {
@@ -146,8 +142,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   }
 }
 
-function gitSurroundings({ dataDir, gitTransports, gitEnvironment }: ServeOptions): GitSurroundings {
-  return { dataDir, transports: gitTransports, environment: gitEnvironment };
+function configuredSources(named: readonly NamedSource[], options: ServeOptions): ConfiguredSources {
+  const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
+  return { named, stated, dataDir, valuesDir, transports, environment };
 }
 
 /** A notice board that reaches the other servers of a Postgres; an embedded database has one server. */

@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Reader } from '../documents/reader.ts';
 import type { Engine } from '../engine/engine.ts';
+import { plainRules, type SourceRules } from '../engine/source-admin.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
@@ -29,6 +30,8 @@ export interface ApiOptions {
   readonly rateLimit?: RateLimit | 'off';
   /** Of one account, what makes a plan. */
   readonly planRateLimit?: RateLimit | 'off';
+  /** What is allowed about sources; absent: nothing runs them here. */
+  readonly sources?: SourceRules;
   /** Told about defects; the caller of the API only sees a 500. */
   report(error: unknown, place: string): void;
 }
@@ -65,7 +68,9 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   addHealth(app, engine);
   addKindRoutes(app, engine);
   for (const area of areas) area.add(app, engine);
-  await app.register((scope) => addConfigRoutes(scope, { engine, reader, version, planLimit }));
+  await app.register((scope) =>
+    addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
+  );
   addDescription(app, options);
   refuseOtherMethods();
   await app.ready();

@@ -6,7 +6,7 @@ import { problemsOf, readSettingsFile } from '../documents/settings-file.ts';
 import { InvalidInput, Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Transport } from '../model/source-faults.ts';
-import type { StatedSource } from '../model/source-schema.ts';
+import { type StatedSource, withFiles } from '../model/source-schema.ts';
 
 /** What a file of settings says. */
 export interface ServerConfig {
@@ -52,18 +52,5 @@ function wrong(path: string, problems: readonly Problem[]): InvalidInput {
 function located(source: StatedSource, directory: string): StatedSource {
   const from = (name: string) => resolve(directory, name);
   if (source.type === 'directory') return { ...source, path: from(source.path) };
-  const { credentials, webhook, verifySignatures } = source;
-  const files = ['passwordFile', 'sshKeyFile', 'knownHostsFile'] as const;
-  const found = files.flatMap((name) => {
-    const file = credentials?.[name];
-    return file === undefined ? [] : [[name, from(file)] as const];
-  });
-  return {
-    ...source,
-    ...(credentials === undefined ? {} : { credentials: { ...credentials, ...Object.fromEntries(found) } }),
-    ...(webhook === undefined ? {} : { webhook: { secretFile: from(webhook.secretFile) } }),
-    ...(verifySignatures === undefined
-      ? {}
-      : { verifySignatures: { allowedSignersFile: from(verifySignatures.allowedSignersFile) } }),
-  };
+  return withFiles(source, from);
 }

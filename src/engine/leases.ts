@@ -1,4 +1,4 @@
-import { type Lease, releaseLease, renewLease, takeLease } from '../store/leases.ts';
+import { type Lease, releaseLease, renewLease, revokeLease, takeLease } from '../store/leases.ts';
 import type { Engine } from './engine.ts';
 
 /** The right of this server to run a source; changes on its behalf are refused once it is lost. */
@@ -22,4 +22,9 @@ export async function keepSource(engine: Engine, lease: SourceLease, seconds: nu
 export async function giveSourceBack(engine: Engine, lease: SourceLease): Promise<void> {
   await releaseLease(engine.database, lease);
   engine.notices.tell({ what: 'sources', account: lease.account });
+}
+
+/** Takes a source away from whichever server runs it: what that one is about to change is refused. */
+export async function revokeSource(engine: Engine, account: string, source: string): Promise<void> {
+  await revokeLease(engine.database, account, `source/${source}`);
 }

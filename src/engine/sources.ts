@@ -13,6 +13,7 @@ import {
   putWantedKeys,
   type Registration,
   registerSource,
+  removeSource,
   type SourceRecord,
   setSuspended,
 } from '../store/sources.ts';
@@ -32,14 +33,18 @@ export async function recordSource(
   tell(engine, caller, await registerSource(engine.database, caller.account, source, registration(engine, caller)));
 }
 
-/** Stops the loop of a source, or lets it run again. A reconcile that is running completes. Throws `NotFound`. */
+/** Stops the loop of a source, or lets it run again. A reconcile that is running completes. */
 export async function suspendSource(
   engine: Engine,
   caller: Caller,
   source: { readonly id: string; readonly suspended: boolean },
 ): Promise<void> {
-  await requireSource(engine, caller.account, source.id);
   tell(engine, caller, await setSuspended(engine.database, caller.account, source, registration(engine, caller)));
+}
+
+/** Forgets a source that states nothing any more. */
+export async function removeRecord(engine: Engine, caller: Caller, id: string): Promise<void> {
+  tell(engine, caller, await removeSource(engine.database, caller.account, id, registration(engine, caller)));
 }
 
 /** A source as it is stored. Throws `NotFound`. */

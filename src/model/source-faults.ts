@@ -1,7 +1,9 @@
 import { parseDuration } from '../lib/duration.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Fault } from './kind.ts';
-import { type GitConfig, intervalLimits, nameFault, type SourceConfig } from './source-schema.ts';
+import { apiSchemas, type GitConfig, intervalLimits, nameFault, type SourceConfig } from './source-schema.ts';
+import { createChecker } from './validate.ts';
 
 /** What a schema cannot say about a source of any type. `kinds` are those that documents may have. */
 export function sourceFaults(
@@ -37,7 +39,7 @@ function durationFault(path: string, text: string | undefined): readonly Fault[]
 export type Transport = 'https' | 'ssh' | 'file';
 
 /** How the repository of a URL is reached, or what is wrong with the URL. Others than `https` and `ssh` must be allowed. */
-export function transportOf(url: string, allowed: readonly Transport[]): Transport | { readonly fault: string } {
+function transportOf(url: string, allowed: readonly Transport[]): Transport | { readonly fault: string } {
   const fault = (what: string) => ({
     fault: `\`url\` ${what}; write https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH`,
   });
@@ -74,6 +76,43 @@ export function gitFaults(git: GitConfig, allowed: readonly Transport[]): readon
   if (transport === 'https' && (sshKeyFile ?? knownHostsFile) !== undefined)
     add('/credentials', 'a key is for ssh; write `passwordFile` for https');
   return faults;
+}
+
+const checkers = new Map(Object.entries(apiSchemas).map(([type, schema]) => [type, createChecker(schema)]));
+
+/** All that is wrong with a source that the API is to make. */
+export function apiFaults(
+  body: JsonObject,
+  options: { readonly kinds: readonly string[]; readonly transports: readonly Transport[] },
+): readonly Fault[] {
+  const check = checkers.get(String(body['type']));
+  if (check === undefined) {
+    const known = [...checkers.keys()].join(', ');
+    const message = `\`type\` must be one of ${known}; directories are named by the configuration of a server`;
+    return [{ code: 'value_not_allowed', path: '/type', message }];
+  }
+  const shape = check(body);
+  if (shape.length > 0) return shape;
+  // The schema says so.
+  const stated = body as unknown as GitConfig & { readonly name: string };
+  const own = sourceFaults(stated, options.kinds);
+  if (body['type'] !== 'git') return own;
+  return [...own, ...gitFaults(stated, options.transports), ...fileFaults(stated)];
+}
+
+/** Over the API files are names in the directory of values: a path of the server is not the API's to choose. */
+function fileFaults({ credentials, webhook, verifySignatures }: GitConfig): readonly Fault[] {
+  const { username: _, ...files } = credentials ?? {};
+  const named = [
+    ...Object.entries(files).map(([name, file]) => [`/credentials/${name}`, file] as const),
+    ['/webhook/secretFile', webhook?.secretFile] as const,
+    ['/verifySignatures/allowedSignersFile', verifySignatures?.allowedSignersFile] as const,
+  ];
+  return named.flatMap(([path, file]) => {
+    if (file === undefined || isInside(file)) return [];
+    const message = `\`${path.split('/').at(-1)}\` is a name in the directory of values of the servers (--values-dir); write it without a slash in front and without \`..\``;
+    return [{ code: 'value_invalid', path, message }];
+  });
 }
 
 /** As `git check-ref-format` has it. */

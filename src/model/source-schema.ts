@@ -45,6 +45,23 @@ export interface GitCredentials {
   readonly knownHostsFile?: string;
 }
 
+/** The same source with every file that it names put through `locate`. */
+export function withFiles<Stated extends GitConfig>(stated: Stated, locate: (file: string) => string): Stated {
+  const { credentials, webhook, verifySignatures } = stated;
+  const files = (['passwordFile', 'sshKeyFile', 'knownHostsFile'] as const).flatMap((name) => {
+    const file = credentials?.[name];
+    return file === undefined ? [] : [[name, locate(file)] as const];
+  });
+  return {
+    ...stated,
+    ...(credentials === undefined ? {} : { credentials: { ...credentials, ...Object.fromEntries(files) } }),
+    ...(webhook === undefined ? {} : { webhook: { secretFile: locate(webhook.secretFile) } }),
+    ...(verifySignatures === undefined
+      ? {}
+      : { verifySignatures: { allowedSignersFile: locate(verifySignatures.allowedSignersFile) } }),
+  };
+}
+
 /** How often a source is looked at, in seconds. */
 export const intervalLimits = { least: 10, most: 24 * 3600 };
 
@@ -166,3 +183,9 @@ export function nameFault(name: string): string | undefined {
 export function sourceSchema(properties: JsonObject, required: readonly string[]): JsonObject {
   return members('A source of documents.', properties, required);
 }
+
+/** The schemas of what the API takes about a source, by type. Directories of a server are not the API's to choose. */
+export const apiSchemas: Readonly<Record<string, JsonObject>> = {
+  git: sourceSchema({ name: sourceName, type: { const: 'git' }, ...gitMembers }, ['name', 'type', 'url']),
+  push: sourceSchema({ name: sourceName, type: { const: 'push' }, ...settingsMembers }, ['name', 'type']),
+};

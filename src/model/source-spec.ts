@@ -22,3 +22,8 @@ export function recordedSpec(type: string, stated: object, managedBy: ManagedBy)
   );
   return { managedBy, ...Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
+
+/** Whether the configuration of servers says what a source is, and not the API. Sources of older servers do not say it. */
+export function isOfServer(type: string, spec: JsonObject): boolean {
+  return spec['managedBy'] === 'server' || (type === 'directory' && spec['managedBy'] === undefined);
+}

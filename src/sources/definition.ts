@@ -1,10 +1,11 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { CalledSource } from '../engine/called-sources.ts';
 import { parseDuration } from '../lib/duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Transport } from '../model/source-faults.ts';
-import type { GitConfig, SourceConfig, StatedSource } from '../model/source-schema.ts';
-import { recordedSpec } from '../model/source-spec.ts';
+import { type GitConfig, type SourceConfig, type StatedSource, withFiles } from '../model/source-schema.ts';
+import { isOfServer, recordedSpec } from '../model/source-spec.ts';
 import { openDirectory } from './directory.ts';
 import { openGit } from './git.ts';
 import type { Origin } from './origin.ts';
@@ -20,6 +21,8 @@ export interface SourceDefinition {
   /** Whether this server's configuration says so, and not what is recorded. */
   readonly isConfigured: boolean;
   readonly intervalMs: number;
+  /** The file with the secret by which hints are known to be its own. */
+  readonly webhookSecretFile?: string;
   /** How long the first reconcile waits, so that many sources do not begin together. */
   readonly delayMs: number;
   /** Opens what it reads. */
@@ -46,6 +49,8 @@ export function defineDirectory(
 
 /** What Git sources of a server have in common. */
 export interface GitSurroundings {
+  /** Where files are that the API names; absent: nowhere. */
+  readonly valuesDir: string | undefined;
   /** Where repositories are kept. */
   readonly dataDir: string;
   readonly transports: readonly Transport[];
@@ -55,7 +60,7 @@ export interface GitSurroundings {
 const usualPollMs = 60_000;
 
 /** A Git repository, stated by the server's configuration or by what is recorded. Its files are paths of this server. */
-export function defineGit(
+function defineGit(
   source: {
     readonly account: string;
     readonly name: string;
@@ -72,12 +77,25 @@ export function defineGit(
   return {
     ...{ account, name, type: 'git', spec: source.spec, isConfigured: source.isConfigured, intervalMs },
     delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
+    ...(config.webhook === undefined ? {} : { webhookSecretFile: config.webhook.secretFile }),
     open: (onError) => openGit({ config, directory, transports, environment, pollMs, onError }),
   };
 }
 
 /** Over so long the first reconciles of Git sources are spread. */
 const startSpreadMs = 5000;
+
+/** A source that the API made; `undefined` for one that no server runs by itself. */
+export function defineRecorded(
+  { account, id, type, spec }: Pick<CalledSource, 'account' | 'id' | 'type' | 'spec'>,
+  surroundings: GitSurroundings,
+): SourceDefinition | undefined {
+  if (type !== 'git' || isOfServer(type, spec)) return undefined;
+  // The API checked it before it was recorded.
+  const stated = spec as unknown as GitConfig;
+  const config = withFiles(stated, (name) => join(surroundings.valuesDir ?? '/nonexistent', name));
+  return defineGit({ account, name: id, spec, isConfigured: false, config }, surroundings);
+}
 
 /** The sources that a server's file of settings states. */
 export function defineStated(account: string, stated: StatedSource, surroundings: GitSurroundings): SourceDefinition {
@@ -88,7 +106,7 @@ export function defineStated(account: string, stated: StatedSource, surroundings
 }
 
 /** Milliseconds of a checked duration. */
-export function intervalOf(text: string | undefined, otherwise: number): number {
+function intervalOf(text: string | undefined, otherwise: number): number {
   const seconds = text === undefined ? undefined : parseDuration(text);
   return seconds === undefined ? otherwise : seconds * 1000;
 }

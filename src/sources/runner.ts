@@ -43,6 +43,9 @@ interface Held {
   approved: boolean;
 }
 
+/** So long a server is starting. */
+const startMs = 5000;
+
 /** Runs one source while this server has its lease, and tries to get the lease while nobody has it. */
 export class SourceRunner {
   readonly definition: SourceDefinition;
@@ -50,12 +53,14 @@ export class SourceRunner {
   readonly #origin: Origin;
   #held: Held | undefined;
   #changing: Promise<void> | undefined;
+  readonly #createdAt: number;
   #stopped = false;
   #told = '';
 
   constructor(options: RunnerOptions, definition: SourceDefinition) {
     this.#options = options;
     this.definition = definition;
+    this.#createdAt = options.clock.now();
     this.#origin = definition.open((error) => this.#report(error));
   }
 
@@ -133,9 +138,11 @@ export class SourceRunner {
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),
     });
+    // Who takes over from another server begins at once.
+    const delay = clock.now() - this.#createdAt < startMs ? delayMs : 0;
     const loop = runLoop({
       timing: { ...plainTiming, ...this.#options.timing, intervalMs },
-      ...{ delay: delayMs, suspended, clock },
+      ...{ delay, suspended, clock },
       reconcile: (trigger, fresh) => this.#reconcile(reconciler, trigger, fresh),
       ranHot: (trigger) => void this.#ranHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
     });

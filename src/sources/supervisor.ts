@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type CalledSource, calledSources } from '../engine/called-sources.ts';
+import { equalJson } from '../lib/json.ts';
 import type { SourceDefinition } from './definition.ts';
 import { processClock } from './loop.ts';
 import { type RunnerOptions, SourceRunner } from './runner.ts';
@@ -9,6 +10,8 @@ import { type RunnerOptions, SourceRunner } from './runner.ts';
 export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'> {
   /** The sources of the server's configuration. */
   readonly definitions: readonly SourceDefinition[];
+  /** How this server would run a source that is recorded and that its configuration does not name; `undefined`: not at all. */
+  readonly define?: (recorded: CalledSource) => SourceDefinition | undefined;
   /** How often the server looks at what is asked of sources, when no notice tells it. */
   readonly pollMs?: number;
 }
@@ -24,11 +27,36 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   // For people who look at the lease; the end makes it unique.
   const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
   const runners = new Map<string, SourceRunner>();
-  for (const definition of definitions)
+  const ending = new Set<Promise<void>>();
+  const start = (definition: SourceDefinition) =>
     runners.set(nameOf(definition), new SourceRunner({ ...options, owner, clock: processClock }, definition));
+  const end = (name: string, runner: SourceRunner): void => {
+    runners.delete(name);
+    const ended = runner.stop();
+    ending.add(ended);
+    void ended.finally(() => ending.delete(ended));
+  };
+  for (const definition of definitions) start(definition);
 
+  /** Begins with what was recorded, begins anew with what is recorded otherwise now, and ends with what is gone. */
+  const follow = (called: ReadonlyMap<string, CalledSource>): void => {
+    for (const [name, runner] of runners) {
+      const { isConfigured, spec } = runner.definition;
+      const recorded = called.get(name);
+      if (!isConfigured && (recorded === undefined || !equalJson(recorded.spec, spec))) end(name, runner);
+    }
+    for (const [name, recorded] of called) {
+      if (runners.has(name)) continue;
+      const definition = options.define?.(recorded);
+      // Only what begins with the server begins together.
+      if (definition !== undefined) start(isFirst ? definition : { ...definition, delayMs: 0 });
+    }
+  };
+  let isFirst = true;
   const look = async (): Promise<void> => {
     const called = new Map((await calledSources(engine)).map((source) => [nameOfCalled(source), source]));
+    follow(called);
+    isFirst = false;
     for (const [name, runner] of runners) runner.see(called.get(name));
   };
   const looks = repeat(look, options.pollMs ?? plainPollMs, (error) => {
@@ -48,10 +76,10 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   engine.wanters.add(ask);
 
   return async () => {
-    for (const end of unlisten) end();
+    for (const stop of unlisten) stop();
     engine.wanters.delete(ask);
     await looks.stop();
-    await Promise.all([...runners.values()].map((runner) => runner.stop()));
+    await Promise.all([...[...runners.values()].map((runner) => runner.stop()), ...ending]);
   };
 }
 

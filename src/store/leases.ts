@@ -46,6 +46,16 @@ export async function releaseLease(database: Database, lease: Lease): Promise<vo
   await changeUntil(database, lease, 0);
 }
 
+/** Takes a lease away from whoever has it: what they still want to write is refused. */
+export async function revokeLease(database: Database, account: string, name: string): Promise<void> {
+  await database.inAccount(account, [
+    statement('update leases set until = clock_timestamp(), fence = fence + 1 where account_id = $1 and name = $2', [
+      account,
+      name,
+    ]),
+  ]);
+}
+
 async function changeUntil(database: Database, lease: Lease, seconds: number): Promise<boolean> {
   const { account, name, owner, fence } = lease;
   const [rows] = await database.inAccount(account, [

@@ -111,12 +111,14 @@ function bodyFaults({ operation }: Found): readonly string[] {
 function errorFaults({ name, method, path, operation, answer }: Found): readonly string[] {
   const isOpen = Array.isArray(operation['security']) && operation['security'].length === 0;
   const isApi = path.startsWith('/api/');
-  const takesBody = operation['requestBody'] !== undefined;
+  // Who hints at a source learns nothing but whether the signature is right.
+  const isHint = path.endsWith('/webhook');
+  const takesBody = operation['requestBody'] !== undefined && !isHint;
   const conditional = JSON.stringify(operation['parameters'] ?? []).includes('/IfMatch');
   const needed = [
     ...(isOpen ? [] : [401, 403]),
     ...(isApi ? [429, 503] : []),
-    ...(path.includes('{') ? [404] : []),
+    ...(path.includes('{') && !isHint ? [404] : []),
     ...(takesBody ? [400, 413, 415] : []),
     ...(takesBody && (operation['requestBody'] as JsonObject)['required'] === true ? [422] : []),
     ...(conditional ? [412] : []),

@@ -4,6 +4,7 @@ import { createApi } from '../../src/api/server.ts';
 import { createEngine, firstObjects } from '../../src/app.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import type { SourceRules } from '../../src/engine/source-admin.ts';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
 import { createTokenUses } from '../../src/identity/token-uses.ts';
@@ -64,6 +65,8 @@ export interface TestApiOptions {
   readonly vault?: Means['vault'];
   readonly resolveTxt?: Engine['resolveTxt'];
   readonly log?: Log;
+  /** What is allowed about sources, given the engine and the account. */
+  readonly sources?: (engine: Engine, account: string) => SourceRules;
 }
 
 /** Builds the HTTP interface on a database of its own. */
@@ -89,7 +92,7 @@ export function sharedApi(options: TestApiOptions = {}): () => TestApi {
 export async function apiOn(
   database: Database,
   dispose: () => PromiseLike<void>,
-  { rateLimit, planRateLimit, ...given }: TestApiOptions = {},
+  { rateLimit, planRateLimit, sources, ...given }: TestApiOptions = {},
 ): Promise<TestApi> {
   const defects: unknown[] = [];
   const engine = engineOn(database, given);
@@ -107,6 +110,7 @@ export async function apiOn(
     authenticator: createAuthenticator(database, engine.snapshots, Date.now, uses),
     version: '0.0.0-test',
     openEndpoints: [],
+    ...(sources === undefined ? {} : { sources: sources(engine, account) }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
     report: (error) => defects.push(error),

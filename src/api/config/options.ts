@@ -1,5 +1,6 @@
 import type { Reader } from '../../documents/reader.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { SourceRules } from '../../engine/source-admin.ts';
 import type { Limiter } from '../rate-limit.ts';
 
 /** What the routes under `/api/config` need. */
@@ -7,6 +8,7 @@ export interface ConfigRoutesOptions {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly version: string;
+  readonly sources: SourceRules;
   /** Runs before everything that makes a plan. */
   readonly planLimit: Limiter;
 }

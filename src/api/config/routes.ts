@@ -8,6 +8,7 @@ import { addPlanRoutes } from './plan-routes.ts';
 import { addRevisionRoutes } from './revision-routes.ts';
 import { addSourceRoutes } from './source-routes.ts';
 import { addStatusRoutes } from './status-routes.ts';
+import { addWebhookRoute } from './webhook-route.ts';
 
 const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/plain'];
 
@@ -19,6 +20,8 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addPlanRoutes(app, options);
   addExportRoutes(app, options);
   addSourceRoutes(app, options);
+  // Hints are signed as they were sent, byte by byte.
+  await app.register(async (scope) => addWebhookRoute(scope, options));
   addRevisionRoutes(app, options);
   addStatusRoutes(app, options);
   // Archives are no documents: nothing else takes their content types.

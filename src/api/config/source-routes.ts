@@ -1,9 +1,47 @@
 import type { FastifyInstance } from 'fastify';
+import {
+  createSource,
+  deleteSource,
+  detachSource,
+  replaceSource,
+  requestSourceReconcile,
+  setSourceSuspended,
+  showSource,
+} from '../../engine/source-admin.ts';
 import { sourceStatuses } from '../../engine/status.ts';
 import { callOf } from '../authenticate.ts';
+import { objectBody } from '../bodies.ts';
 import type { ConfigRoutesOptions } from './options.ts';
+import { parameter, queryOf, wordOf } from './request.ts';
+
+const list = '/api/config/sources';
+const one = `${list}/:name`;
 
 /** The routes about sources. */
-export function addSourceRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
-  app.get('/api/config/sources', async (request) => sourceStatuses(engine, callOf(request)));
+export function addSourceRoutes(app: FastifyInstance, { engine, sources: rules }: ConfigRoutesOptions): void {
+  app.get(list, async (request) => sourceStatuses(engine, callOf(request)));
+  app.get(one, async (request) => showSource(engine, callOf(request), parameter(request, 'name')));
+  app.post(list, { config: { access: { module: 'config', operation: 'create' } } }, async (request, reply) =>
+    reply.code(201).send(await createSource(engine, callOf(request), objectBody(request.body), rules)),
+  );
+  app.put(one, async (request) => {
+    const given = { id: parameter(request, 'name'), body: objectBody(request.body), rules };
+    return replaceSource(engine, callOf(request), given);
+  });
+  app.delete(one, { config: { access: { module: 'config', operation: 'delete' } } }, async (request) => {
+    const query = queryOf(request);
+    const objects = wordOf(query, 'objects', ['orphan', 'prune'] as const);
+    return deleteSource(engine, callOf(request), parameter(request, 'name'), { objects, approve: query['approve'] });
+  });
+  app.post(`${one}/reconcile`, async (request, reply) =>
+    reply.code(202).send(await requestSourceReconcile(engine, callOf(request), parameter(request, 'name'))),
+  );
+  for (const [verb, suspended] of [
+    ['suspend', true],
+    ['resume', false],
+  ] as const)
+    app.post(`${one}/${verb}`, async (request) =>
+      setSourceSuspended(engine, callOf(request), parameter(request, 'name'), suspended),
+    );
+  app.post(`${one}/detach`, async (request) => detachSource(engine, callOf(request), parameter(request, 'name')));
 }

@@ -44,10 +44,20 @@ const source = {
   id: 'office',
   type: 'directory',
   path: '/etc/heddle/office',
+  managedBy: 'server',
   suspended: false,
   generation: 1,
   status: { state: 'applied', message: 'source office: 15 documents, nothing to do' },
   objects: 22,
+};
+
+const gitSource = {
+  name: 'network',
+  type: 'git',
+  url: 'https://git.example.com/mesh/network.git',
+  branch: 'main',
+  path: 'config',
+  interval: '10m',
 };
 
 /** Believable bodies of the endpoints under `/api/config`, by what they are. */
@@ -78,7 +88,11 @@ export const configExamples = {
   outputs: [{ kind: 'SetupKey', key: 'build-agents', field: 'key', value: 'A616097E-FCF0-48FA-9354-CA4A61142761' }],
   exported: [{ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'developers' }, spec: {} }],
   rotated: { rows: 128 },
+  source,
   sources: [source],
+  gitSource,
+  pushSource: { name: 'ci', type: 'push', conflictMode: 'guard', scope: { kinds: ['Group', 'Policy'] } },
+  sourceEnd: { revision: 19, released: 22, deleted: 0 },
   revisions: [revision],
   revision: { ...revision, changes: [{ action: 'create', ...group, id: groupId, units }] },
   status: {

@@ -10,6 +10,7 @@ import { serverItems } from './openapi-server.ts';
 import { sourceItems } from './openapi-sources.ts';
 
 function parameterOf(name: string): JsonObject {
+  if (name === 'name') return { description: 'The name of the source.', schema: { type: 'string' } };
   return name === 'n'
     ? { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } }
     : { description: 'The id of the stored plan.', schema: { type: 'string' } };

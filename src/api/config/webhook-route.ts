@@ -1,0 +1,86 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hintAtSource } from '../../engine/called-sources.ts';
+import { Unauthenticated } from '../../model/errors.ts';
+import type { ConfigRoutesOptions } from './options.ts';
+import { parameter, queryOf } from './request.ts';
+
+/** Hosts send what was pushed, commit by commit. */
+const bodyLimit = 5 * 1024 * 1024;
+
+/** So often a source is hinted at, however many hints come. */
+const hintMs = 1000;
+
+/**
+ * The route by which the host of a repository hints that there is a new commit. Nothing that it says is believed: a hint
+ * whose signature is right makes the source be looked at a little sooner, and the same one again does no more than that.
+ */
+export function addWebhookRoute(app: FastifyInstance, { engine, sources }: ConfigRoutesOptions): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));
+  const pass = gather((account, name) => {
+    // A hint is no promise: what is lost is found by the next poll.
+    hintAtSource(engine, account, name).catch(() => undefined);
+  });
+  app.addHook('onClose', async () => pass.close());
+  app.post('/api/config/sources/:name/webhook', { bodyLimit, config: { open: true } }, async (request, reply) => {
+    const name = parameter(request, 'name');
+    const account = queryOf(request)['account'] ?? sources.account;
+    const secret = account === undefined ? undefined : await sources.webhookSecret(account, name);
+    // Whether there is such a source is nobody's business.
+    if (account === undefined || secret === undefined || !isGenuine(request, secret))
+      throw new Unauthenticated('the hint is not signed with the secret of this source');
+    pass.hint(account, name);
+    return reply.code(202).send({});
+  });
+}
+
+/** Whether the sender knows the secret: it signed the body with it (GitHub, Gitea and others), or sends it along (GitLab). */
+function isGenuine(request: FastifyRequest, secret: string): boolean {
+  const given = header(request, 'x-gitlab-token');
+  if (given !== undefined) return isSame(given, secret);
+  const signature =
+    header(request, 'x-hub-signature-256') ??
+    header(request, 'x-hub-signature') ??
+    header(request, 'x-gitea-signature');
+  if (signature === undefined) return false;
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  return isSame(signature.replace(/^sha256=/, ''), createHmac('sha256', secret).update(body).digest('hex'));
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** In a time that tells nothing about where two texts differ. */
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** Passes hints on: the first one at once, of those that follow within a moment one behind them. */
+function gather(pass: (account: string, name: string) => void) {
+  const waiting = new Map<string, { readonly timer: NodeJS.Timeout; again: boolean }>();
+  const hint = (account: string, name: string): void => {
+    const key = `${account}/${name}`;
+    const present = waiting.get(key);
+    if (present !== undefined) {
+      present.again = true;
+      return;
+    }
+    pass(account, name);
+    const timer = setTimeout(() => {
+      const { again } = waiting.get(key) ?? { again: false };
+      waiting.delete(key);
+      if (again) hint(account, name);
+    }, hintMs);
+    waiting.set(key, { timer, again: false });
+  };
+  return {
+    hint,
+    close(): void {
+      for (const { timer } of waiting.values()) clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import type { JsonObject } from '../lib/json.ts';
+import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
+import type { Fault } from '../model/kind.ts';
+import { apiFaults, type Transport } from '../model/source-faults.ts';
+import { isOfServer, recordedSpec } from '../model/source-spec.ts';
+import { planDetach } from '../plan/detach.ts';
+import type { SourceRecord } from '../store/sources.ts';
+import { applyNow } from './apply-plan.ts';
+import { askForReconcile, calledSources } from './called-sources.ts';
+import type { Call, Engine } from './engine.ts';
+import { revokeSource } from './leases.ts';
+import { refusalOf } from './objects.ts';
+import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
+import { sourceStatuses } from './status.ts';
+
+/** What this server allows about sources, and knows of those that it may run. */
+export interface SourceRules {
+  readonly transports: readonly Transport[];
+  /** The account of a hint that names none. */
+  readonly account?: string;
+  /** The secret by which a hint is known to be for this source, if it takes hints. */
+  webhookSecret(account: string, id: string): Promise<string | undefined>;
+}
+
+/** A server that runs no sources. */
+export const plainRules: SourceRules = { transports: ['https', 'ssh'], webhookSecret: async () => undefined };
+
+/** A source with how it fares. Throws `NotFound`. */
+export async function showSource(engine: Engine, call: Call, id: string): Promise<JsonObject> {
+  const state = await engine.snapshots.fresh(call.account);
+  const found = (await sourceStatuses(engine, { ...call, revision: state.revision })).find(
+    (source) => source['id'] === id,
+  );
+  if (found === undefined) throw new NotFound(`source ${id} not found`);
+  return found;
+}
+
+/** Makes a source: `{name, type, …settings}`. Throws `InvalidInput`, and `Conflict` (`taken`) when there is one already. */
+export async function createSource(
+  engine: Engine,
+  call: Call,
+  body: JsonObject,
+  rules: SourceRules,
+): Promise<JsonObject> {
+  refuseFaults(apiFaults(body, { kinds: documentKinds(engine), transports: rules.transports }));
+  const { name, type } = nameAndType(body);
+  const present = await findSource(engine, call.account, name);
+  if (present !== undefined && !isUnrecorded(present))
+    throw new Conflict('taken', `a source called ${name} already exists`);
+  await recordSource(engine, call, { id: name, type, spec: recordedSpec(type, body, 'api') });
+  return showSource(engine, call, name);
+}
+
+/** Gives a source other settings; what is left out returns to its default. Throws as `createSource` does, and `NotFound`. */
+export async function replaceSource(
+  engine: Engine,
+  call: Call,
+  { id, body, rules }: { readonly id: string; readonly body: JsonObject; readonly rules: SourceRules },
+): Promise<JsonObject> {
+  const present = await requireKnown(engine, call, id);
+  refuseOfServer(present, 'change it');
+  const whole: JsonObject = { type: present.type, ...body, name: body['name'] ?? id };
+  refuseFaults([
+    ...apiFaults(whole, { kinds: documentKinds(engine), transports: rules.transports }),
+    ...fixed(whole, 'name', id),
+    ...fixed(whole, 'type', present.type),
+  ]);
+  await recordSource(engine, call, { id, type: present.type, spec: recordedSpec(present.type, whole, 'api') });
+  return showSource(engine, call, id);
+}
+
+/** Stops the loop of a source, or lets it run again. Throws `NotFound`. */
+export async function setSourceSuspended(
+  engine: Engine,
+  call: Call,
+  id: string,
+  suspended: boolean,
+): Promise<JsonObject> {
+  await requireKnown(engine, call, id);
+  await suspendSource(engine, call, { id, suspended });
+  return showSource(engine, call, id);
+}
+
+/** Asks for a reconcile now. Answers when it was asked. Throws `NotFound`, and `Conflict` when nobody would do it. */
+export async function requestSourceReconcile(engine: Engine, call: Call, id: string): Promise<JsonObject> {
+  const { type, suspended } = await requireKnown(engine, call, id);
+  if (type === 'push')
+    throw new Conflict('refused', `source ${id} is pushed by whoever has its documents; no server reconciles it`);
+  if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
+  return { requestedAt: await askForReconcile(engine, call, id) };
+}
+
+/** What letting go of a source, or deleting it, came to. */
+export interface SourceEnd {
+  /** The revision that let go of its objects; null when there was nothing to let go of. */
+  readonly revision: number | null;
+  /** How many objects it let go of. */
+  readonly released: number;
+  /** How many objects were deleted with it. */
+  readonly deleted: number;
+}
+
+/**
+ * Lets go of everything that a source states and owns; objects stay as they are. Its loop is suspended: resumed, it takes
+ * the same objects back. Throws `NotFound`.
+ */
+export async function detachSource(engine: Engine, call: Call, id: string): Promise<SourceEnd> {
+  await requireKnown(engine, call, id);
+  await suspendSource(engine, call, { id, suspended: true });
+  // What a server is about to apply was decided before.
+  await revokeSource(engine, call.account, id);
+  return release(engine, call, id);
+}
+
+/** How a source is deleted. */
+export interface SourceDeletion {
+  /** What becomes of its objects; absent: what its settings say. */
+  readonly objects?: 'orphan' | 'prune' | undefined;
+  /** The digest of the plan that deletes them, when a guard stopped it. */
+  readonly approve?: string | undefined;
+}
+
+/**
+ * Deletes a source. Throws `NotFound`, `Conflict` while the configuration of a server names it, and `NeedsApproval` when
+ * deleting its objects is more than its guards let through.
+ */
+export async function deleteSource(
+  engine: Engine,
+  call: Call,
+  id: string,
+  { objects, approve }: SourceDeletion = {},
+): Promise<SourceEnd> {
+  const present = await requireKnown(engine, call, id);
+  if (isOfServer(present.type, present.spec) && (await isRun(engine, call.account, id)))
+    refuseOfServer(present, 'take it out');
+  const fate = objects ?? (present.spec['onSourceDelete'] === 'prune' ? 'prune' : 'orphan');
+  await suspendSource(engine, call, { id, suspended: true });
+  await revokeSource(engine, call.account, id);
+  const pruned = fate === 'prune' ? prune(engine, call, id, approve) : Promise.resolve(0);
+  const deleted = await pruned.catch(async (error: unknown) => {
+    // It was not deleted, so it goes on.
+    await suspendSource(engine, call, { id, suspended: present.suspended });
+    throw error;
+  });
+  const end = await release(engine, call, id);
+  await removeRecord(engine, call, id);
+  return { ...end, deleted };
+}
+
+/** Deletes what the source owns; answers how many objects those were. */
+async function prune(engine: Engine, call: Call, source: string, approve: string | undefined): Promise<number> {
+  const { plan } = await applyNow(engine, call, {
+    ...{ source, documents: [], problems: [], place: (problems) => problems, prune: true, allowEmpty: true },
+    ...(approve === undefined ? {} : { approve }),
+  });
+  return plan.counts.delete;
+}
+
+async function release(engine: Engine, call: Call, source: string): Promise<SourceEnd> {
+  const committed = await engine.committer.mutate({
+    ...call,
+    propose: (snapshot) => planDetach({ snapshot, source, newId: engine.newId }),
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  const { revision = null, plan } = committed;
+  return { revision, released: plan.changes.length + plan.claims.length, deleted: 0 };
+}
+
+/** A source with a record; one that only ever pushed gets one. Throws `NotFound`. */
+async function requireKnown(engine: Engine, call: Call, id: string): Promise<SourceRecord> {
+  const found = await findSource(engine, call.account, id);
+  if (found !== undefined) return found;
+  const state = await engine.snapshots.fresh(call.account);
+  if (state.declaredBy(id).length === 0) throw new NotFound(`source ${id} not found`);
+  await recordSource(engine, call, { id, type: 'push', spec: recordedSpec('push', {}, 'api') });
+  return requireSource(engine, call.account, id);
+}
+
+/** A row that only notes what a pushing source could not have. */
+function isUnrecorded({ type, spec }: SourceRecord): boolean {
+  return type === 'push' && spec['managedBy'] === undefined;
+}
+
+function refuseOfServer({ id, type, spec }: SourceRecord, what: string): void {
+  if (!isOfServer(type, spec)) return;
+  throw new Conflict(
+    'refused',
+    `source ${id} is named by the configuration of a server (--source or --config); ${what} there, and restart the servers`,
+  );
+}
+
+async function isRun(engine: Engine, account: string, id: string): Promise<boolean> {
+  const called = await calledSources(engine);
+  return called.some((source) => source.account === account && source.id === id && source.runner !== null);
+}
+
+function documentKinds({ registry }: Engine): readonly string[] {
+  return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
+}
+
+function nameAndType(body: JsonObject): { readonly name: string; readonly type: string } {
+  return { name: String(body['name']), type: String(body['type']) };
+}
+
+function fixed(body: JsonObject, member: string, value: string): readonly Fault[] {
+  if (body[member] === value) return [];
+  const message = `\`${member}\` is \`${value}\` and cannot change; make another source`;
+  return [{ code: 'field_fixed', path: `/${member}`, message }];
+}
+
+function refuseFaults(faults: readonly Fault[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  throw new InvalidInput(first.message, { problems: faults });
+}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { type CalledSource, calledSources } from '../engine/called-sources.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { SourceRules } from '../engine/source-admin.ts';
+import type { StatedSource } from '../model/source-schema.ts';
+import {
+  defineDirectory,
+  defineRecorded,
+  defineStated,
+  type GitSurroundings,
+  type SourceDefinition,
+} from './definition.ts';
+import { type NamedSource, refuseRepeatedNames } from './names.ts';
+
+/** The sources that a server knows of: those of its configuration, and how it would run those that the API made. */
+export interface SourceInstallation {
+  readonly definitions: readonly SourceDefinition[];
+  define(recorded: CalledSource): SourceDefinition | undefined;
+  readonly rules: SourceRules;
+}
+
+/** What a server's configuration says about sources. */
+export interface ConfiguredSources extends GitSurroundings {
+  /** Directories that flags name. */
+  readonly named: readonly NamedSource[];
+  /** Those of the file of settings. */
+  readonly stated: readonly StatedSource[];
+}
+
+/** Puts the sources of a server together. Throws when two would have one name. */
+export function installSources(engine: Engine, account: string, configured: ConfiguredSources): SourceInstallation {
+  refuseRepeatedNames(configured.named, configured.stated);
+  const definitions = [
+    ...configured.named.map((source) => defineDirectory(account, source)),
+    ...configured.stated.map((source) => defineStated(account, source, configured)),
+  ];
+  const define = (recorded: CalledSource) => defineRecorded(recorded, configured);
+  const recordedSources = remember(() => calledSources(engine));
+  const find = async (of: string, name: string): Promise<SourceDefinition | undefined> => {
+    const own = definitions.find((definition) => definition.account === of && definition.name === name);
+    if (own !== undefined) return own;
+    const recorded = (await recordedSources()).find((source) => source.account === of && source.id === name);
+    return recorded === undefined ? undefined : define(recorded);
+  };
+  return {
+    definitions,
+    define,
+    rules: {
+      transports: configured.transports,
+      account,
+      async webhookSecret(of, name) {
+        const file = (await find(of, name))?.webhookSecretFile;
+        if (file === undefined) return undefined;
+        // A secret that cannot be read is none: no hint is genuine then.
+        const text = await readFile(file, 'utf8').catch(() => '');
+        const secret = text.replace(/\r?\n$/, '');
+        return secret === '' ? undefined : secret;
+      },
+    },
+  };
+}
+
+/** Anybody may send hints, and none of them is worth a question to the database. */
+const rememberMs = 5000;
+
+/** Asks at most once in a while; whoever asks meanwhile gets the same answer. */
+function remember<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let last: { readonly at: number; readonly answer: Promise<Value> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || now - last.at > rememberMs) last = { at: now, answer: ask() };
+    return last.answer;
+  };
+}

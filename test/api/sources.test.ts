@@ -1,0 +1,316 @@
+import { createHmac } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createReader } from '../../src/documents/reader.ts';
+import { recordSource } from '../../src/engine/sources.ts';
+import type { StatedSource } from '../../src/model/source-schema.ts';
+import { type ConfiguredSources, installSources, type SourceInstallation } from '../../src/sources/installation.ts';
+import { superviseSources } from '../../src/sources/supervisor.ts';
+import { takeLease } from '../../src/store/leases.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { groups } from '../sources/desk.ts';
+import { makeUpstream, type Upstream } from '../sources/git-host.ts';
+import { sharedApi, type TestApi, testApi } from './setup.ts';
+
+const patience = { timeout: 20_000, interval: 20 };
+const list = '/api/config/sources';
+const server = { type: 'source', id: 'office', name: 'office' } as const;
+
+const push = (api: TestApi, source: string, ...keys: readonly string[]) =>
+  api.call('POST', `/api/config/apply?source=${source}`, groups(...keys), {
+    'content-type': 'application/yaml',
+  });
+const groupNames = async (api: TestApi) =>
+  (await api.call('GET', '/api/groups')).body.map(({ name }: { name: string }) => name).sort();
+
+describe('sources over HTTP', () => {
+  const shared = sharedApi();
+
+  it('are made, read, changed and deleted, each change one revision', async () => {
+    const api = shared();
+    const body = { name: 'net', type: 'git', url: 'https://git.example.com/net.git', interval: '10m' };
+    const made = await api.call('POST', list, body);
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        ...{ id: 'net', type: 'git', url: body.url, interval: '10m', managedBy: 'api' },
+        ...{ suspended: false, generation: 1, status: {}, objects: 0 },
+      },
+    ]);
+    const before = await api.revision();
+    const changed = await api.call('PUT', `${list}/net`, { url: body.url, prune: false });
+    expect(changed.body).toMatchObject({ prune: false, generation: 2 });
+    expect(changed.body).not.toHaveProperty('interval');
+    await api.call('PUT', `${list}/net`, { url: body.url, prune: false });
+    expect(await api.revision()).toBe(before + 1);
+    expect((await api.call('GET', `${list}/net`)).body).toEqual(changed.body);
+    expect((await api.call('GET', list)).body).toContainEqual(changed.body);
+    expect((await api.call('DELETE', `${list}/net`)).body).toEqual({ revision: null, released: 0, deleted: 0 });
+    expect((await api.call('GET', `${list}/net`)).status).toBe(404);
+  });
+
+  it.each([
+    [{ name: 'a', type: 'directory', path: '/etc' }, '/type', /directories are named by the configuration of a server/],
+    [{ name: 'a', type: 'git' }, '', /`url` is required/],
+    [{ name: 'a b', type: 'push' }, '/name', /cannot name a source/],
+    [{ name: 'a', type: 'push', interval: '5m' }, '/interval', /unknown field `interval`/],
+    [{ name: 'a', type: 'push', scope: { kinds: ['Grup'] } }, '/scope/kinds/0', /did you mean `Group`/],
+    [{ name: 'a', type: 'push', limits: { deleteShare: 2 } }, '/limits/deleteShare', /must be at most 1/],
+    [{ name: 'a', type: 'git', url: 'file:///etc' }, '/url', /uses file, which is not allowed/],
+    [
+      { name: 'a', type: 'git', url: 'https://h/x', webhook: { secretFile: '/etc/shadow' } },
+      '/webhook/secretFile',
+      /is a name in the directory of values/,
+    ],
+    [
+      { name: 'a', type: 'git', url: 'https://h/x', credentials: { passwordFile: '../k' } },
+      '/credentials/passwordFile',
+      /is a name in the directory of values/,
+    ],
+  ])('are refused as %o', async (body, path, message) => {
+    const answer = await shared().call('POST', list, body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.problems).toEqual([expect.objectContaining({ path, message: expect.stringMatching(message) })]);
+  });
+
+  it('have one name each, and keep name and type', async () => {
+    const api = shared();
+    await api.call('POST', list, { name: 'ci', type: 'push' });
+    expect((await api.call('POST', list, { name: 'ci', type: 'push' })).body.message).toMatch(/already exists/);
+    const renamed = await api.call('PUT', `${list}/ci`, { name: 'other' });
+    expect([renamed.status, renamed.body.problems[0].code]).toEqual([422, 'field_fixed']);
+    const url = 'https://git.example.com/x.git';
+    expect((await api.call('PUT', `${list}/ci`, { type: 'git', url })).body.problems[0].path).toBe('/type');
+    expect((await api.call('PUT', `${list}/nobody`, {})).status).toBe(404);
+  });
+
+  it('of a server’s configuration are changed there, and can be deleted when no server runs them any more', async () => {
+    const api = shared();
+    const call = { account: api.account, actor: server };
+    await recordSource(api.engine, call, { id: 'office', type: 'directory', spec: { path: 'x', managedBy: 'server' } });
+    const request = { account: api.account, name: 'source/office', owner: 'some server', seconds: 30 };
+    await takeLease(api.engine.database, request);
+    for (const [method, body] of [
+      ['PUT', {}],
+      ['DELETE', undefined],
+    ] as const) {
+      const refused = await api.call(method, `${list}/office`, body);
+      expect([refused.status, refused.body.message]).toEqual([
+        409,
+        expect.stringMatching(/named by the configuration of a server \(--source or --config\); .* there/),
+      ]);
+    }
+    await api.engine.database.asOwner(["update leases set until = now() where name = 'source/office'"]);
+    expect((await api.call('DELETE', `${list}/office`)).status).toBe(200);
+  });
+
+  it('that push have no loop to ask, and can be suspended all the same', async () => {
+    const api = shared();
+    await push(api, 'laptop', 'pushed');
+    const refused = await api.call('POST', `${list}/laptop/reconcile`);
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('no server reconciles it')]);
+    expect((await api.call('POST', `${list}/laptop/suspend`)).body).toMatchObject({ type: 'push', suspended: true });
+    expect((await api.call('POST', `${list}/laptop/resume`)).body).toMatchObject({ suspended: false, objects: 1 });
+    for (const verb of ['reconcile', 'suspend', 'resume', 'detach'])
+      expect((await api.call('POST', `${list}/nobody/${verb}`)).status).toBe(404);
+  });
+
+  it('that are detached let go of what they stated: it stays, and anybody may change it', async () => {
+    const api = shared();
+    await push(api, 'team', 'kept-1', 'kept-2');
+    const [group] = (await api.call('GET', '/api/groups?name=kept-1')).body;
+    expect((await api.call('PUT', `/api/groups/${group.id}`, { name: 'renamed' })).status).toBe(409);
+    const detached = await api.call('POST', `${list}/team/detach`);
+    expect(detached.body).toMatchObject({ revision: await api.revision(), released: 2, deleted: 0 });
+    expect((await api.call('GET', `${list}/team`)).body).toMatchObject({ objects: 0, suspended: true });
+    expect((await api.call('PUT', `/api/groups/${group.id}`, { name: 'renamed' })).status).toBe(200);
+    expect(await groupNames(api)).toContain('kept-2');
+  });
+
+  it('that are deleted leave their objects, or take them along as far as their guards let them', async () => {
+    const api = shared();
+    await push(api, 'orphans', 'orphan-1');
+    expect((await api.call('DELETE', `${list}/orphans`)).body).toMatchObject({ released: 1, deleted: 0 });
+    expect(await groupNames(api)).toContain('orphan-1');
+    const names = Array.from({ length: 8 }, (_, at) => `gone-${at}`);
+    await push(api, 'temporary', ...names);
+    await api.call('PUT', `${list}/temporary`, { onSourceDelete: 'prune' });
+    const refused = await api.call('DELETE', `${list}/temporary`);
+    expect([refused.status, refused.body.plan.counts.delete]).toEqual([428, 8]);
+    expect((await api.call('GET', `${list}/temporary`)).body).toMatchObject({ suspended: false, objects: 8 });
+    const { digest } = refused.body.plan;
+    expect((await api.call('DELETE', `${list}/temporary?approve=${digest}`)).body).toMatchObject({ deleted: 8 });
+    expect((await groupNames(api)).filter((name: string) => name.startsWith('gone-'))).toEqual([]);
+    expect((await api.call('GET', `${list}/temporary`)).status).toBe(404);
+  });
+
+  it('have names with slashes', async () => {
+    const api = shared();
+    await api.call('POST', list, { name: 'k8s/team-a', type: 'push' });
+    expect((await api.call('GET', `${list}/k8s%2Fteam-a`)).body.id).toBe('k8s/team-a');
+    expect((await api.call('DELETE', `${list}/k8s%2Fteam-a`)).status).toBe(200);
+  });
+});
+
+interface Running {
+  readonly api: TestApi;
+  readonly upstream: Upstream;
+  readonly valuesDir: string;
+}
+
+/** A server that runs sources, of its configuration and of the API. */
+async function running(stated: readonly StatedSource[] = []): Promise<Running> {
+  const [dataDir, valuesDir] = [await temporaryDirectory(), await temporaryDirectory()];
+  const upstream = await makeUpstream({ 'groups.yaml': groups('first') });
+  const environment = { PATH: process.env['PATH'] ?? '' };
+  const configured: ConfiguredSources = {
+    ...{ named: [], stated, dataDir, valuesDir, transports: ['file'], environment },
+  };
+  let installation: SourceInstallation | undefined;
+  const api = await testApi('postgres', {
+    sources: (engine, account) => {
+      installation = installSources(engine, account, configured);
+      return installation.rules;
+    },
+  });
+  const reader = createReader();
+  const { definitions = [], define = () => undefined } = installation ?? {};
+  const { engine } = api;
+  const ready = { engine, reader, leaseSeconds: 30, version: 'test', pollMs: 20, tell: () => {} };
+  const stop = superviseSources({ ...ready, definitions, define });
+  onTestFinished(async () => {
+    await stop();
+    await reader.close();
+    await api[Symbol.asyncDispose]();
+  });
+  return { api, upstream, valuesDir };
+}
+
+describe('a Git source made over HTTP', () => {
+  it('is followed by the servers from then on, begins anew with other settings, and ends when it is deleted', async () => {
+    const { api, upstream } = await running();
+    await upstream.commit({ 'deep/more.yaml': groups('second') });
+    const body = { name: 'net', type: 'git', url: upstream.url, path: 'groups.yaml' };
+    await api.call('POST', list, body);
+    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first']);
+    await api.call('PUT', `${list}/net`, { url: upstream.url });
+    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first', 'second']);
+    const { status } = (await api.call('GET', `${list}/net`)).body;
+    expect(status).toMatchObject({ state: 'applied', lastAppliedCommit: await upstream.git('rev-parse', 'HEAD') });
+    await upstream.commit({ 'groups.yaml': groups('first', 'third') });
+    expect((await api.call('POST', `${list}/net/reconcile`)).status).toBe(202);
+    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first', 'second', 'third']);
+    await expect
+      .poll(async () => (await api.call('GET', `${list}/net`)).body.status.lastHandledReconcileAt, patience)
+      .toMatch(/Z$/);
+    await api.call('DELETE', `${list}/net`);
+    await upstream.commit({ 'groups.yaml': groups('first', 'fourth') });
+    await expect.poll(async () => (await leases(api)).length, patience).toBe(0);
+    expect(await groupNames(api)).toEqual(['All', 'first', 'second', 'third']);
+  });
+});
+
+const leases = ({ engine }: TestApi) =>
+  engine.database.inAccount('none', []).then(async () => {
+    let rows: readonly unknown[] = [];
+    await engine.database.asOwner(async (run) => {
+      rows = await run('select name from leases');
+    });
+    return rows;
+  });
+
+describe('E132: a hint of the host of a repository', () => {
+  const sign = (body: string, secret: string) => createHmac('sha256', secret).update(body).digest('hex');
+  const hook = `${list}/net/webhook`;
+  const payload = '{"ref": "refs/heads/main"}';
+  const send = (api: TestApi, headers: Readonly<Record<string, string>>, url = hook, body = payload) =>
+    api.app.inject({ method: 'POST', url, payload: body, headers: { 'content-type': 'application/json', ...headers } });
+
+  async function followed() {
+    const server = await running();
+    const { api, upstream, valuesDir } = server;
+    await mkdir(join(valuesDir, 'hooks'));
+    await writeFile(join(valuesDir, 'hooks/net'), 'hook-secret\n');
+    const webhook = { secretFile: 'hooks/net' };
+    await api.call('POST', list, {
+      name: 'net',
+      type: 'git',
+      url: upstream.url,
+      interval: '24h',
+      pollInterval: '24h',
+      webhook,
+    });
+    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first']);
+    // Hints are noticed against the last one that was seen.
+    await expect.poll(async () => (await api.call('GET', `${list}/net`)).body.status.state, patience).toBe('applied');
+    return server;
+  }
+
+  it.each([
+    ['GitHub', (secret: string) => ({ 'x-hub-signature-256': `sha256=${sign(payload, secret)}` })],
+    ['Gitea', (secret: string) => ({ 'x-gitea-signature': sign(payload, secret) })],
+    ['GitLab', (secret: string) => ({ 'x-gitlab-token': secret })],
+  ])('of %s makes the source be looked at, when the secret is right', async (_, headersWith) => {
+    const { api, upstream } = await followed();
+    await upstream.commit({ 'groups.yaml': groups('first', 'hinted') });
+    const wrong = await send(api, headersWith('guess'));
+    expect([wrong.statusCode, wrong.json().message]).toEqual([
+      401,
+      'the hint is not signed with the secret of this source',
+    ]);
+    const right = await send(api, headersWith('hook-secret'));
+    expect([right.statusCode, right.json()]).toEqual([202, {}]);
+    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first', 'hinted']);
+  });
+
+  it('is refused alike for a source that is not there, takes no hints, or whose body was changed', async () => {
+    const { api } = await followed();
+    await api.call('POST', list, { name: 'quiet', type: 'push' });
+    const good = { 'x-hub-signature-256': `sha256=${sign(payload, 'hook-secret')}` };
+    const answers = [
+      await send(api, good, `${list}/nobody/webhook`),
+      await send(api, good, `${list}/quiet/webhook`),
+      await send(api, good, `${hook}?account=other`),
+      await send(api, good, hook, '{"ref": "refs/heads/evil"}'),
+      await send(api, {}),
+      await send(api, { 'x-hub-signature-256': 'sha256=' }),
+    ];
+    expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`)).size).toBe(1);
+    expect(answers[0]?.statusCode).toBe(401);
+  });
+
+  it('does no more when it is sent again or a hundred times, and nothing that it says is believed', async () => {
+    const { api } = await followed();
+    const before = await api.revision();
+    const body = '{"ref": "refs/heads/evil", "repository": {"url": "https://evil.example.com"}, "commits": [';
+    const headers = { 'x-hub-signature-256': `sha256=${sign(body, 'hook-secret')}`, 'content-type': 'text/plain' };
+    const answers = await Promise.all(Array.from({ length: 100 }, () => send(api, headers, hook, body)));
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([202]));
+    let hints: readonly Readonly<Record<string, unknown>>[] = [];
+    await api.engine.database.asOwner(async (run) => {
+      hints = await run("select xmin::text from sources where id = 'net' and hinted_at is not null");
+    });
+    expect(hints).toHaveLength(1);
+    expect(await api.revision()).toBe(before);
+    expect((await api.call('GET', `${list}/net`)).body.status.state).toBe('applied');
+    const large = await send(api, headers, hook, 'x'.repeat(6 * 1024 * 1024));
+    expect(large.statusCode).toBe(413);
+  });
+
+  it('finds a source of the configuration too', async () => {
+    const directory = await temporaryDirectory();
+    const secretFile = join(directory, 'secret');
+    await writeFile(secretFile, 'of-the-file');
+    const upstream = await makeUpstream({ 'groups.yaml': groups('stated') });
+    const slow = { interval: '24h', pollInterval: '24h' };
+    const { api } = await running([{ name: 'net', type: 'git', url: upstream.url, ...slow, webhook: { secretFile } }]);
+    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'stated']);
+    await expect.poll(async () => (await api.call('GET', `${list}/net`)).body.status.state, patience).toBe('applied');
+    await upstream.commit({ 'groups.yaml': groups('stated', 'hinted') });
+    const answer = await send(api, { 'x-gitlab-token': 'of-the-file' }, `${hook}?account=${api.account}`);
+    expect(answer.statusCode).toBe(202);
+    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'hinted', 'stated']);
+    expect(JSON.stringify((await api.call('GET', `${list}/net`)).body)).not.toContain(secretFile);
+  });
+});
