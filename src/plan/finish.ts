@@ -69,7 +69,8 @@ export function finishPlan(input: FinishInput): Outcome {
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
   const next = snapshot.with(
     {
-      put: [...changes, ...claims].flatMap((change) => (change.after === undefined ? [] : [change.after])),
+      // The first to come holds a unique value: claims keep theirs, and whoever wants it is a change, which is checked.
+      put: [...claims, ...changes].flatMap((change) => (change.after === undefined ? [] : [change.after])),
       remove: changes.flatMap((change) =>
         change.after === undefined && change.before !== undefined ? [change.before.id] : [],
       ),

@@ -120,7 +120,6 @@ function suspended({ past, scope }: RollbackInput, plan: Plan, next: Snapshot): 
   const touched = [...plan.changes, ...plan.claims].flatMap((change) => sourcesOf(change));
   const suspends = [...new Set(touched)].filter((source) => concerns(scope, source)).sort();
   const warnings = sortProblems([...plan.warnings, ...renewed(plan)]);
-  if (suspends.length === 0 && plan.changes.length === 0) return { ok: true, plan: { ...plan, warnings }, next };
   const rollback = { revision: past.revision, scope, suspends };
   const settings = suspends.map(
     (source) => [source, { ...next.settingsOf(source), suspended: true, rolledBack: next.revision }] as const,

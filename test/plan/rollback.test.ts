@@ -109,6 +109,14 @@ describe('a rollback', () => {
     expect(refusals(outcome)).toEqual(['value_taken Group/devs /name']);
   });
 
+  it('E71 is refused also when whoever has the name is only let go of', () => {
+    const past = applyOn(office, 'b', [group1('ant'), group1('bee')]);
+    const pruned = applyOn(past, 'b', [group1('bee')]);
+    const made = planned(createOn(pruned, 'Group', { name: 'ant' })).next;
+    const present = applyOn(made, 'a', [group1('ant')]);
+    expect(refusals(rollBack(present, past))).toEqual(['value_taken Group/ant /name']);
+  });
+
   it('refuses to take away what others put something into, or use', () => {
     const past = applyOn(office, 'team', [group1('keep')]);
     const zone = document('DNSZone', 'lan', { domain: 'lan.example', distribution_groups: ['keep'] });
