@@ -30,6 +30,9 @@ export interface Client {
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** The JSON that a path answers with. Refusals are exceptions. */
   read(path: string): Promise<unknown>;
+  /** The bytes that a path answers with, as they come. Refusals are exceptions. */
+  download(path: string): Promise<AsyncIterable<Uint8Array>>;
+  upload(path: string, bytes: Uint8Array<ArrayBuffer>, type: string): Promise<Answer>;
 }
 
 /** Settings that say which server to talk to, and as whom. */
@@ -52,6 +55,9 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
       return send(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
     },
     read: async (path) => accept(await get(path)).body,
+    download: (path) => stream(config.server, path, { headers: { ...headers, accept: '*/*' } }),
+    upload: (path, body, type) =>
+      send(config.server, path, { method: 'POST', headers: { ...headers, 'content-type': type }, body }),
   };
 }
 
@@ -121,22 +127,44 @@ async function readTokenFile(directory: string): Promise<string> {
 
 async function send(server: string, path: string, request: RequestInit): Promise<Answer> {
   try {
-    const response = await fetch(`${server}${path}`, { redirect: 'error', ...request });
-    const text = await response.text();
-    return {
-      status: response.status,
-      text,
-      body: jsonOf(response, text),
-      passing: response.headers.has('retry-after'),
-    };
+    return await answerOf(await fetch(`${server}${path}`, { redirect: 'error', ...request }));
   } catch (error) {
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
-    throw new Unavailable(
-      `No server answers at ${server} (${reason}); start one with \`heddle serve\`, or name yours with --server.`,
-      { cause: error },
-    );
+    throw unreachable(server, error);
   }
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const passing = response.headers.has('retry-after');
+  return { status: response.status, text, body: jsonOf(response, text), passing };
+}
+
+async function stream(server: string, path: string, request: RequestInit): Promise<AsyncIterable<Uint8Array>> {
+  const response = await fetch(`${server}${path}`, { redirect: 'error', ...request }).catch((error: unknown) => {
+    throw unreachable(server, error);
+  });
+  if (!response.ok) accept(await answerOf(response));
+  return chunksOf(server, response);
+}
+
+async function* chunksOf(server: string, { body }: Response): AsyncGenerator<Uint8Array> {
+  try {
+    if (body !== null) yield* body;
+  } catch (error) {
+    throw new Unavailable(`The answer of ${server} broke off (${reasonOf(error)}); try again.`, { cause: error });
+  }
+}
+
+function unreachable(server: string, error: unknown): Unavailable {
+  return new Unavailable(
+    `No server answers at ${server} (${reasonOf(error)}); start one with \`heddle serve\`, or name yours with --server.`,
+    { cause: error },
+  );
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
 }
 
 function jsonOf(response: Response, text: string): unknown {

@@ -12,7 +12,10 @@ import { sendPlan } from './sending.ts';
 import { applyCommand } from './shell.ts';
 import type { Terminal } from './terminal.ts';
 
-type Call = Pick<Invocation, 'flags' | 'positionals' | 'terminal'>;
+type Call = Pick<Invocation, 'flags' | 'positionals' | 'terminal'> & {
+  /** The words of the command that applies the plan when it is approved; absent: this one again. */
+  readonly again?: readonly string[];
+};
 
 /** What became of a plan: the exit code, and what `--json` writes. */
 export interface Decision {
@@ -66,8 +69,8 @@ function approvalIn(flags: Invocation['flags']): string | undefined {
   return typeof approve === 'string' ? approve : undefined;
 }
 
-function guarded({ flags, positionals, terminal }: Call, plan: PlanView, more = ''): Decision {
-  const hint = approvalHint(plan, applyCommand(positionals, flags));
+function guarded({ flags, positionals, terminal, again }: Call, plan: PlanView, more = ''): Decision {
+  const hint = approvalHint(plan, again === undefined ? applyCommand(positionals, flags) : again.join(' '));
   return refused(terminal, plan, exit.approval, `A guard tripped, so nothing was applied.${more}`, hint);
 }
 

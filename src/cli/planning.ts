@@ -48,6 +48,18 @@ export async function requestPlan(
   return planOf(accept(answer).body);
 }
 
+/** Has the server plan the way back to a revision. */
+export async function requestRollback(
+  client: Client,
+  revision: number,
+  scope: string,
+  terminal: Terminal,
+): Promise<StoredPlan> {
+  const path = `/api/config/revisions/${revision}/rollback`;
+  const answer = await withProgress(terminal, 'planning', () => client.post(path, { scope }));
+  return planOf(accept(answer).body);
+}
+
 /** Members of a request for the flags that were given. */
 function pick(flags: Invocation['flags'], members: Readonly<Record<string, string>>): object {
   const given = Object.entries(members).map(([member, flag]) => [member, flags[flag]] as const);

@@ -2,6 +2,7 @@ import { type Environment, readConfig } from '../config.ts';
 import { apply } from './apply.ts';
 import { approve } from './approve.ts';
 import { guessHint, parseArguments } from './arguments.ts';
+import { backup } from './backup.ts';
 import type { Command } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { drift } from './drift.ts';
@@ -13,10 +14,13 @@ import { flagsOf } from './flags.ts';
 import { knownFormat } from './formats.ts';
 import { health } from './health.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
+import { history } from './history.ts';
 import { importObject } from './import.ts';
 import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
 import { plans } from './plans.ts';
+import { restore } from './restore.ts';
+import { rollback } from './rollback.ts';
 import { schema } from './schema.ts';
 import { secretsKey, secretsRotate } from './secrets.ts';
 import { type StartServer, serveCommand } from './serve.ts';
@@ -47,6 +51,10 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     exportDocuments,
     importObject,
     drift,
+    history,
+    rollback,
+    backup,
+    restore,
     status,
     sources,
     health,

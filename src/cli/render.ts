@@ -12,7 +12,7 @@ export function renderPlan(plan: PlanView, paint: Paint): string {
     ...(changes === '' ? [] : [changes]),
     ...(warnings === '' ? [] : [warnings]),
     ...(guards === '' ? [] : [`${paint('warning', 'This plan needs an approval:')}\n${guards}`]),
-    `${paint('strong', summaryOf(plan))}\n${ownershipOf(plan)}`,
+    `${paint('strong', summaryOf(plan))}\n${ownershipOf(plan)}${suspensionOf(plan)}`,
   ].join('\n');
 }
 
@@ -22,14 +22,27 @@ export function summaryOf(plan: PlanView): string {
   if (create + update + gone > 0) return `Plan: ${create} to create, ${update} to change, ${gone} to delete.`;
   const claimed = claimsOf(plan, 'claim');
   if (claimed > 0) return `No changes; takes ownership of ${count(claimed, 'object')}.`;
+  if (plan.rollback !== undefined)
+    return `No changes. All that comes back is as it was at revision ${plan.rollback.revision}.`;
   return 'No changes. The account is as the documents say.';
+}
+
+/** What a rollback does to the sources that it touches. */
+function suspensionOf({ rollback, changes, claims }: PlanView): string {
+  if (rollback === undefined || changes.length + claims.length === 0) return '';
+  const names = rollback.suspends.map(printable);
+  const to = `Goes back to revision ${rollback.revision}`;
+  if (names.length === 0) return `${to}.\n`;
+  const [sources, them] = names.length === 1 ? ['source', 'it'] : ['sources', 'them'];
+  return `${to} and suspends the ${sources} ${names.join(', ')}; \`heddle resume NAME\` lets ${them} run again.\n`;
 }
 
 /** How to approve a plan whose guards tripped. */
 export function approvalHint(plan: PlanView, command: string): string {
-  const empty = plan.guards.some(({ guard }) => guard === 'empty')
-    ? '\nIf the documents are meant to be gone, --allow-empty says so as well.'
-    : '';
+  const empty =
+    plan.rollback === undefined && plan.guards.some(({ guard }) => guard === 'empty')
+      ? '\nIf the documents are meant to be gone, --allow-empty says so as well.'
+      : '';
   const first =
     plan.id === undefined ? '' : `\nor have it approved first, by whoever may, with\n  heddle approve ${plan.id}`;
   return `To apply exactly this plan nevertheless, run\n  ${command} --approve ${plan.digest}${first}${empty}\n`;
