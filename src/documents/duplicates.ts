@@ -1,11 +1,14 @@
 import type { Document, Place } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 
+/** The documents of each file. */
+type Files = readonly (readonly Document[])[];
+
 /**
  * Objects that are declared more than once, in one file or in several: one problem for each declaration after the first.
  * `files` are the documents of each file; the very same list of documents is never looked into twice.
  */
-export function findDuplicates(files: readonly (readonly Document[])[]): Problem[] {
+export function findDuplicates(files: Files): Problem[] {
   const first = new Map<string, Document>();
   const problems: Problem[] = [];
   for (const documents of files) {
@@ -18,6 +21,50 @@ export function findDuplicates(files: readonly (readonly Document[])[]): Problem
     }
   }
   return problems;
+}
+
+/** Looks for duplicates again and again: between two readings that differ little, only at what differs. */
+export function createDuplicateFinder(): (files: Files) => Problem[] {
+  const readings: Reading[] = [];
+  return (files) => {
+    const names = files.map(namesIn);
+    const at = readings.findIndex((reading) => follow(reading, names));
+    const problems = at < 0 ? findDuplicates(files) : [];
+    const [reading] = at < 0 ? [{ names, all: new Set(names.flat()) }] : readings.splice(at, 1);
+    if (reading !== undefined && problems.length === 0) readings.unshift(reading);
+    readings.splice(mostReadings);
+    return problems;
+  };
+}
+
+/** So many sources are remembered. */
+const mostReadings = 8;
+
+/** A reading without duplicates: the names of each file, and all of them. */
+interface Reading {
+  names: readonly (readonly string[])[];
+  readonly all: Set<string>;
+}
+
+/**
+ * Brings a reading up to date with one that is mostly the same. `false` when it is another one, or holds a duplicate: then
+ * it stays as it was.
+ */
+function follow(reading: Reading, names: Reading['names']): boolean {
+  const { names: before, all } = reading;
+  const shorter = Math.min(before.length, names.length);
+  let start = 0;
+  while (start < shorter && before[start] === names[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before[before.length - 1 - end] === names[names.length - 1 - end]) end += 1;
+  const gone = before.slice(start, before.length - end).flat();
+  const come = names.slice(start, names.length - end).flat();
+  if (2 * (gone.length + come.length) > all.size) return false;
+  for (const name of gone) all.delete(name);
+  const isClean = new Set(come).size === come.length && !come.some((name) => all.has(name));
+  for (const name of isClean ? come : gone) all.add(name);
+  if (isClean) reading.names = names;
+  return isClean;
 }
 
 const known = new WeakMap<readonly Document[], readonly string[]>();

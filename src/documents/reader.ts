@@ -4,7 +4,7 @@ import { Internal } from '../model/errors.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { createByteCache } from './cache.ts';
 import { digestOfFile } from './digest.ts';
-import { findDuplicates } from './duplicates.ts';
+import { createDuplicateFinder } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
 import type { ReadResult } from './objects.ts';
 import { createParser, type ParsedFile } from './parser.ts';
@@ -30,6 +30,7 @@ export interface ReaderOptions {
 export function createReader(options: ReaderOptions = {}): Reader {
   const parser = createParser(options);
   const cache = createByteCache<ParsedFile>(options.cacheBytes ?? limits.revisionBytes);
+  const findDuplicates = createDuplicateFinder();
   const counts = { parsed: 0, reused: 0 };
   let closed = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -47,7 +48,7 @@ export function createReader(options: ReaderOptions = {}): Reader {
   };
   return {
     read(files, signal) {
-      const run = last.then(() => readRevision(files, (file) => readText(file, signal)));
+      const run = last.then(() => readRevision(files, (file) => readText(file, signal), findDuplicates));
       last = run.catch(() => undefined);
       return run;
     },
@@ -66,6 +67,7 @@ const charactersPerTurn = 4 * 1024 * 1024;
 async function readRevision(
   files: readonly SourceFile[],
   readText: ReadText,
+  findDuplicates: ReturnType<typeof createDuplicateFinder>,
 ): Promise<{ documents: Document[]; problems: Problem[] }> {
   const bytes = files.reduce((total, file) => total + Buffer.byteLength(file.text), 0);
   if (bytes > limits.revisionBytes)

@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createDuplicateFinder, findDuplicates } from '../../src/documents/duplicates.ts';
+import type { Document } from '../../src/model/document.ts';
+
+const document = (name: string, file: string, line: number): Document => ({
+  kind: 'Group',
+  metadata: { name },
+  spec: {},
+  place: { file, line, index: 0, pointer: '' },
+});
+
+/** Files of documents; a content gives the very same list every time that it is read. */
+const contents = ['a', 'b', 'c', 'd', 'e', 'f', 'a b', 'g h', 'h g', 'i i', 'j', ''].map((names, at) =>
+  names === '' ? [] : names.split(' ').map((name, line) => document(name, `${at}.yaml`, line + 1)),
+);
+
+it('finds the same in what differs between readings as in all of it, whatever was read before', () => {
+  const readings = fc.array(fc.array(fc.nat(contents.length - 1), { maxLength: 9 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(readings, (list) => {
+      const find = createDuplicateFinder();
+      for (const reading of list) {
+        const files = reading.map((at) => contents[at] ?? []);
+        expect(find(files)).toEqual(findDuplicates(files));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('remembers several sources beside each other', () => {
+  const find = createDuplicateFinder();
+  const clean = contents.slice(0, 6);
+  const others = [...contents.slice(7, 8), ...contents.slice(10)];
+  for (let round = 0; round < 3; round += 1) for (const files of [clean, others]) expect(find(files)).toEqual([]);
+  expect(find([...clean, contents[6] ?? []])).toHaveLength(2);
+  expect(find(clean)).toEqual([]);
+});
