@@ -5,6 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, type UnitChange, unitsOf } from '../model/units.ts';
+import { protectAnnotation } from './annotations.ts';
 import { isRestrictive } from './failsafe.ts';
 import { exclusiveFields, fieldOf, sourceOrigin } from './membership.ts';
 import type { Change } from './plan.ts';
@@ -86,6 +87,7 @@ export interface Leaving {
  */
 export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Leaving): readonly Problem[] {
   const by = object.declared.find(({ source }) => state.settingsOf(source).conflictMode !== 'correct');
+  if (object.protected) return [protectedProblem(object, object.declared[0])];
   if (by === undefined || statesOnly(state.registry.get(object.kind))) return [];
   const name = `${object.kind} ${object.key ?? object.name}`;
   const remedy =
@@ -94,6 +96,13 @@ export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Le
       : `${name} would go too, and is managed by ${described(by)}; delete it there first`;
   const message = leaving.breakGlass ? `${remedy}: breaking the glass sets values aside, it deletes nothing` : remedy;
   return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...placeOf(by), message }];
+}
+
+/** Protection stays with the object until a document that states it says otherwise, whoever wants it gone. */
+function protectedProblem({ kind, key, name }: StoredObject, by: Declaration | undefined): Problem {
+  const where = by === undefined ? 'of a document that states it' : `at ${described(by)}`;
+  const message = `${kind} ${key ?? name} is protected by ${protectAnnotation}; remove the annotation ${where} and apply that first`;
+  return { code: 'object_protected', kind, key: key ?? name, ...(by === undefined ? {} : placeOf(by)), message };
 }
 
 /** What follows from a request leaves alone what sources state, like the request itself. */

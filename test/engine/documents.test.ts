@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { applyDesire, planDesire } from '../../src/engine/documents.ts';
 import { exportDocuments } from '../../src/engine/export.ts';
-import { createObject, deleteObject } from '../../src/engine/objects.ts';
+import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
 import type { Document } from '../../src/model/document.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
-import { objectsOf } from '../plan/invariants.ts';
+import { checkState, objectsOf } from '../plan/invariants.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
 import { readTables } from '../store/accounts.ts';
@@ -162,6 +162,38 @@ describe('applying documents', () => {
         .map((at) => `s${at}`)
         .sort(),
     );
+  });
+});
+
+describe('many objects and many hands', () => {
+  it('E91 writes 2,000 objects in one plan, and takes them back in one', { timeout: 120_000 }, async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const made = await applyDesire(engine, call, desire('a', groups(2000)));
+    expect(made).toMatchObject({ state: 'applied', plan: { counts: { create: 2000 } } });
+    const { outcome } = await planDesire(engine, call, desire('a', [], { allowEmpty: true }));
+    const approve = outcome.ok ? outcome.plan.digest : '';
+    const gone = await applyDesire(engine, call, desire('a', [], { allowEmpty: true, approve }));
+    expect(gone).toMatchObject({ state: 'applied', plan: { counts: { delete: 2000 } } });
+  });
+
+  it('E72 deletes a group or lets somebody join it, whoever is first, and leaves nothing hanging', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call, account } = office;
+    const kind = engine.registry.get('Group');
+    for (const order of ['prune first', 'join first']) {
+      const state = await applyDesire(engine, call, desire('a', groups(2)));
+      if (state.state !== 'applied') throw new Error(state.state);
+      const { id } = objectOf(state.after, 'Group', 'g2');
+      const prune = () => applyDesire(engine, call, desire('a', groups(1)));
+      const join = () =>
+        replaceObject(engine, call, kind, id, { name: 'g2', peers: ['p1'] }, lenient).catch((error: Error) => error);
+      const [first, second] = order === 'prune first' ? [prune, join] : [join, prune];
+      await Promise.all([first(), second()]);
+      const after = await engine.snapshots.current(account);
+      expect([order, after.get(id)]).toEqual([order, undefined]);
+      checkState(after);
+    }
   });
 });
 

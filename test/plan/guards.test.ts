@@ -8,6 +8,7 @@ import {
   allow,
   applyOn,
   createOn,
+  deleteOn,
   document,
   guardsOf,
   linesOf,
@@ -15,6 +16,7 @@ import {
   office,
   planned,
   planOn,
+  problemsOf,
   refusals,
   replaceOn,
   warningsOf,
@@ -151,6 +153,17 @@ describe('protection', () => {
     const cleared = planOn(state, 'a', [document('Group', 'vault'), ...others]);
     expect([linesOf(cleared, state), guardsOf(cleared)]).toEqual([['restate Group/vault'], []]);
     expect(guardsOf(planOn(planned(cleared).next, 'a', others))).toEqual([]);
+  });
+
+  it('holds for the API too, also when no document states the object any more', () => {
+    const found = office.with({ put: [group('g1')], remove: [] });
+    const annotations = { 'heddle.dev/prevent-delete': 'true' };
+    const state = applyOn(found, 'a', [document('Group', 'g1', {}, { annotations })]);
+    expect(refusals(deleteOn(state, 'g1'))).toEqual(['object_protected Group/g1']);
+    const released = applyOn(state, 'a', [], { allowEmpty: true });
+    expect(problemsOf(deleteOn(released, 'g1'))[0]?.message).toContain('remove the annotation');
+    const cleared = applyOn(applyOn(released, 'b', [document('Group', 'g1')]), 'b', [], { allowEmpty: true });
+    expect(refusals(deleteOn(cleared, 'g1'))).toEqual([]);
   });
 
   it('gives plans that differ only in protection different digests', () => {
