@@ -52,3 +52,37 @@ export function parseCertificate(text: string): CertificateResult {
     return { ok: false, fault: 'malformed' };
   }
 }
+
+/**
+ * Whether a certificate was issued by one of the authorities, directly or by way of the certificates behind it in the
+ * list; all in PEM, the certificate itself first. What is malformed proves nothing. Whether they are still valid is not
+ * looked at.
+ */
+export function chainsTo(chain: readonly string[], authorities: readonly string[]): boolean {
+  const roots = authorities.flatMap(readCertificate);
+  const [leaf, ...helpers] = chain.map(readCertificate);
+  const between = helpers.flat();
+  const seen = new Set<X509Certificate>();
+  let reached = leaf ?? [];
+  while (reached.length > 0) {
+    if (reached.some((certificate) => roots.some((root) => issued(root, certificate)))) return true;
+    for (const certificate of reached) seen.add(certificate);
+    const last = reached;
+    reached = between.filter((helper) => !seen.has(helper) && last.some((certificate) => issued(helper, certificate)));
+  }
+  return false;
+}
+
+function issued(authority: X509Certificate, certificate: X509Certificate): boolean {
+  return authority.ca && certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+}
+
+/** The certificate in a list, none when the text is none. */
+function readCertificate(text: string): readonly X509Certificate[] {
+  try {
+    return [new X509Certificate(text)];
+  } catch {
+    // The constructor has no other way to say that the text is no certificate.
+    return [];
+  }
+}

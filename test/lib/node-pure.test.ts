@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  chainsTo,
   crc32,
   domainToAscii,
   domainToUnicodeText,
@@ -8,7 +9,7 @@ import {
   sha256,
   sha256Base64,
 } from '../../src/lib/node-pure.ts';
-import { authority, leaf } from '../setup/certificates.ts';
+import { authority, chain, leaf } from '../setup/certificates.ts';
 
 describe('pure functions of node', () => {
   test('the digest of a text is that of its UTF-8 bytes', () => {
@@ -46,5 +47,24 @@ describe('pure functions of node', () => {
     ['nothing', '', { ok: false, fault: 'malformed' }],
   ])('certificates are read: %s', (_, text, result) => {
     expect(parseCertificate(text)).toEqual(result);
+  });
+
+  test.each([
+    ['its own authority', [chain.server], [chain.root], true],
+    ['one of several authorities', [chain.server], [authority, chain.root], true],
+    ['an authority by way of another', [chain.laptop, chain.issuing], [chain.root], true],
+    ['an authority with helpers in any order', [chain.laptop, chain.server, leaf, chain.issuing], [chain.root], true],
+    ['the authority between', [chain.laptop], [chain.issuing], true],
+    ['an authority whose helper is missing', [chain.laptop], [chain.root], false],
+    ['another authority of the same name', [chain.server], [chain.namesake], false],
+    ['an authority by way of what is none', [chain.forged, chain.pretender], [chain.root], false],
+    ['what is no authority', [chain.forged], [chain.pretender], false],
+    ['nobody', [leaf], [chain.root], false],
+    ['no authority', [chain.server], [], false],
+    ['something without a certificate', [], [chain.root], false],
+    ['something malformed', ['-----BEGIN CERTIFICATE-----'], [chain.root, 'x'], false],
+    ['an authority that is its own', [chain.root], [chain.root], true],
+  ])('a certificate leads to %s', (_, certificates, authorities, leads) => {
+    expect(chainsTo(certificates, authorities)).toBe(leads);
   });
 });

@@ -1,0 +1,76 @@
+import { noBits } from '../lib/bit-set.ts';
+import { emptyMap } from '../lib/persistent-map.ts';
+import type { State } from '../model/kind.ts';
+import type { Access } from './access.ts';
+import { type Ends, noEnds, reservePlaces } from './ends.ts';
+import { type Circumstances, unknownCircumstances } from './facts.ts';
+import { carryOn } from './stages.ts';
+import { kindOf, type Part, partOf } from './vocabulary.ts';
+
+/** Works out who reaches whom. `like` makes the result comparable with an image that has these ends. */
+export function compileAccess(
+  state: State,
+  circumstances: Circumstances = unknownCircumstances,
+  like: Ends = noEnds,
+): Access {
+  const ids = (part: Part) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
+  const touched = {
+    peer: ids('peer'),
+    group: ids('group'),
+    policy: ids('policy'),
+    posture: ids('posture'),
+    resource: ids('resource'),
+    route: ids('route'),
+  };
+  return carryOn(nothing(state, circumstances, like), state, circumstances, touched, true);
+}
+
+/**
+ * The image after a change, at the cost of what the change touches. `changed` are the ids of objects that came, changed or
+ * went, and of peers whose circumstances are others now; ids that mean nothing for access may be among them.
+ */
+export function updateAccess(
+  previous: Access,
+  state: State,
+  changed: Iterable<string>,
+  circumstances: Circumstances = previous.circumstances,
+): Access {
+  const touched = {
+    peer: new Set<string>(),
+    group: new Set<string>(),
+    policy: new Set<string>(),
+    posture: new Set<string>(),
+    resource: new Set<string>(),
+    route: new Set<string>(),
+  };
+  for (const id of changed) {
+    const objects = [previous.state.get(id), state.get(id)];
+    const part = partOf(objects[1] ?? objects[0]);
+    if (part === undefined || part === 'network') continue;
+    if (part !== 'router') {
+      touched[part].add(id);
+      continue;
+    }
+    // A router changes what the resources of its network are reached by.
+    for (const router of objects) {
+      for (const resource of state.childrenOf(router?.parent ?? '', kindOf.resource)) touched.resource.add(resource.id);
+    }
+  }
+  return carryOn(previous, state, circumstances, touched, false);
+}
+
+function nothing(state: State, circumstances: Circumstances, like: Ends): Access {
+  return {
+    state,
+    circumstances,
+    ends: reservePlaces(like),
+    groups: emptyMap(),
+    alls: [],
+    places: emptyMap(),
+    gates: [],
+    live: noBits,
+    postures: emptyMap(),
+    flowsBy: emptyMap(),
+    flows: [],
+  };
+}

@@ -1,0 +1,31 @@
+import { type BitSet, uniteBits } from '../lib/bit-set.ts';
+import type { State } from '../model/kind.ts';
+import { type Ends, placesOf } from './ends.ts';
+import { groupFields, partOf, readGroup } from './vocabulary.ts';
+
+/** Who is meant when a rule names a group. */
+export interface Membership {
+  /** Peers and resources. */
+  readonly members: BitSet;
+  /** Routes that whoever may reach the group may use. */
+  readonly guarded: BitSet;
+}
+
+/** The membership of a group. */
+export function membershipOf(id: string, state: State, ends: Ends): Membership | undefined {
+  const object = state.get(id);
+  if (object === undefined) return undefined;
+  const { all, peers } = readGroup(object);
+  const named = (field: string, part: 'resource' | 'route') =>
+    placesOf(
+      ends,
+      state
+        .referrersOf(id)
+        .filter((referrer) => referrer.field === field && partOf(referrer.from) === part)
+        .map(({ from }) => from.id),
+    );
+  return {
+    members: uniteBits(all ? ends.of.peer : placesOf(ends, peers), named(groupFields.resource, 'resource')),
+    guarded: named(groupFields.guarded, 'route'),
+  };
+}

@@ -1,0 +1,72 @@
+import { type BitSet, bitsOf, noBits, uniteBits } from '../lib/bit-set.ts';
+import type { PersistentMap } from '../lib/persistent-map.ts';
+import type { State } from '../model/kind.ts';
+import type { Ends } from './ends.ts';
+import type { Membership } from './groups.ts';
+import { type Gateway, kindOf, readResource, readRoute, readRouter } from './vocabulary.ts';
+
+/** Peers that lead to a place, and how. */
+export interface Way {
+  /** The router or route that says so. */
+  readonly id: string;
+  readonly peers: BitSet;
+  readonly metric: number;
+  readonly masquerade: boolean;
+}
+
+/** A resource or a route, with all that lead there. */
+export interface Place {
+  readonly enabled: boolean;
+  readonly ways: readonly Way[];
+  /** Whom all ways name, whether they take part or not. */
+  readonly gateways: BitSet;
+  /** Peers that receive a route; everybody may be led to a resource. */
+  readonly receivers?: BitSet;
+}
+
+/** A route that policies open: only its receivers may be let through. */
+export interface Gate {
+  readonly place: number;
+  readonly receivers: BitSet;
+}
+
+/** What the ways of an account are worked out from. */
+export interface Surroundings {
+  readonly state: State;
+  readonly ends: Ends;
+  readonly groups: PersistentMap<Membership>;
+}
+
+/** The place of a resource, `undefined` when there is none. */
+export function placeOfResource(id: string, around: Surroundings): Place | undefined {
+  const object = around.state.get(id);
+  if (object === undefined) return undefined;
+  const { network, enabled } = readResource(object);
+  const ways = around.state
+    .childrenOf(network, kindOf.router)
+    .filter((router) => readRouter(router).enabled)
+    .map((router) => wayOf(router.id, readRouter(router), around));
+  return { enabled, ways, gateways: uniteBits(...ways.map(({ peers }) => peers)) };
+}
+
+/** The place of a route, `undefined` when there is none. */
+export function placeOfRoute(id: string, around: Surroundings): Place | undefined {
+  const object = around.state.get(id);
+  if (object === undefined) return undefined;
+  const route = readRoute(object);
+  const way = wayOf(id, route, around);
+  return { enabled: route.enabled, ways: [way], gateways: way.peers, receivers: peersIn(route.groups, around) };
+}
+
+function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, around: Surroundings): Way {
+  const place = around.ends.places.get(peer);
+  const peers = place === undefined ? peersIn(peerGroups, around) : bitsOf([place]);
+  return { id, peers, metric, masquerade };
+}
+
+/** The peers of groups; resources in them lead nowhere. */
+function peersIn(groups: readonly string[], { ends, groups: known }: Surroundings): BitSet {
+  const united = uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits));
+  for (let at = 0; at < united.length; at++) united[at] = (united[at] as number) & (ends.of.peer[at] ?? 0);
+  return united;
+}

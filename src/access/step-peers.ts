@@ -1,0 +1,54 @@
+import { type BitSet, hasBit, intersectBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
+import { changeEnds, type EndPart, type Ends, placesOf } from './ends.ts';
+import type { Step } from './stages.ts';
+import { partOf, readPeer } from './vocabulary.ts';
+
+/** The peers of a step. */
+export interface PeersStep {
+  /** Those that take part. */
+  readonly live: BitSet;
+  /** Ids of those that came, went, or take part or not otherwise than before. */
+  readonly stirred: ReadonlySet<string>;
+}
+
+/** Who is there now. */
+export function stepEnds({ previous, state, touched }: Step): Ends {
+  const gone: string[] = [];
+  const come: { readonly id: string; readonly part: EndPart }[] = [];
+  for (const part of ['peer', 'resource', 'route'] as const) {
+    for (const id of touched[part]) {
+      const is = partOf(state.get(id)) === part;
+      if (isThere(previous.ends, id) === is) continue;
+      if (is) come.push({ id, part });
+      else gone.push(id);
+    }
+  }
+  return changeEnds(previous.ends, gone, come);
+}
+
+/** Which peers take part now: those that nobody has to approve any more. */
+export function stepPeers({ previous, state, circumstances, touched }: Step, ends: Ends): PeersStep {
+  const ids = [...touched.peer];
+  const approved = ids.filter((id) => {
+    const object = state.get(id);
+    return object !== undefined && readPeer(object).approved && !circumstances.waiting.has(id);
+  });
+  const before = intersectBits(previous.live, previous.ends.of.peer);
+  const looked = uniteBits(placesOf(previous.ends, ids), placesOf(ends, ids));
+  const live = uniteBits(subtractBits(before, looked), placesOf(ends, approved));
+  const stirred = ids.filter(
+    (id) =>
+      isThere(previous.ends, id) !== isThere(ends, id) || holds(previous.ends, before, id) !== holds(ends, live, id),
+  );
+  return { live, stirred: new Set(stirred) };
+}
+
+function isThere(ends: Ends, id: string): boolean {
+  const { peer, resource, route } = ends.of;
+  return [peer, resource, route].some((set) => holds(ends, set, id));
+}
+
+function holds(ends: Ends, set: BitSet, id: string): boolean {
+  const at = ends.places.get(id);
+  return at !== undefined && hasBit(set, at);
+}

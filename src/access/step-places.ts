@@ -1,0 +1,71 @@
+import { type BitSet, intersectBits, numbersIn, shareBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
+import type { PersistentMap } from '../lib/persistent-map.ts';
+import { type Ends, placesOf } from './ends.ts';
+import { type Gate, type Place, placeOfResource, placeOfRoute } from './places.ts';
+import type { Step } from './stages.ts';
+import type { GroupsStep } from './step-groups.ts';
+import type { PeersStep } from './step-peers.ts';
+import { kindOf, readRoute } from './vocabulary.ts';
+
+/** Resources and routes of a step. */
+export interface PlacesStep {
+  readonly all: PersistentMap<Place>;
+  readonly gates: readonly Gate[];
+  /** All ends that take part, peers included. */
+  readonly live: BitSet;
+  /** Ids of resources and routes that may be reached otherwise than before. */
+  readonly resources: ReadonlySet<string>;
+  readonly routes: ReadonlySet<string>;
+}
+
+/** What leads where now, and what can be reached because somebody who takes part leads there. */
+export function stepPlaces(
+  step: Step,
+  { ends, peers, groups }: { readonly ends: Ends; readonly peers: PeersStep; readonly groups: GroupsStep },
+): PlacesStep {
+  const { previous, state } = step;
+  const resources = new Set([...step.touched.resource, ...ledBy(step, peers.stirred, groups.changed)]);
+  const routes = new Set(step.touched.route);
+  for (const id of peers.stirred) for (const route of step.namedBy(id, 'route', 'peer')) routes.add(route);
+  for (const id of groups.changed)
+    for (const route of step.namedBy(id, 'route', 'peer_groups', 'groups')) routes.add(route);
+  const around = { state, ends, groups: groups.all };
+  const reached: string[] = [];
+  const all = previous.places.edit((draft) => {
+    const put = (id: string, place: Place | undefined) => {
+      if (place === undefined) draft.delete(id);
+      else draft.set(id, place);
+      if (place?.enabled === true && shareBits(place.gateways, peers.live)) reached.push(id);
+    };
+    for (const id of resources) put(id, placeOfResource(id, around));
+    for (const id of routes) put(id, placeOfRoute(id, around));
+  });
+  const before = subtractBits(previous.live, previous.ends.of.peer);
+  const looked = [...resources, ...routes];
+  const rest = subtractBits(before, uniteBits(placesOf(previous.ends, looked), placesOf(ends, looked)));
+  const there = uniteBits(ends.of.resource, ends.of.route);
+  const live = uniteBits(peers.live, intersectBits(rest, there), placesOf(ends, reached));
+  const gates = routes.size === 0 ? previous.gates : gatesOf(step, ends, all);
+  return { all, gates, live, resources, routes };
+}
+
+function gatesOf({ state }: Step, ends: Ends, places: PersistentMap<Place>): readonly Gate[] {
+  return numbersIn(ends.of.route).flatMap((place) => {
+    const id = ends.ids[place] ?? '';
+    const [object, receivers] = [state.get(id), places.get(id)?.receivers];
+    if (object === undefined || receivers === undefined || readRoute(object).guards.length === 0) return [];
+    return [{ place, receivers }];
+  });
+}
+
+/** Resources of networks to which some of these peers and groups lead. */
+function ledBy(step: Step, peers: ReadonlySet<string>, groups: ReadonlySet<string>): readonly string[] {
+  const routers = new Set([
+    ...[...peers].flatMap((id) => step.namedBy(id, 'router', 'peer')),
+    ...[...groups].flatMap((id) => step.namedBy(id, 'router', 'peer_groups')),
+  ]);
+  const networks = new Set(
+    [...routers].flatMap((id) => step.state.get(id)?.parent ?? step.previous.state.get(id)?.parent ?? []),
+  );
+  return [...networks].flatMap((id) => step.state.childrenOf(id, kindOf.resource).map((resource) => resource.id));
+}

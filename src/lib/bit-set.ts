@@ -1,0 +1,130 @@
+/**
+ * A set of small whole numbers, 32 to a word; words that are missing are empty, so that sets of different lengths go
+ * together. By agreement nobody edits a set that was handed out: a change is a new set.
+ */
+export type BitSet = Int32Array;
+
+/** The set without numbers. */
+export const noBits: BitSet = new Int32Array(0);
+
+/** The set of these numbers. */
+export function bitsOf(numbers: Iterable<number>): BitSet {
+  const list = [...numbers];
+  const set = new Int32Array(list.reduce((longest, number) => Math.max(longest, (number >>> 5) + 1), 0));
+  for (const number of list) setBit(set, number);
+  return set;
+}
+
+/** Puts a number into a set under construction that is long enough for it. */
+export function setBit(set: BitSet, number: number): void {
+  set[number >>> 5] = (set[number >>> 5] as number) | (1 << number);
+}
+
+/** Whether the number is in the set. */
+export function hasBit(set: BitSet, number: number): boolean {
+  return ((set[number >>> 5] ?? 0) & (1 << number)) !== 0;
+}
+
+/** Adds all numbers of a set to one under construction that is long enough for them. */
+export function addBits(target: BitSet, more: BitSet): void {
+  for (let at = 0; at < more.length; at++) target[at] = (target[at] as number) | (more[at] as number);
+}
+
+/** Takes all numbers of a set out of one under construction. */
+export function dropBits(target: BitSet, fewer: BitSet): void {
+  const length = Math.min(target.length, fewer.length);
+  for (let at = 0; at < length; at++) target[at] = (target[at] as number) & ~(fewer[at] as number);
+}
+
+/** The numbers that are in any of the sets. */
+export function uniteBits(...sets: readonly BitSet[]): BitSet {
+  const longest = sets.reduce((most, set) => (set.length > most.length ? set : most), noBits);
+  const united = longest.slice();
+  for (const set of sets) if (set !== longest) addBits(united, set);
+  return united;
+}
+
+/** The numbers that are in both sets. */
+export function intersectBits(a: BitSet, b: BitSet): BitSet {
+  const common = (a.length <= b.length ? a : b).slice();
+  const other = a.length <= b.length ? b : a;
+  for (let at = 0; at < common.length; at++) common[at] = (common[at] as number) & (other[at] as number);
+  return common;
+}
+
+/** The numbers of the first set that are not in the second. */
+export function subtractBits(a: BitSet, b: BitSet): BitSet {
+  const rest = a.slice();
+  dropBits(rest, b);
+  return rest;
+}
+
+/** The numbers that are in one of the sets and not in the other. */
+export function differingBits(a: BitSet, b: BitSet): BitSet {
+  const [long, short] = a.length >= b.length ? [a, b] : [b, a];
+  const differing = long.slice();
+  for (let at = 0; at < short.length; at++) differing[at] = (differing[at] as number) ^ (short[at] as number);
+  return differing;
+}
+
+/** How many numbers there are. */
+export function countBits(set: BitSet): number {
+  let count = 0;
+  for (let at = 0; at < set.length; at++) count += countOnes(set[at] as number);
+  return count;
+}
+
+/** How many numbers are in both sets. */
+export function countCommonBits(a: BitSet, b: BitSet): number {
+  const length = Math.min(a.length, b.length);
+  let count = 0;
+  for (let at = 0; at < length; at++) count += countOnes((a[at] as number) & (b[at] as number));
+  return count;
+}
+
+/** Whether the sets have a number in common. */
+export function shareBits(a: BitSet, b: BitSet): boolean {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) if (((a[at] as number) & (b[at] as number)) !== 0) return true;
+  return false;
+}
+
+/** Whether the set has no number. */
+export function isEmptyBits(set: BitSet): boolean {
+  for (let at = 0; at < set.length; at++) if (set[at] !== 0) return false;
+  return true;
+}
+
+/** Whether both sets have the same numbers. */
+export function equalBits(a: BitSet, b: BitSet): boolean {
+  if (a === b) return true;
+  const length = Math.max(a.length, b.length);
+  for (let at = 0; at < length; at++) if ((a[at] ?? 0) !== (b[at] ?? 0)) return false;
+  return true;
+}
+
+/** The numbers, rising. */
+export function numbersIn(set: BitSet): readonly number[] {
+  const numbers: number[] = [];
+  for (let at = 0; at < set.length; at++) {
+    for (let word = set[at] as number; word !== 0; word &= word - 1) {
+      numbers.push((at << 5) + 31 - Math.clz32(word & -word));
+    }
+  }
+  return numbers;
+}
+
+/** The lowest number, `undefined` when there is none. */
+export function firstBit(set: BitSet): number | undefined {
+  for (let at = 0; at < set.length; at++) {
+    const word = set[at] as number;
+    if (word !== 0) return (at << 5) + 31 - Math.clz32(word & -word);
+  }
+  return undefined;
+}
+
+function countOnes(word: number): number {
+  let ones = word - ((word >>> 1) & 0x55555555);
+  ones = (ones & 0x33333333) + ((ones >>> 2) & 0x33333333);
+  return Math.imul((ones + (ones >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import type { Circumstances, PeerFacts } from '../../src/access/facts.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { stored } from '../kinds/objects.ts';
+
+const peerIds = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6'];
+const groupIds = ['g1', 'g2', 'g3', 'g4'];
+const resourceIds = ['r1', 'r2', 'r3'];
+const networkIds = ['n1', 'n2'];
+const checkIds = ['c1', 'c2'];
+
+/** The group that holds everybody. */
+export const allGroup = stored('Group', 'all', { name: 'All' }, { derived: { issued: 'api', system: 'all' } });
+const networks = networkIds.map((id) => stored('Network', id, { name: id }));
+const anyGroups = ['all', ...groupIds];
+
+const some = (ids: readonly string[], least = 0) => fc.subarray([...ids], { minLength: least });
+const one = (ids: readonly string[]) => fc.constantFrom(...ids);
+
+const aPeer = fc
+  .record({ id: one(peerIds), waits: fc.integer({ min: 0, max: 5 }).map((n) => n === 0) })
+  .map(({ id, waits }) => stored('Peer', id, { name: id, dns_label: id, approval_required: waits }));
+
+const aGroup = fc
+  .record({ id: one(groupIds), peers: some(peerIds) })
+  .map(({ id, peers }) => stored('Group', id, { name: id, peers }));
+
+const aCheck = fc
+  .record({ id: one(checkIds), least: fc.constantFrom('1.0', '2.0', undefined) })
+  .map(({ id, least }) => {
+    const checks: JsonObject = least === undefined ? {} : { client_version_check: { min_version: least } };
+    return stored('PostureCheck', id, { name: id, checks });
+  });
+
+const aResource = fc
+  .record({ id: one(resourceIds), network: one(networkIds), enabled: often(), groups: some(anyGroups) })
+  .map(({ id, network, enabled, groups }) =>
+    stored('NetworkResource', id, { network, name: id, address: '10.0.0.1', enabled, groups }, { parent: network }),
+  );
+
+const aGateway = fc.oneof(
+  one(peerIds).map((peer): JsonObject => ({ peer })),
+  some(groupIds, 1).map((groups): JsonObject => ({ peer_groups: groups })),
+);
+
+const aRouter = fc
+  .record({ id: one(['t1', 't2']), network: one(networkIds), enabled: often(), gateway: aGateway })
+  .map(({ id, network, enabled, gateway }) =>
+    stored('NetworkRouter', id, { network, metric: 100, masquerade: true, enabled, ...gateway }, { parent: network }),
+  );
+
+const aRoute = fc
+  .record({
+    id: one(['w1', 'w2']),
+    enabled: often(),
+    gateway: aGateway,
+    groups: some(anyGroups, 1),
+    guards: fc.oneof(fc.constant([]), some(groupIds, 1)),
+  })
+  .map(({ id, enabled, gateway, groups, guards }) => {
+    const rest = { metric: 100, masquerade: true, keep_route: false, description: '', network: '10.9.0.0/16' };
+    const spec = { network_id: id, enabled, groups, access_control_groups: guards, ...rest, ...gateway };
+    return stored('Route', id, spec);
+  });
+
+const portSets = [[], ['22'], ['80'], ['80', '443'], ['22', '8000']];
+const rangeSets = [[{ start: 1, end: 100 }], [{ start: 80, end: 8000 }], [{ start: 22, end: 22 }]];
+
+const aSide = (groups: string, single: string): fc.Arbitrary<JsonObject> =>
+  fc.oneof(
+    { weight: 3, arbitrary: some(anyGroups, 1).map((ids): JsonObject => ({ [groups]: ids })) },
+    { weight: 1, arbitrary: one(peerIds).map((id): JsonObject => ({ [single]: { id, type: 'peer' } })) },
+    { weight: 1, arbitrary: one(resourceIds).map((id): JsonObject => ({ [single]: { id, type: 'host' } })) },
+  );
+
+const aRule = fc
+  .record({
+    enabled: often(),
+    action: fc.constantFrom('accept', 'accept', 'drop'),
+    bidirectional: fc.boolean(),
+    protocol: fc.constantFrom('all', 'tcp', 'udp', 'icmp', 'ssh'),
+    ports: fc.oneof(
+      fc.constantFrom(...portSets).map((ports): JsonObject => ({ ports })),
+      fc.constantFrom(...rangeSets).map((ranges): JsonObject => ({ port_ranges: ranges })),
+    ),
+    from: aSide('sources', 'sourceResource'),
+    to: aSide('destinations', 'destinationResource'),
+  })
+  .map(({ ports, from, to, ...rule }): JsonObject => {
+    const given = ['all', 'icmp'].includes(rule.protocol) ? {} : ports;
+    return { ...rule, ...given, ...from, ...to };
+  });
+
+const aPolicy = fc
+  .record({
+    id: one(['y1', 'y2', 'y3', 'y4']),
+    enabled: often(),
+    checks: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: some(checkIds) }),
+    rules: fc.array(aRule, { minLength: 1, maxLength: 3 }),
+  })
+  .map(({ id, enabled, checks, rules }) => {
+    const named = rules.map((rule, at) => ({ name: `rule ${at}`, ...rule }));
+    return stored('Policy', id, { name: id, enabled, source_posture_checks: checks, rules: named });
+  });
+
+/** Any object that access is made of, besides the group of all and the networks, which are always there. */
+const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
+  { weight: 3, arbitrary: aPeer },
+  { weight: 3, arbitrary: aGroup },
+  { weight: 1, arbitrary: aCheck },
+  { weight: 2, arbitrary: aResource },
+  { weight: 1, arbitrary: aRouter },
+  { weight: 1, arbitrary: aRoute },
+  { weight: 4, arbitrary: aPolicy },
+);
+
+const changeable = [
+  ...peerIds,
+  ...groupIds,
+  ...resourceIds,
+  ...checkIds,
+  't1',
+  't2',
+  'w1',
+  'w2',
+  'y1',
+  'y2',
+  'y3',
+  'y4',
+];
+
+const theFacts: fc.Arbitrary<PeerFacts | undefined> = fc.constantFrom(
+  undefined,
+  {},
+  { clientVersion: '0.9' },
+  { clientVersion: '1.5' },
+  { clientVersion: '2.1' },
+);
+
+/** What is known, who waits and whose login expired. */
+export const someCircumstances: fc.Arbitrary<Circumstances> = fc
+  .record({
+    facts: fc.array(theFacts, { minLength: peerIds.length, maxLength: peerIds.length }),
+    waiting: fc.subarray(peerIds, { maxLength: 1 }),
+    expired: fc.subarray(peerIds, { maxLength: 2 }),
+  })
+  .map(({ facts, waiting, expired }) => ({
+    facts: new Map(facts.flatMap((own, at) => (own === undefined ? [] : [[peerIds[at] ?? '', own] as const]))),
+    waiting: new Set(waiting),
+    expired: new Set(expired),
+  }));
+
+/** An account: objects of different ids, the fixed ones included. */
+export const anAccount: fc.Arbitrary<readonly StoredObject[]> = fc
+  .uniqueArray(anObject, { selector: ({ id }) => id, minLength: 8, maxLength: 24 })
+  .map((objects) => [allGroup, ...networks, ...peersAtLeast(objects)]);
+
+/** A change: what is put and what is removed, by ids that are not put. */
+export interface Change {
+  readonly put: readonly StoredObject[];
+  readonly remove: readonly string[];
+}
+
+/** A change of few objects. */
+export const aChange: fc.Arbitrary<Change> = fc
+  .record({
+    put: fc.uniqueArray(anObject, { selector: ({ id }) => id, maxLength: 3 }),
+    remove: fc.subarray(changeable, { maxLength: 2 }),
+  })
+  .map(({ put, remove }) => ({ put, remove: remove.filter((id) => !put.some((object) => object.id === id)) }));
+
+/** The objects after a change. */
+export function applyChange(objects: readonly StoredObject[], { put, remove }: Change): readonly StoredObject[] {
+  const gone = new Set([...remove, ...put.map(({ id }) => id)]);
+  return [...objects.filter(({ id }) => !gone.has(id)), ...put];
+}
+
+function often(): fc.Arbitrary<boolean> {
+  return fc.integer({ min: 0, max: 5 }).map((n) => n > 0);
+}
+
+/** Three peers are always there, so that there is something to reach. */
+function peersAtLeast(objects: readonly StoredObject[]): readonly StoredObject[] {
+  const known = new Set(objects.map(({ id }) => id));
+  const missing = peerIds.slice(0, 3).filter((id) => !known.has(id));
+  return [...missing.map((id) => stored('Peer', id, { name: id, dns_label: id })), ...objects];
+}

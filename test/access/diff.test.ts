@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Access } from '../../src/access/access.ts';
+import { compileAccess, updateAccess } from '../../src/access/compile.ts';
+import { type AccessDiff, diffAccess, type PairShift } from '../../src/access/diff.ts';
+import { aChange, anAccount, applyChange, type Change, someCircumstances } from './account.ts';
+import { contains, everybody, snapshotOf } from './image.ts';
+import { type Naive, naiveNames, naiveVerdict, type Probe, probes } from './naive.ts';
+
+/** What the naive model finds that a pair gained and lost, as `gained tcp/80 conditional`. */
+function naiveShifts(before: Naive, after: Naive): ReadonlyMap<string, readonly string[]> {
+  const rank = { deny: 0, conditional: 1, allow: 2 };
+  const found = new Map<string, readonly string[]>();
+  for (const from of everybody) {
+    for (const to of everybody) {
+      const told = probes.flatMap((probe) => {
+        const [was, is] = [naiveVerdict(before, from, to, probe), naiveVerdict(after, from, to, probe)];
+        if (was === is) return [];
+        const open =
+          was !== 'deny' && is !== 'deny' ? is === 'conditional' : was === 'conditional' || is === 'conditional';
+        const change = rank[is] > rank[was] ? 'gained' : 'lost';
+        const sure = change === 'gained' ? is === 'allow' : is === 'deny';
+        expect(open).toBe(change === 'gained' ? !sure : is === 'conditional' || was === 'conditional');
+        return [`${change} ${probe.protocol}/${probe.port}${sure ? '' : ' conditional'}`];
+      });
+      if (told.length > 0) found.set(`${from} ${to}`, told);
+    }
+  }
+  return found;
+}
+
+/** The same as the program lists it. */
+function listed(diff: AccessDiff): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    [...diff.pairs()].map((shift) => [
+      `${shift.from.id} ${shift.to.id}`,
+      probes.flatMap((probe) => tell(shift, probe)),
+    ]),
+  );
+}
+
+function tell({ gained, lost }: PairShift, probe: Probe): readonly string[] {
+  const text = `${probe.protocol}/${probe.port}`;
+  return [
+    ...(contains(gained.sure, probe) ? [`gained ${text}`] : []),
+    ...(contains(gained.conditional, probe) ? [`gained ${text} conditional`] : []),
+    ...(contains(lost.sure, probe) ? [`lost ${text}`] : []),
+    ...(contains(lost.conditional, probe) ? [`lost ${text} conditional`] : []),
+  ];
+}
+
+/** The summary as the naive model makes it: each pair under every two names by which a rule accepts what it shifted. */
+function naiveSummary(before: Naive, after: Naive): readonly string[] {
+  const sums = new Map<string, { pairs: Set<string>; sure: Set<string>; probes: Set<string> }>();
+  for (const [pair, shifts] of naiveShifts(before, after)) {
+    const [from = '', to = ''] = pair.split(' ');
+    for (const shift of shifts) {
+      const [change = '', text = '', conditional] = shift.split(' ');
+      const probe = probes.find(({ protocol, port }) => text === `${protocol}/${port}`) as Probe;
+      for (const names of naiveNames(change === 'gained' ? after : before, from, to, probe)) {
+        const key = `${change} ${names}`;
+        const sum = sums.get(key) ?? { pairs: new Set(), sure: new Set(), probes: new Set() };
+        sums.set(key, sum);
+        sum.pairs.add(pair);
+        if (conditional === undefined) sum.sure.add(pair);
+        sum.probes.add(text);
+      }
+    }
+  }
+  return [...sums]
+    .map(([key, sum]) => `${key}: ${sum.pairs.size} ${sum.pairs.size - sum.sure.size} ${[...sum.probes].sort()}`)
+    .sort();
+}
+
+function summaryOf(diff: AccessDiff): readonly string[] {
+  return diff.shifts
+    .map(({ change, from, to, traffic, pairs, conditional }) => {
+      const told = probes
+        .filter((probe) => contains(traffic, probe))
+        .map(({ protocol, port }) => `${protocol}/${port}`);
+      return `${change} ${from.id} ${to.id}: ${pairs} ${conditional} ${told.sort()}`;
+    })
+    .sort();
+}
+
+function countsOf(shifts: ReadonlyMap<string, readonly string[]>, change: string) {
+  const own = [...shifts.values()].map((told) => told.filter((text) => text.startsWith(change)));
+  const pairs = own.filter((told) => told.length > 0);
+  return {
+    pairs: pairs.length,
+    conditional: pairs.filter((told) => told.every((text) => text.endsWith('conditional'))).length,
+  };
+}
+
+function expectDiff(first: Access, second: Access, before: Naive, after: Naive): void {
+  const diff = diffAccess(first, second);
+  const shifts = naiveShifts(before, after);
+  expect(listed(diff)).toEqual(shifts);
+  expect(diff.gained).toEqual(countsOf(shifts, 'gained'));
+  expect(diff.lost).toEqual(countsOf(shifts, 'lost'));
+  expect(summaryOf(diff)).toEqual(naiveSummary(before, after));
+}
+
+const ids = ({ put, remove }: Change) => [...put.map(({ id }) => id), ...remove, 'p1', 'p2', 'p3', 'p4', 'p5', 'p6'];
+
+describe('the difference of two images', () => {
+  it('is what changes for any pair and port, after a change that was carried on', () => {
+    fc.assert(
+      fc.property(anAccount, someCircumstances, aChange, someCircumstances, (objects, was, change, is) => {
+        const state = snapshotOf(objects);
+        const before = compileAccess(state, was);
+        const after = updateAccess(before, state.with(change), ids(change), is);
+        expectDiff(
+          before,
+          after,
+          { objects, circumstances: was },
+          { objects: applyChange(objects, change), circumstances: is },
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is the same between accounts that have nothing to do with each other', () => {
+    fc.assert(
+      fc.property(anAccount, someCircumstances, anAccount, someCircumstances, (objects, was, others, is) => {
+        const before = compileAccess(snapshotOf(objects), was);
+        const after = compileAccess(snapshotOf(others), is);
+        expectDiff(before, after, { objects, circumstances: was }, { objects: others, circumstances: is });
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,200 @@
+/**
+ * Access as one would look it up by hand: every question walks all objects, with plain lists and nothing kept. Slow and
+ * independent of the program, to compare it with.
+ */
+import type { Circumstances } from '../../src/access/facts.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+
+/** What a question is about. */
+export interface Probe {
+  readonly protocol: 'tcp' | 'udp' | 'icmp' | 'ssh' | 'other';
+  readonly port: number;
+}
+
+/** Ports at the edges of all that random rules name, and one that none names. */
+export const probes: readonly Probe[] = [
+  ...[1, 22, 79, 80, 100, 101, 443, 8000, 8001].flatMap((port) =>
+    (['tcp', 'udp', 'ssh'] as const).map((protocol): Probe => ({ protocol, port })),
+  ),
+  { protocol: 'icmp', port: 0 },
+  { protocol: 'other', port: 0 },
+];
+
+export type Verdict = 'allow' | 'conditional' | 'deny';
+
+/** How sure something is: 2 for sure, 1 perhaps, 0 not at all. */
+type Sureness = 0 | 1 | 2;
+
+// biome-ignore lint/suspicious/noExplicitAny: the model reads stored specs as they come, without the program's readers
+type Raw = any;
+
+/** One account at one moment. */
+export interface Naive {
+  readonly objects: readonly StoredObject[];
+  readonly circumstances: Circumstances;
+}
+
+/** Whether one end may open this to another. */
+export function naiveVerdict(account: Naive, from: string, to: string, probe: Probe): Verdict {
+  if (from === to || !takesPart(account, from) || !takesPart(account, to)) return 'deny';
+  if (find(account, from)?.kind !== 'Peer') return 'deny';
+  const route = find(account, to)?.kind === 'Route' ? (find(account, to)?.spec as Raw) : undefined;
+  if (route !== undefined && !route.groups.some((group: string) => isIn(account, from, group))) return 'deny';
+  const guards: readonly string[] = route?.access_control_groups ?? [];
+  if (route !== undefined && guards.length === 0) return 'allow';
+  let accept: Sureness = 0;
+  let drop: Sureness = 0;
+  for (const policy of ofKind(account, 'Policy')) {
+    for (const rule of (policy.spec as Raw).rules) {
+      const sure = howSure(account, policy, rule, from, to, guards);
+      if (sure === 0 || !isAbout(rule, probe)) continue;
+      if (rule.action === 'drop') drop = Math.max(drop, sure) as Sureness;
+      else accept = Math.max(accept, sure) as Sureness;
+    }
+  }
+  if (accept === 2 && drop === 0) return 'allow';
+  return accept > 0 && drop < 2 ? 'conditional' : 'deny';
+}
+
+/** The names, `from to`, by which some rule accepts traffic between two ends, or may do so. */
+export function naiveNames(account: Naive, from: string, to: string, probe: Probe): readonly string[] {
+  const route = find(account, to)?.kind === 'Route' ? (find(account, to)?.spec as Raw) : undefined;
+  const guards: readonly string[] = route?.access_control_groups ?? [];
+  if (route !== undefined && guards.length === 0) {
+    return route.groups.filter((group: string) => isIn(account, from, group)).map((group: string) => `${group} ${to}`);
+  }
+  const found = ofKind(account, 'Policy').flatMap((policy) =>
+    (policy.spec as Raw).rules.flatMap((rule: Raw) => {
+      if (rule.action === 'drop' || !isAbout(rule, probe)) return [];
+      const named = (id: string, groups: Raw, one: Raw): readonly string[] => [
+        ...(one?.id === id ? [id] : []),
+        ...(groups ?? []).filter((group: string) => isNamed(account, id, [group], undefined) || isGuard(id, group)),
+      ];
+      const isGuard = (id: string, group: string) =>
+        id === to && guards.includes(group) && find(account, group) !== undefined;
+      const cross = (sources: readonly string[], targets: readonly string[]) =>
+        sources.flatMap((source) => targets.map((target) => `${source} ${target}`));
+      const [forward, back] = [
+        howSure(account, policy, { ...rule, bidirectional: false }, from, to, guards) > 0,
+        howSure(account, policy, rule, from, to, guards) > 0 && rule.bidirectional && route === undefined,
+      ];
+      const turned =
+        back &&
+        isNamed(account, from, rule.destinations, rule.destinationResource) &&
+        isNamed(account, to, rule.sources, rule.sourceResource) &&
+        (find(account, to)?.kind !== 'Peer' || passes(account, policy, to) > 0);
+      return [
+        ...(forward
+          ? cross(
+              named(from, rule.sources, rule.sourceResource),
+              named(to, rule.destinations, rule.destinationResource),
+            )
+          : []),
+        ...(turned
+          ? cross(
+              named(from, rule.destinations, rule.destinationResource),
+              named(to, rule.sources, rule.sourceResource),
+            )
+          : []),
+      ];
+    }),
+  );
+  return [...new Set(found)];
+}
+
+/** How surely a rule speaks about a connection, in either direction. */
+function howSure(
+  account: Naive,
+  policy: Raw,
+  rule: Raw,
+  from: string,
+  to: string,
+  guards: readonly string[],
+): Sureness {
+  if (!policy.spec.enabled || !rule.enabled) return 0;
+  let sure: Sureness = 0;
+  const reaches = isNamed(account, to, rule.destinations, rule.destinationResource);
+  const isGuarded = guards.some((group) => find(account, group) !== undefined && rule.destinations?.includes(group));
+  if (isNamed(account, from, rule.sources, rule.sourceResource) && (reaches || isGuarded))
+    sure = passes(account, policy, from);
+  if (
+    rule.bidirectional &&
+    isNamed(account, from, rule.destinations, rule.destinationResource) &&
+    isNamed(account, to, rule.sources, rule.sourceResource)
+  ) {
+    const back = find(account, to)?.kind === 'Peer' ? passes(account, policy, to) : 2;
+    sure = Math.max(sure, back) as Sureness;
+  }
+  return sure;
+}
+
+function isNamed(account: Naive, id: string, groups: readonly string[] | undefined, one: Raw): boolean {
+  if (find(account, id)?.kind === 'Route') return false;
+  return one?.id === id || (groups ?? []).some((group) => isIn(account, id, group));
+}
+
+/** Whether a peer or a resource is in a group. */
+export function isIn(account: Naive, id: string, group: string): boolean {
+  const object = find(account, id);
+  if (object === undefined || find(account, group) === undefined) return false;
+  if (object.kind === 'NetworkResource') return (object.spec as Raw).groups.includes(group);
+  if (object.kind !== 'Peer') return false;
+  return group === 'all' || Object.keys((find(account, group) as Raw).spec.peers).includes(id);
+}
+
+/** Whether a peer passes the posture checks of a policy, as far as one knows. */
+function passes(account: Naive, policy: Raw, peer: string): Sureness {
+  const results = policy.spec.source_posture_checks.map((id: string): Sureness => {
+    const check = find(account, id);
+    if (check === undefined) return 0;
+    const least = (check.spec as Raw).checks.client_version_check?.min_version;
+    if (least === undefined) return 2;
+    const version = account.circumstances.facts.get(peer)?.clientVersion;
+    if (version === undefined) return 1;
+    return Number(version) >= Number(least) ? 2 : 0;
+  });
+  return Math.min(2, ...results) as Sureness;
+}
+
+/** Whether an end is there and takes part. */
+export function takesPart(account: Naive, id: string): boolean {
+  const object = find(account, id);
+  const spec = object?.spec as Raw;
+  if (object?.kind === 'Peer') return !spec.approval_required && !account.circumstances.waiting.has(id);
+  if (object?.kind === 'Route') return spec.enabled && hasGateway(account, spec);
+  if (object?.kind !== 'NetworkResource') return false;
+  const routers = ofKind(account, 'NetworkRouter').filter(({ parent }) => parent === object.parent);
+  return spec.enabled && routers.some((router: Raw) => router.spec.enabled && hasGateway(account, router.spec));
+}
+
+function hasGateway(account: Naive, spec: Raw): boolean {
+  const peers = ofKind(account, 'Peer').map(({ id }) => id);
+  return peers.some(
+    (id) =>
+      takesPart(account, id) &&
+      (spec.peer === id || (spec.peer_groups ?? []).some((group: string) => isIn(account, id, group))),
+  );
+}
+
+/** Whether a rule is about some traffic. SSH is TCP: a rule for it is about both, and who drops TCP drops it. */
+function isAbout(rule: Raw, { protocol, port }: Probe): boolean {
+  const listed = [
+    ...(rule.ports ?? []).map(Number).map((one: number) => [one, one]),
+    ...(rule.port_ranges ?? []).map(({ start, end }: Raw) => [start, end]),
+  ];
+  const ranges = listed.length > 0 ? listed : [rule.protocol === 'ssh' ? [22, 22] : [1, 65535]];
+  const inRange = ranges.some(([start, end]) => start <= port && port <= end);
+  if (rule.protocol === 'all') return true;
+  if (rule.protocol === 'icmp') return protocol === 'icmp';
+  if (rule.protocol === 'udp') return protocol === 'udp' && inRange;
+  if (rule.protocol === 'ssh') return (protocol === 'ssh' || protocol === 'tcp') && inRange;
+  return (protocol === 'tcp' || (protocol === 'ssh' && rule.action === 'drop')) && inRange;
+}
+
+function find({ objects }: Naive, id: string): StoredObject | undefined {
+  return objects.find((object) => object.id === id);
+}
+
+function ofKind({ objects }: Naive, kind: string): readonly StoredObject[] {
+  return objects.filter((object) => object.kind === kind);
+}
