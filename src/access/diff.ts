@@ -1,10 +1,11 @@
-import { type BitSet, countBits, hasBit, intersectBits, noBits, numbersIn, uniteBits } from '../lib/bit-set.ts';
+import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } from '../lib/bit-set.ts';
 import { joinIntervals } from '../lib/intervals.ts';
 import type { Access } from './access.ts';
+import { type Comparison, classesOf, compareAccess, scratchFor } from './comparison.ts';
 import { compareTexts, endsNamed, type Named, nameOf } from './named.ts';
-import { type Comparison, classesOf, compareAccess, type PieceShift, shiftsOf } from './shifts.ts';
-import { type Shift, sumUp } from './summary.ts';
-import { noTraffic, type Traffic } from './traffic.ts';
+import { type Shift, shiftsOf } from './shifts.ts';
+import { type GroupShift, sumUp } from './summary.ts';
+import type { Traffic } from './traffic.ts';
 
 /** How many pairs of ends, and how many of them only if posture checks turn out that way. */
 export interface PairCount {
@@ -38,7 +39,7 @@ export interface AccessDiff {
   readonly gained: PairCount;
   readonly lost: PairCount;
   /** By the groups and objects that rules name: gains first, then in the order of their names. */
-  readonly shifts: readonly Shift[];
+  readonly groups: readonly GroupShift[];
   /** In the order of ids. */
   pairs(filter?: PairFilter): Generator<PairShift>;
 }
@@ -48,30 +49,31 @@ export function diffAccess(before: Access, after: Access): AccessDiff {
   const comparison = compareAccess(before, after);
   const gained = { pairs: 0, conditional: 0 };
   const lost = { pairs: 0, conditional: 0 };
-  const summary = sumUp(comparison);
+  const scratch = scratchFor(comparison);
+  const summary = sumUp(comparison, scratch);
   for (const members of classesOf(comparison)) {
-    const shifts = shiftsOf(comparison, members[0] as number);
+    scratch.wipe();
+    const shifts = shiftsOf(comparison, members[0] as number, scratch);
     if (shifts.length === 0) continue;
-    count(gained, members, shifts, 'gained', 'gainedSurely');
-    count(lost, members, shifts, 'lost', 'lostSurely');
+    count(gained, members, shifts, { some: (shift) => shift.gained, surely: (shift) => shift.gainedSurely });
+    count(lost, members, shifts, { some: (shift) => shift.lost, surely: (shift) => shift.lostSurely });
     summary.add(members, shifts);
   }
-  return { gained, lost, shifts: summary.shifts(), pairs: (filter = {}) => listPairs(comparison, filter) };
+  return { gained, lost, groups: summary.rows(), pairs: (filter = {}) => listPairs(comparison, filter) };
 }
 
-type Which = Exclude<keyof PieceShift, 'piece'>;
+type Choose = (shift: Shift) => BitSet;
 
 function count(
   sum: { pairs: number; conditional: number },
   members: readonly number[],
-  shifts: readonly PieceShift[],
-  all: Which,
-  surely: Which,
+  shifts: readonly Shift[],
+  { some, surely }: { readonly some: Choose; readonly surely: Choose },
 ): void {
-  const [some, sure] = [all, surely].map((which) => uniteBits(...shifts.map((shift) => shift[which])));
-  const pairs = countPairs(members, some ?? noBits);
+  const pairs = countPairs(members, uniteBits(...shifts.map(some)));
   sum.pairs += pairs;
-  sum.conditional += pairs - countPairs(members, sure ?? noBits);
+  if (shifts.some((shift) => some(shift) !== surely(shift)))
+    sum.conditional += pairs - countPairs(members, uniteBits(...shifts.map(surely)));
 }
 
 /** Every member with every other end; nobody makes a pair with himself. */
@@ -84,37 +86,55 @@ function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator
   const chosen = (id: string | undefined) =>
     id === undefined ? undefined : uniteBits(endsNamed(before, id), endsNamed(after, id));
   const [sources, targets] = [chosen(from), chosen(to)];
-  const idAt = (place: number) => after.ends.ids[place] ?? before.ends.ids[place] ?? '';
-  const sorted = (places: BitSet) => [...numbersIn(places)].sort((a, b) => compareTexts(idAt(a), idAt(b)));
-  const named = (place: number) => nameOf(idAt(place), after.state, before.state);
+  const { sorted, named } = register(before, after);
+  const scratch = scratchFor(comparison);
   for (const source of sorted(sources === undefined ? affected : intersectBits(affected, sources))) {
-    const shifts = shiftsOf(comparison, source);
+    scratch.wipe();
+    const shifts = shiftsOf(comparison, source, scratch);
     const reached = uniteBits(...shifts.flatMap(({ gained, lost }) => [gained, lost]));
+    const traffics = shifts.map(({ pieces }) =>
+      joinIntervals(pieces.flatMap((piece) => comparison.pieces[piece] ?? [])),
+    );
+    const told = new Map<string, Pick<PairShift, 'gained' | 'lost'>>();
     for (const target of sorted(targets === undefined ? reached : intersectBits(reached, targets))) {
       if (target === source) continue;
-      const about = (all: Which, surely: Which) => pairTraffic(comparison, shifts, target, all, surely);
-      yield {
-        from: named(source),
-        to: named(target),
-        gained: about('gained', 'gainedSurely'),
-        lost: about('lost', 'lostSurely'),
-      };
+      const traces = shifts.map((shift) => traceOf(shift, target)).join('');
+      const known = told.get(traces) ?? tell(traffics, traces);
+      told.set(traces, known);
+      yield { from: named(source), to: named(target), ...known };
     }
   }
 }
 
-function pairTraffic(
-  { pieces }: Comparison,
-  shifts: readonly PieceShift[],
-  target: number,
-  all: Which,
-  surely: Which,
-): PairTraffic {
-  const some = shifts.filter((shift) => hasBit(shift[all], target));
-  const traffic = (list: readonly PieceShift[]) =>
-    joinIntervals(list.flatMap(({ piece }) => pieces[piece] ?? noTraffic));
+/** The ends of both images: in the order of their ids, and by name. */
+function register(before: Access, after: Access) {
+  const length = Math.max(before.ends.ids.length, after.ends.ids.length);
+  const ids = Array.from({ length }, (_, place) => after.ends.ids[place] ?? before.ends.ids[place] ?? '');
+  const rank = new Int32Array(length);
+  const inOrder = [...ids.keys()].sort((a, b) => compareTexts(ids[a] ?? '', ids[b] ?? ''));
+  for (const [at, place] of inOrder.entries()) rank[place] = at;
+  const names = new Map<number, Named>();
   return {
-    sure: traffic(some.filter((shift) => hasBit(shift[surely], target))),
-    conditional: traffic(some.filter((shift) => !hasBit(shift[surely], target))),
+    sorted: (places: BitSet) => [...numbersIn(places)].sort((a, b) => (rank[a] as number) - (rank[b] as number)),
+    named(place: number): Named {
+      const known = names.get(place) ?? nameOf(ids[place] ?? '', after.state, before.state);
+      names.set(place, known);
+      return known;
+    },
+  };
+}
+
+/** What a shift means for a target, in a letter: large when it is sure. */
+function traceOf({ gained, gainedSurely, lost, lostSurely }: Shift, target: number): string {
+  if (hasBit(gained, target)) return hasBit(gainedSurely, target) ? 'G' : 'g';
+  if (hasBit(lost, target)) return hasBit(lostSurely, target) ? 'L' : 'l';
+  return '-';
+}
+
+function tell(traffics: readonly Traffic[], traces: string): Pick<PairShift, 'gained' | 'lost'> {
+  const traffic = (trace: string) => joinIntervals(traffics.filter((_, at) => traces[at] === trace).flat());
+  return {
+    gained: { sure: traffic('G'), conditional: traffic('g') },
+    lost: { sure: traffic('L'), conditional: traffic('l') },
   };
 }

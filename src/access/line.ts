@@ -118,7 +118,7 @@ function buildLayer(key: string, list: readonly Spoken[], at: number, closed: Bi
 }
 
 /** Guarded routes that are not handed to a peer, whatever policies say. */
-function closedGates({ gates }: Access, at: number): BitSet {
+export function closedGates({ gates }: Access, at: number): BitSet {
   const closed = gates.filter(({ receivers }) => !hasBit(receivers, at)).map(({ place }) => place);
   return closed.length === 0 ? noBits : bitsOf(closed);
 }

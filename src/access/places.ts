@@ -1,11 +1,12 @@
-import { type BitSet, bitsOf, noBits, uniteBits } from '../lib/bit-set.ts';
+import { type BitSet, bitsOf, equalBits, intersectBits, noBits, uniteBits } from '../lib/bit-set.ts';
 import type { PersistentMap } from '../lib/persistent-map.ts';
 import type { State } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
 import type { Ends } from './ends.ts';
 import type { Membership } from './groups.ts';
 import { type Gateway, kindOf, readResource, readRoute, readRouter } from './vocabulary.ts';
 
-/** Peers that lead to a place, and how. */
+/** Peers that lead to a place, as far as they take part, and how. */
 export interface Way {
   /** The router or route that says so. */
   readonly id: string;
@@ -16,9 +17,10 @@ export interface Way {
 
 /** A resource or a route, with all that lead there. */
 export interface Place {
+  readonly object: StoredObject;
   readonly enabled: boolean;
   readonly ways: readonly Way[];
-  /** Whom all ways name, whether they take part or not. */
+  /** The peers of all ways. */
   readonly gateways: BitSet;
   /** Peers that receive a route; everybody may be led to a resource. */
   readonly receivers?: BitSet;
@@ -35,6 +37,8 @@ export interface Surroundings {
   readonly state: State;
   readonly ends: Ends;
   readonly groups: PersistentMap<Membership>;
+  /** Peers that take part. */
+  readonly live: BitSet;
 }
 
 /** The place of a resource, `undefined` when there is none. */
@@ -46,7 +50,7 @@ export function placeOfResource(id: string, around: Surroundings): Place | undef
     .childrenOf(network, kindOf.router)
     .filter((router) => readRouter(router).enabled)
     .map((router) => wayOf(router.id, readRouter(router), around));
-  return { enabled, ways, gateways: uniteBits(...ways.map(({ peers }) => peers)) };
+  return { object, enabled, ways, gateways: uniteBits(...ways.map(({ peers }) => peers)) };
 }
 
 /** The place of a route, `undefined` when there is none. */
@@ -55,18 +59,31 @@ export function placeOfRoute(id: string, around: Surroundings): Place | undefine
   if (object === undefined) return undefined;
   const route = readRoute(object);
   const way = wayOf(id, route, around);
-  return { enabled: route.enabled, ways: [way], gateways: way.peers, receivers: peersIn(route.groups, around) };
+  const receivers = peersIn(route.groups, around);
+  return { object, enabled: route.enabled, ways: [way], gateways: way.peers, receivers };
+}
+
+/** Whether a place is reached as before. */
+export function equalPlaces(a: Place, b: Place): boolean {
+  return (
+    a.object === b.object &&
+    a.ways.length === b.ways.length &&
+    a.ways.every((way, at) => equalWays(way, b.ways[at])) &&
+    equalBits(a.receivers ?? noBits, b.receivers ?? noBits)
+  );
+}
+
+function equalWays(a: Way, b: Way | undefined): boolean {
+  return a.id === b?.id && a.metric === b.metric && a.masquerade === b.masquerade && equalBits(a.peers, b.peers);
 }
 
 function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, around: Surroundings): Way {
   const place = around.ends.places.get(peer);
   const peers = place === undefined ? peersIn(peerGroups, around) : bitsOf([place]);
-  return { id, peers, metric, masquerade };
+  return { id, peers: intersectBits(peers, around.live), metric, masquerade };
 }
 
 /** The peers of groups; resources in them lead nowhere. */
 function peersIn(groups: readonly string[], { ends, groups: known }: Surroundings): BitSet {
-  const united = uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits));
-  for (let at = 0; at < united.length; at++) united[at] = (united[at] as number) & (ends.of.peer[at] ?? 0);
-  return united;
+  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), ends.of.peer);
 }

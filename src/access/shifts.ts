@@ -1,31 +1,13 @@
-import { type BitSet, hasBit, intersectBits, isEmptyBits, noBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
-import { partition } from '../lib/partition.ts';
+import { addBits, type BitSet, dropBits, hasBit, intersectBits, noBits, setBit, subtractBits } from '../lib/bit-set.ts';
+import type { ScratchBits } from '../lib/scratch-bits.ts';
 import type { Access } from './access.ts';
-import { compileAccess } from './compile.ts';
-import { agreeOnPlaces } from './ends.ts';
-import { type Extent, equalExtents, type Flow } from './flows.ts';
-import { type Layer, type Line, layersByPiece, lineFrom, weigh } from './line.ts';
-import { cutTraffic } from './pieces.ts';
-import type { Traffic } from './traffic.ts';
+import type { Comparison } from './comparison.ts';
+import type { Flow } from './flows.ts';
+import { closedGates } from './line.ts';
 
-/** Two images of an account that can be compared, and all that is other. */
-export interface Comparison {
-  readonly before: Access;
-  readonly after: Access;
-  /** Flows that came, went, or mean others. */
-  readonly moved: readonly Flow[];
-  /** Peers that may reach other things than before. */
-  readonly affected: BitSet;
-  /** Those to which a guarded route is handed, or not any more. */
-  readonly regated: BitSet;
-  /** Pieces of which all traffic of both images is made. */
-  readonly pieces: readonly Traffic[];
-  readonly partsOf: ReadonlyMap<string, readonly number[]>;
-}
-
-/** What peers that are alike gain and lose of one piece of traffic: the ends on the other side. */
-export interface PieceShift {
-  readonly piece: number;
+/** What a peer gains and loses of some pieces of traffic: the ends on the other side. */
+export interface Shift {
+  readonly pieces: readonly number[];
   readonly gained: BitSet;
   /** The part of `gained` that passes for sure now. */
   readonly gainedSurely: BitSet;
@@ -34,103 +16,158 @@ export interface PieceShift {
   readonly lostSurely: BitSet;
 }
 
-/** Finds out what is other. Images that were made apart are brought to the same places first. */
-export function compareAccess(first: Access, after: Access): Comparison {
-  const before = agreeOnPlaces(first.ends, after.ends)
-    ? first
-    : compileAccess(first.state, first.circumstances, after.ends);
-  const moved = movedFlows(before, after);
-  const regated = regatedPeers(before, after);
-  const traffics = new Map([...before.flows, ...after.flows].map((flow) => [flow.trafficKey, flow.traffic]));
-  const { pieces, parts } = cutTraffic([...traffics.values()]);
-  return {
-    before,
-    after,
-    moved,
-    affected: uniteBits(regated, ...moved.map(({ from }) => from.possible)),
-    regated,
-    pieces,
-    partsOf: new Map([...traffics.keys()].map((key, at) => [key, parts[at] ?? []])),
-  };
-}
-
-/** Affected peers in classes of those that are alike before and after. */
-export function classesOf({ before, after, affected }: Comparison): readonly (readonly number[])[] {
-  const sets = new Set<BitSet>();
-  for (const { from } of [...before.flows, ...after.flows]) sets.add(from.sure).add(from.possible);
-  for (const { receivers } of [...before.gates, ...after.gates]) sets.add(receivers);
-  return partition(affected, sets);
-}
-
-/** What a peer gains and loses, piece by piece; pieces of which it does neither are left out. */
-export function shiftsOf(comparison: Comparison, at: number): readonly PieceShift[] {
-  const { before, after } = comparison;
-  const looked = lookedPieces(comparison, at);
-  if (looked.length === 0) return [];
-  const [was, is] = [spread(lineFrom(before, at), comparison), spread(lineFrom(after, at), comparison)];
-  return looked.flatMap((piece) => {
-    const [old, now] = [was(piece), is(piece)];
-    const gained = uniteBits(subtractBits(now.sure, old.sure), subtractBits(now.possible, old.possible));
-    const lost = uniteBits(subtractBits(old.sure, now.sure), subtractBits(old.possible, now.possible));
-    if (isEmptyBits(gained) && isEmptyBits(lost)) return [];
-    return [
-      {
-        piece,
-        gained,
-        gainedSurely: intersectBits(gained, now.sure),
-        lost,
-        lostSurely: subtractBits(lost, now.possible),
-      },
-    ];
-  });
-}
-
-function movedFlows(before: Access, after: Access): readonly Flow[] {
-  if (before.flows === after.flows) return [];
-  const known = new Map(before.flows.map((flow) => [flow.id, flow]));
-  const moved: Flow[] = [];
-  for (const flow of after.flows) {
-    const old = known.get(flow.id);
-    known.delete(flow.id);
-    if (old !== undefined && sameEffect(old, flow)) continue;
-    moved.push(flow);
-    if (old !== undefined) moved.push(old);
+/**
+ * What a peer gains and loses; pieces of traffic of which it does neither are left out. This is where a difference spends
+ * its time. The answer lies on the scratch, and is good until that is wiped.
+ */
+export function shiftsOf(comparison: Comparison, at: number, scratch: ScratchBits): readonly Shift[] {
+  const { before, after, about } = comparison;
+  const flows = about[at] ?? { before: [], after: [], moved: [] };
+  const was = new Weighing(comparison, { access: before, flows: flows.before, at, scratch });
+  const is = new Weighing(comparison, { access: after, flows: flows.after, at, scratch });
+  const shifts: Shift[] = [];
+  for (const { pieces, wholes } of divide(comparison, lookedPieces(comparison, flows.moved, at), [was, is])) {
+    was.weigh(wholes);
+    is.weigh(wholes);
+    const [gained, lost] = [growth(was, is, scratch), growth(is, was, scratch)];
+    if (gained === noBits && lost === noBits) continue;
+    const gainedSurely = is.open ? intersectBits(gained, is.sure) : gained;
+    const lostSurely = is.open ? subtractBits(lost, is.possible) : lost;
+    shifts.push({ pieces, gained, gainedSurely, lost, lostSurely });
   }
-  return [...moved, ...known.values()];
+  return shifts;
 }
 
-function sameEffect(a: Flow, b: Flow): boolean {
-  return (
-    a === b ||
-    (a.drop === b.drop && a.trafficKey === b.trafficKey && equalExtents(a.from, b.from) && equalExtents(a.to, b.to))
-  );
-}
-
-/** Gates that came or went leave their routes to flows, which moved then. */
-function regatedPeers(before: Access, after: Access): BitSet {
-  if (before.gates === after.gates) return noBits;
-  const known = new Map(before.gates.map(({ place, receivers }) => [place, receivers]));
-  const changed: BitSet[] = [];
-  for (const { place, receivers } of after.gates) {
-    const old = known.get(place);
-    known.delete(place);
-    changed.push(...(old === undefined ? [receivers] : [subtractBits(old, receivers), subtractBits(receivers, old)]));
+/** Pieces of the traffic of all moved flows that concern a peer. */
+function lookedPieces({ regated, numbers, parts, pieces }: Comparison, moved: readonly Flow[], at: number): BitSet {
+  const looked = new Int32Array((pieces.length + 31) >>> 5);
+  for (const { trafficKey } of moved) {
+    for (const piece of parts[numbers.get(trafficKey) ?? 0] ?? []) setBit(looked, piece);
   }
-  return uniteBits(...changed, ...known.values());
+  // A gate lets through whatever policies say.
+  if (hasBit(regated, at)) looked.fill(-1);
+  return looked;
 }
 
-function lookedPieces({ moved, regated, partsOf, pieces }: Comparison, at: number): readonly number[] {
-  if (hasBit(regated, at)) return pieces.map((_, piece) => piece);
-  const looked = new Set<number>();
-  for (const { from, trafficKey: key } of moved) {
-    if (hasBit(from.possible, at)) for (const piece of partsOf.get(key) ?? []) looked.add(piece);
+/** Pieces about which the same is said, with the traffic in which it is. */
+interface Alike {
+  readonly pieces: number[];
+  readonly wholes: readonly number[];
+}
+
+function divide(comparison: Comparison, looked: BitSet, images: readonly Weighing[]): Iterable<Alike> {
+  const alike = new Map<string, Alike>();
+  for (const [piece, all] of comparison.wholes.entries()) {
+    if (!hasBit(looked, piece)) continue;
+    const wholes = all.filter((number) => images.some((image) => image.hears(number)));
+    const key = wholes.join();
+    const known = alike.get(key);
+    if (known === undefined) alike.set(key, { pieces: [piece], wholes });
+    else known.pieces.push(piece);
   }
-  return [...looked].sort((a, b) => a - b);
+  return alike.values();
 }
 
-/** Answers for each piece who is reached. */
-function spread({ accepts, drops }: Line, { partsOf }: Comparison): (piece: number) => Extent {
-  const parts = (layers: readonly Layer[]) => layers.map(({ key }) => partsOf.get(key) ?? []);
-  const [accepting, dropping] = [layersByPiece(accepts, parts(accepts)), layersByPiece(drops, parts(drops))];
-  return (piece) => weigh(accepting.get(piece) ?? [], dropping.get(piece) ?? []);
+/** What came to `is` that was not there, or less surely. */
+function growth(was: Weighing, is: Weighing, scratch: ScratchBits): BitSet {
+  let grown: BitSet | undefined;
+  for (let word = 0; word < is.sure.length; word++) {
+    const surely = (is.sure[word] as number) & ~(was.sure[word] as number);
+    const possibly = (is.possible[word] as number) & ~(was.possible[word] as number);
+    if ((surely | possibly) === 0) continue;
+    grown ??= scratch.take();
+    grown[word] = surely | possibly;
+  }
+  return grown ?? noBits;
+}
+
+/** What flows of one traffic say together: the other ends that they accept and drop, surely and possibly. */
+interface Voice {
+  accepted: BitSet;
+  maybeAccepted: BitSet;
+  dropped: BitSet;
+  maybeDropped: BitSet;
+}
+
+/** What one image says about a peer. */
+interface Image {
+  readonly access: Access;
+  readonly flows: readonly Flow[];
+  readonly at: number;
+  readonly scratch: ScratchBits;
+}
+
+/** What the flows of one image say about a peer, to be weighed for one piece of traffic after the other. */
+class Weighing {
+  /** The answer of the last `weigh`; one set when nothing is open. */
+  readonly sure: BitSet;
+  readonly possible: BitSet;
+  /** Whether something depends on what nobody knows. */
+  readonly open: boolean;
+  readonly #voices = new Map<number, Voice>();
+  readonly #closed: BitSet;
+  readonly #scratch: ScratchBits;
+
+  constructor({ numbers }: Comparison, { access, flows, at, scratch }: Image) {
+    this.#scratch = scratch;
+    let open = false;
+    for (const flow of flows) {
+      const sure = hasBit(flow.from.sure, at);
+      this.#hear(numbers.get(flow.trafficKey) ?? 0, flow, sure);
+      open ||= !sure || flow.to.sure !== flow.to.possible;
+    }
+    this.sure = scratch.take();
+    this.possible = open ? scratch.take() : this.sure;
+    this.open = open;
+    this.#closed = closedGates(access, at);
+  }
+
+  /** Whether anything is said about this traffic. */
+  hears(number: number): boolean {
+    return this.#voices.has(number);
+  }
+
+  /** Weighs drops against accepts in the flows of these traffics. */
+  weigh(numbers: readonly number[]): void {
+    this.sure.fill(0);
+    if (this.open) this.possible.fill(0);
+    for (const number of numbers) {
+      const voice = this.#voices.get(number);
+      if (voice === undefined) continue;
+      addBits(this.sure, voice.accepted);
+      if (this.open) addBits(this.possible, voice.maybeAccepted);
+    }
+    for (const number of numbers) {
+      const voice = this.#voices.get(number);
+      if (voice === undefined) continue;
+      dropBits(this.sure, voice.maybeDropped);
+      if (this.open) dropBits(this.possible, voice.dropped);
+    }
+    dropBits(this.sure, this.#closed);
+    if (this.open) dropBits(this.possible, this.#closed);
+  }
+
+  #hear(number: number, { drop, to }: Flow, sure: boolean): void {
+    const known = this.#voices.get(number);
+    const voice = known ?? { accepted: noBits, maybeAccepted: noBits, dropped: noBits, maybeDropped: noBits };
+    if (known === undefined) this.#voices.set(number, voice);
+    const surely = sure ? to.sure : noBits;
+    if (drop) {
+      voice.dropped = this.#join(voice.dropped, surely);
+      voice.maybeDropped = this.#join(voice.maybeDropped, to.possible);
+    } else {
+      voice.accepted = this.#join(voice.accepted, surely);
+      voice.maybeAccepted = this.#join(voice.maybeAccepted, to.possible);
+    }
+  }
+
+  /** The union, without a new set where one of them is nothing. */
+  #join(a: BitSet, b: BitSet): BitSet {
+    if (a.length === 0 || a === b) return b;
+    if (b.length === 0) return a;
+    const joined = this.#scratch.take();
+    addBits(joined, a);
+    addBits(joined, b);
+    return joined;
+  }
 }

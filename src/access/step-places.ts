@@ -1,7 +1,7 @@
-import { type BitSet, intersectBits, numbersIn, shareBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
+import { type BitSet, intersectBits, isEmptyBits, numbersIn, subtractBits, uniteBits } from '../lib/bit-set.ts';
 import type { PersistentMap } from '../lib/persistent-map.ts';
 import { type Ends, placesOf } from './ends.ts';
-import { type Gate, type Place, placeOfResource, placeOfRoute } from './places.ts';
+import { equalPlaces, type Gate, type Place, placeOfResource, placeOfRoute } from './places.ts';
 import type { Step } from './stages.ts';
 import type { GroupsStep } from './step-groups.ts';
 import type { PeersStep } from './step-peers.ts';
@@ -29,13 +29,14 @@ export function stepPlaces(
   for (const id of peers.stirred) for (const route of step.namedBy(id, 'route', 'peer')) routes.add(route);
   for (const id of groups.changed)
     for (const route of step.namedBy(id, 'route', 'peer_groups', 'groups')) routes.add(route);
-  const around = { state, ends, groups: groups.all };
+  const around = { state, ends, groups: groups.all, live: peers.live };
   const reached: string[] = [];
   const all = previous.places.edit((draft) => {
     const put = (id: string, place: Place | undefined) => {
+      const before = draft.get(id);
       if (place === undefined) draft.delete(id);
-      else draft.set(id, place);
-      if (place?.enabled === true && shareBits(place.gateways, peers.live)) reached.push(id);
+      else if (before === undefined || !equalPlaces(before, place)) draft.set(id, place);
+      if (place?.enabled === true && !isEmptyBits(place.gateways)) reached.push(id);
     };
     for (const id of resources) put(id, placeOfResource(id, around));
     for (const id of routes) put(id, placeOfRoute(id, around));

@@ -1,21 +1,24 @@
 import {
+  addBits,
+  addCommonBits,
   type BitSet,
   countCommonBits,
   hasBit,
-  intersectBits,
   isEmptyBits,
   noBits,
   shareBits,
-  uniteBits,
 } from '../lib/bit-set.ts';
 import { joinIntervals } from '../lib/intervals.ts';
+import type { ScratchBits } from '../lib/scratch-bits.ts';
 import type { Access } from './access.ts';
+import type { Comparison } from './comparison.ts';
+import type { Flow } from './flows.ts';
 import { compareNamed, endsNamed, type Named, nameOf } from './named.ts';
-import type { Comparison, PieceShift } from './shifts.ts';
+import type { Shift } from './shifts.ts';
 import { noTraffic, type Traffic } from './traffic.ts';
 
 /** What the ends of one group, or one end, gain or lose on the way to those of another. */
-export interface Shift {
+export interface GroupShift {
   readonly change: 'gained' | 'lost';
   readonly from: Named;
   readonly to: Named;
@@ -28,136 +31,188 @@ export interface Shift {
 
 /** Sums up gains by the rules that accept them now, and losses by the rules that accepted them. */
 export interface Summary {
-  add(members: readonly number[], shifts: readonly PieceShift[]): void;
-  shifts(): readonly Shift[];
+  /** Members are alike; `shifts` are those of the first, still on the scratch. */
+  add(members: readonly number[], shifts: readonly Shift[]): void;
+  rows(): readonly GroupShift[];
 }
 
 /** Begins a summary. */
-export function sumUp(comparison: Comparison): Summary {
-  const gains = new Side(comparison, comparison.after, 'gained', 'gainedSurely');
-  const losses = new Side(comparison, comparison.before, 'lost', 'lostSurely');
+export function sumUp(comparison: Comparison, scratch: ScratchBits): Summary {
+  const { before, after } = comparison;
+  const gains = new Side(comparison, scratch, { image: 'after', change: 'gained', surely: 'gainedSurely' });
+  const losses = new Side(comparison, scratch, { image: 'before', change: 'lost', surely: 'lostSurely' });
   return {
     add(members, shifts) {
       gains.add(members, shifts);
       losses.add(members, shifts);
     },
-    shifts: () => [...gains.shifts(), ...losses.shifts()],
+    rows: () => [...gains.rows([after, before]), ...losses.rows([before, after])],
   };
 }
 
-/** Those on the other side of a piece that a rule accepts. */
-interface Accepted {
-  readonly piece: number;
-  readonly some: BitSet;
-  readonly sure: BitSet;
+interface Which {
+  readonly image: 'before' | 'after';
+  readonly change: 'gained' | 'lost';
+  readonly surely: 'gainedSurely' | 'lostSurely';
 }
 
-interface Sum {
+/** Two names that rules connect, with the rules that do. */
+interface Link {
   readonly from: string;
   readonly to: string;
+  readonly sources: BitSet;
+  readonly targets: BitSet;
+  /** How many rules connect them. */
+  rules: number;
   readonly pieces: Set<number>;
   pairs: number;
   conditional: number;
 }
 
+/** What a class shifted of one traffic; `sure` is `some` when nothing is open. */
+interface Shifted {
+  readonly some: BitSet;
+  readonly sure: BitSet;
+  readonly shifts: readonly Shift[];
+  readonly pieces: readonly number[];
+}
+
 /** The gains, or the losses; in one image, because the rules that accept them are of one. */
 class Side {
   readonly #comparison: Comparison;
-  readonly #access: Access;
-  readonly #change: 'gained' | 'lost';
-  readonly #surely: 'gainedSurely' | 'lostSurely';
-  readonly #sums = new Map<string, Sum>();
-  readonly #ends = new Map<string, BitSet>();
+  readonly #which: Which;
+  readonly #scratch: ScratchBits;
+  readonly #links: ReadonlyMap<Flow, readonly Link[]>;
+  /** Holds one set at a time, so that none is made for each link of each class. */
+  readonly #desk: BitSet;
 
-  constructor(
-    comparison: Comparison,
-    access: Access,
-    change: 'gained' | 'lost',
-    surely: 'gainedSurely' | 'lostSurely',
-  ) {
+  constructor(comparison: Comparison, scratch: ScratchBits, which: Which) {
+    const access = comparison[which.image];
+    this.#scratch = scratch;
     this.#comparison = comparison;
-    this.#access = access;
-    this.#change = change;
-    this.#surely = surely;
+    this.#which = which;
+    this.#links = linksOf(access);
+    this.#desk = new Int32Array((access.ends.ids.length + 31) >>> 5);
   }
 
-  add(members: readonly number[], all: readonly PieceShift[]): void {
-    const shifts = new Map(
-      all.filter((shift) => !isEmptyBits(shift[this.#change])).map((shift) => [shift.piece, shift]),
-    );
-    if (shifts.size === 0) return;
-    for (const [from, tos] of this.#acceptedBy(members[0] as number, shifts)) {
-      const own = members.filter((member) => hasBit(this.#endsOf(from), member));
-      if (own.length === 0) continue;
-      for (const [to, accepted] of tos) this.#count(from, to, own, accepted);
+  add(members: readonly number[], all: readonly Shift[]): void {
+    const shifts = all.filter((shift) => !isEmptyBits(shift[this.#which.change]));
+    if (shifts.length === 0) return;
+    const at = members[0] as number;
+    const byPiece = new Map(shifts.flatMap((shift) => shift.pieces.map((piece) => [piece, shift] as const)));
+    const known = new Map<string, Shifted | undefined>();
+    const several = new Map<Link, Spoken[]>();
+    for (const flow of this.#comparison.about[at]?.[this.#which.image] ?? []) {
+      if (flow.drop) continue;
+      if (!known.has(flow.trafficKey)) known.set(flow.trafficKey, this.#shiftedOf(flow.trafficKey, byPiece));
+      const what = known.get(flow.trafficKey);
+      if (what === undefined || !shareBits(what.some, flow.to.possible)) continue;
+      const spoken = { flow, what };
+      for (const link of this.#links.get(flow) ?? []) {
+        if (link.rules === 1) this.#count(link, members, [spoken]);
+        else several.set(link, [...(several.get(link) ?? []), spoken]);
+      }
     }
+    for (const [link, spoken] of several) this.#count(link, members, spoken);
   }
 
-  shifts(): readonly Shift[] {
-    const { before, after, pieces } = this.#comparison;
-    const states = this.#change === 'gained' ? [after.state, before.state] : [before.state, after.state];
-    return [...this.#sums.values()]
-      .map((sum) => ({
-        change: this.#change,
-        from: nameOf(sum.from, ...states),
-        to: nameOf(sum.to, ...states),
-        traffic: joinIntervals([...sum.pieces].flatMap((piece) => pieces[piece] ?? noTraffic)),
-        pairs: sum.pairs,
-        conditional: sum.conditional,
+  rows(images: readonly Access[]): readonly GroupShift[] {
+    const states = images.map(({ state }) => state);
+    const { pieces } = this.#comparison;
+    return [...new Set([...this.#links.values()].flat())]
+      .filter(({ pairs }) => pairs > 0)
+      .map((link) => ({
+        change: this.#which.change,
+        from: nameOf(link.from, ...states),
+        to: nameOf(link.to, ...states),
+        traffic: joinIntervals([...link.pieces].flatMap((piece) => pieces[piece] ?? noTraffic)),
+        pairs: link.pairs,
+        conditional: link.conditional,
       }))
       .sort((a, b) => compareNamed(a.from, b.from) || compareNamed(a.to, b.to));
   }
 
-  /** By the names of both ends: what the rules that name them accept of what a peer shifted. */
-  #acceptedBy(
-    at: number,
-    shifts: ReadonlyMap<number, PieceShift>,
-  ): ReadonlyMap<string, ReadonlyMap<string, Accepted[]>> {
-    const found = new Map<string, Map<string, Accepted[]>>();
-    for (const flow of this.#access.flows) {
-      if (flow.drop || !hasBit(flow.from.possible, at)) continue;
-      const accepted = (this.#comparison.partsOf.get(flow.trafficKey) ?? []).flatMap((piece) => {
-        const shift = shifts.get(piece);
-        if (shift === undefined || !shareBits(shift[this.#change], flow.to.possible)) return [];
-        const [some, sure] = [shift[this.#change], shift[this.#surely]];
-        return [{ piece, some: intersectBits(some, flow.to.possible), sure: intersectBits(sure, flow.to.possible) }];
-      });
-      if (accepted.length === 0) continue;
-      for (const from of flow.fromNames) {
-        const tos = found.get(from) ?? new Map<string, Accepted[]>();
-        found.set(from, tos);
-        for (const to of flow.toNames) tos.set(to, [...(tos.get(to) ?? []), ...accepted]);
+  #shiftedOf(key: string, byPiece: ReadonlyMap<number, Shift>): Shifted | undefined {
+    const { numbers, parts } = this.#comparison;
+    const pieces = (parts[numbers.get(key) ?? 0] ?? []).filter((piece) => byPiece.has(piece));
+    if (pieces.length === 0) return undefined;
+    const shifts = [...new Set(pieces.flatMap((piece) => byPiece.get(piece) ?? []))];
+    const { change, surely } = this.#which;
+    const some = this.#united(shifts.map((shift) => shift[change]));
+    const isSure = shifts.every((shift) => shift[change] === shift[surely]);
+    return { some, sure: isSure ? some : this.#united(shifts.map((shift) => shift[surely])), shifts, pieces };
+  }
+
+  #united(sets: readonly BitSet[]): BitSet {
+    if (sets.length === 1) return sets[0] ?? noBits;
+    const united = this.#scratch.take();
+    for (const set of sets) addBits(united, set);
+    return united;
+  }
+
+  #count(link: Link, members: readonly number[], spoken: readonly Spoken[]): void {
+    const own = members.length === 1 ? members : members.filter((member) => hasBit(link.sources, member));
+    if (own.length === 0 || !hasBit(link.sources, own[0] as number)) return;
+    const pairs = this.#pairs(link, own, spoken, false);
+    if (pairs === 0) return;
+    link.pairs += pairs;
+    if (spoken.some(isOpen)) link.conditional += pairs - this.#pairs(link, own, spoken, true);
+    for (const { flow, what } of spoken) {
+      if (what.pieces.every((piece) => link.pieces.has(piece))) continue;
+      for (const { pieces, [this.#which.change]: some } of what.shifts) {
+        const one = { flow, what: { ...what, some } };
+        if (this.#pairs(link, own, [one], false) > 0) for (const piece of pieces) link.pieces.add(piece);
       }
     }
-    return found;
   }
 
-  #count(from: string, to: string, own: readonly number[], accepted: readonly Accepted[]): void {
-    const ends = this.#endsOf(to);
-    const pairs = countPairs(own, united(accepted.map(({ some }) => some)), ends);
-    if (pairs === 0) return;
+  /** How many pairs there are of own ends and ends that both the flows and the link mean. */
+  #pairs({ targets }: Link, own: readonly number[], spoken: readonly Spoken[], surely: boolean): number {
+    const desk = this.#desk.fill(0);
+    for (const { flow, what } of spoken) addCommonBits(desk, surely ? what.sure : what.some, flow.to.possible);
+    const count = own.length * countCommonBits(desk, targets);
+    if (count === 0) return 0;
+    return count - own.filter((member) => hasBit(desk, member) && hasBit(targets, member)).length;
+  }
+}
+
+interface Spoken {
+  readonly flow: Flow;
+  readonly what: Shifted;
+}
+
+function isOpen({ what }: Spoken): boolean {
+  return what.some !== what.sure;
+}
+
+/** For each rule that accepts something, the names that it connects. */
+function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
+  const known = new Map<string, Link>();
+  const ends = new Map<string, BitSet>();
+  const endsOf = (name: string) => {
+    const present = ends.get(name) ?? endsNamed(access, name);
+    ends.set(name, present);
+    return present;
+  };
+  const link = (from: string, to: string): Link => {
     const key = `${from}\0${to}`;
-    const sum = this.#sums.get(key) ?? { from, to, pieces: new Set<number>(), pairs: 0, conditional: 0 };
-    this.#sums.set(key, sum);
-    for (const { piece, some } of accepted) if (countPairs(own, some, ends) > 0) sum.pieces.add(piece);
-    sum.pairs += pairs;
-    sum.conditional += pairs - countPairs(own, united(accepted.map(({ sure }) => sure)), ends);
-  }
-
-  #endsOf(name: string): BitSet {
-    const known = this.#ends.get(name);
-    if (known !== undefined) return known;
-    const ends = endsNamed(this.#access, name);
-    this.#ends.set(name, ends);
-    return ends;
-  }
-}
-
-function countPairs(own: readonly number[], others: BitSet, among: BitSet): number {
-  const self = own.filter((member) => hasBit(others, member) && hasBit(among, member)).length;
-  return own.length * countCommonBits(others, among) - self;
-}
-
-function united(sets: readonly BitSet[]): BitSet {
-  return sets.length === 1 ? (sets[0] ?? noBits) : uniteBits(...sets);
+    const fresh = {
+      from,
+      to,
+      sources: endsOf(from),
+      targets: endsOf(to),
+      rules: 0,
+      pieces: new Set<number>(),
+      pairs: 0,
+      conditional: 0,
+    };
+    const present = known.get(key) ?? fresh;
+    known.set(key, present);
+    present.rules += 1;
+    return present;
+  };
+  const accepting = access.flows.filter(({ drop }) => !drop);
+  return new Map(
+    accepting.map((flow) => [flow, flow.fromNames.flatMap((from) => flow.toNames.map((to) => link(from, to)))]),
+  );
 }

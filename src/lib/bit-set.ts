@@ -36,6 +36,15 @@ export function dropBits(target: BitSet, fewer: BitSet): void {
   for (let at = 0; at < length; at++) target[at] = (target[at] as number) & ~(fewer[at] as number);
 }
 
+/** Adds the numbers that are in both sets to one under construction that is long enough for them. */
+export function addCommonBits(target: BitSet, a: BitSet, b: BitSet): void {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const word = (a[at] as number) & (b[at] as number);
+    if (word !== 0) target[at] = (target[at] as number) | word;
+  }
+}
+
 /** The numbers that are in any of the sets. */
 export function uniteBits(...sets: readonly BitSet[]): BitSet {
   const longest = sets.reduce((most, set) => (set.length > most.length ? set : most), noBits);
@@ -70,7 +79,7 @@ export function differingBits(a: BitSet, b: BitSet): BitSet {
 /** How many numbers there are. */
 export function countBits(set: BitSet): number {
   let count = 0;
-  for (let at = 0; at < set.length; at++) count += countOnes(set[at] as number);
+  for (let at = 0; at < set.length; at++) if (set[at] !== 0) count += countOnes(set[at] as number);
   return count;
 }
 
@@ -78,7 +87,10 @@ export function countBits(set: BitSet): number {
 export function countCommonBits(a: BitSet, b: BitSet): number {
   const length = Math.min(a.length, b.length);
   let count = 0;
-  for (let at = 0; at < length; at++) count += countOnes((a[at] as number) & (b[at] as number));
+  for (let at = 0; at < length; at++) {
+    const word = (a[at] as number) & (b[at] as number);
+    if (word !== 0) count += countOnes(word);
+  }
   return count;
 }
 

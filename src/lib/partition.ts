@@ -3,32 +3,51 @@ import { type BitSet, hasBit, numbersIn } from './bit-set.ts';
 /** Splits numbers into classes that none of the sets divides: each class is in a set as a whole or not at all. */
 export function partition(among: BitSet, sets: Iterable<BitSet>): readonly (readonly number[])[] {
   const numbers = numbersIn(among);
-  const classOf = new Int32Array((numbers.at(-1) ?? -1) + 1);
-  const sizes = [numbers.length];
-  for (const set of sets) split(classOf, sizes, among, set);
-  const classes: number[][] = sizes.map(() => []);
-  for (const number of numbers) classes[classOf[number] as number]?.push(number);
-  return classes.filter((members) => members.length > 0);
+  const classes = new Classes(numbers);
+  for (const set of sets) classes.split(numbersIn(set).filter((number) => hasBit(among, number)));
+  return classes.list(numbers);
 }
 
-/** Moves what is in the set out of every class that is not in it as a whole. */
-function split(classOf: Int32Array, sizes: number[], among: BitSet, set: BitSet): void {
-  const inside = numbersIn(set).filter((number) => hasBit(among, number));
-  const hits = new Map<number, number>();
-  for (const number of inside) {
-    const own = classOf[number] as number;
-    hits.set(own, (hits.get(own) ?? 0) + 1);
+/** Classes under division, each known by a number; there are never more of them than members. */
+class Classes {
+  readonly #classOf: Int32Array;
+  readonly #sizes: Int32Array;
+  readonly #hits: Int32Array;
+  readonly #splitTo: Int32Array;
+  #count = 1;
+
+  constructor(numbers: readonly number[]) {
+    this.#classOf = new Int32Array((numbers.at(-1) ?? -1) + 1);
+    this.#sizes = new Int32Array(numbers.length + 1);
+    this.#sizes[0] = numbers.length;
+    this.#hits = new Int32Array(numbers.length + 1);
+    this.#splitTo = new Int32Array(numbers.length + 1);
   }
-  const split = new Map<number, number>();
-  for (const [own, count] of hits) {
-    if (count === sizes[own]) continue;
-    split.set(own, sizes.length);
-    sizes[own] = (sizes[own] as number) - count;
-    sizes.push(count);
+
+  /** Takes these out of every class that they are not the whole of. */
+  split(inside: readonly number[]): void {
+    const touched: number[] = [];
+    for (const number of inside) {
+      const own = this.#classOf[number] as number;
+      if (this.#hits[own] === 0) touched.push(own);
+      this.#hits[own] = (this.#hits[own] as number) + 1;
+    }
+    for (const own of touched) {
+      const hits = this.#hits[own] as number;
+      this.#hits[own] = 0;
+      this.#splitTo[own] = own;
+      if (hits === this.#sizes[own]) continue;
+      this.#splitTo[own] = this.#count;
+      this.#sizes[own] = (this.#sizes[own] as number) - hits;
+      this.#sizes[this.#count] = hits;
+      this.#count += 1;
+    }
+    for (const number of inside) this.#classOf[number] = this.#splitTo[this.#classOf[number] as number] as number;
   }
-  if (split.size === 0) return;
-  for (const number of inside) {
-    const own = classOf[number] as number;
-    classOf[number] = split.get(own) ?? own;
+
+  list(numbers: readonly number[]): readonly (readonly number[])[] {
+    const classes = Array.from({ length: this.#count }, (): number[] => []);
+    for (const number of numbers) classes[this.#classOf[number] as number]?.push(number);
+    return classes.filter((members) => members.length > 0);
   }
 }

@@ -73,7 +73,7 @@ function naiveSummary(before: Naive, after: Naive): readonly string[] {
 }
 
 function summaryOf(diff: AccessDiff): readonly string[] {
-  return diff.shifts
+  return diff.groups
     .map(({ change, from, to, traffic, pairs, conditional }) => {
       const told = probes
         .filter((probe) => contains(traffic, probe))

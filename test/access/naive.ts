@@ -168,12 +168,26 @@ export function takesPart(account: Naive, id: string): boolean {
 }
 
 function hasGateway(account: Naive, spec: Raw): boolean {
-  const peers = ofKind(account, 'Peer').map(({ id }) => id);
-  return peers.some(
-    (id) =>
-      takesPart(account, id) &&
-      (spec.peer === id || (spec.peer_groups ?? []).some((group: string) => isIn(account, id, group))),
+  return gatewaysIn(account, spec).length > 0;
+}
+
+function gatewaysIn(account: Naive, spec: Raw): readonly string[] {
+  return ofKind(account, 'Peer')
+    .map(({ id }) => id)
+    .filter((id) => takesPart(account, id))
+    .filter((id) => spec.peer === id || (spec.peer_groups ?? []).some((group: string) => isIn(account, id, group)));
+}
+
+/** The peers that lead to a resource or a route which takes part. */
+export function naiveGateways(account: Naive, id: string): readonly string[] {
+  const object = find(account, id);
+  if (object === undefined || !takesPart(account, id)) return [];
+  const routers = ofKind(account, 'NetworkRouter').filter(
+    ({ parent, spec }) => parent === object.parent && spec['enabled'] === true,
   );
+  return object.kind === 'Route'
+    ? gatewaysIn(account, object.spec)
+    : [...new Set(routers.flatMap(({ spec }) => gatewaysIn(account, spec)))];
 }
 
 /** Whether a rule is about some traffic. SSH is TCP: a rule for it is about both, and who drops TCP drops it. */

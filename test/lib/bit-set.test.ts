@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   addBits,
+  addCommonBits,
   type BitSet,
   bitsOf,
   countBits,
@@ -69,6 +70,8 @@ describe('bit sets', () => {
     addBits(set, bitsOf([0, 31, 64]));
     dropBits(set, bitsOf([31, 500]));
     expect(numbersIn(set)).toEqual([0, 64]);
+    addCommonBits(set, bitsOf([3, 40, 70]), bitsOf([4, 40, 70, 200]));
+    expect(numbersIn(set)).toEqual([0, 40, 64, 70]);
     expect(numbersIn(uniteBits())).toEqual([]);
   });
 });

@@ -1,0 +1,110 @@
+import {
+  type BitSet,
+  bitsOf,
+  countBits,
+  hasBit,
+  intersectBits,
+  noBits,
+  numbersIn,
+  subtractBits,
+  uniteBits,
+} from '../lib/bit-set.ts';
+import type { Access } from './access.ts';
+import type { Extent } from './flows.ts';
+import { type Line, lineFrom, lineTo, reachedBy } from './line.ts';
+import { compareTexts } from './named.ts';
+import type { Place } from './places.ts';
+
+/** Ids of peers that a peer may open connections to, in order: for sure, and depending on posture checks. */
+export interface AccessiblePeers {
+  readonly sure: readonly string[];
+  readonly conditional: readonly string[];
+}
+
+/** The peers to which a peer may open a connection. */
+export function accessiblePeers(access: Access, peer: string): AccessiblePeers {
+  const { sure, possible } = peersReachedFrom(access, peer);
+  return { sure: idsAt(access, sure), conditional: idsAt(access, subtractBits(possible, sure)) };
+}
+
+/** To how many peers a peer may surely open a connection. */
+export function countAccessiblePeers(access: Access, peer: string): number {
+  return countBits(peersReachedFrom(access, peer).sure);
+}
+
+/** The ids at these places, in order. */
+export function idsAt({ ends }: Access, places: BitSet): readonly string[] {
+  return numbersIn(places)
+    .map((place) => ends.ids[place] ?? '')
+    .sort(compareTexts);
+}
+
+/** What surrounds a peer for sure: drops are weighed, and what is open counts as closed. */
+export interface Surrounding {
+  /** Peers between which and this one there is a tunnel: one reaches the other, or leads the other somewhere. */
+  readonly neighbours: BitSet;
+  /** Places that it reaches by way of others. */
+  readonly uses: readonly PlaceAt[];
+  /** Places to which it leads others. */
+  readonly serves: readonly PlaceAt[];
+}
+
+/** A resource or a route, and where it stands in sets. */
+export interface PlaceAt {
+  readonly at: number;
+  readonly place: Place;
+}
+
+/** Looks around a peer. */
+export function surroundingOf(access: Access, at: number): Surrounding {
+  const { peer } = access.ends.of;
+  const reached = others(lineFrom(access, at), at).sure;
+  const uses = numbersIn(subtractBits(reached, peer)).flatMap((where): PlaceAt[] => {
+    const place = access.places.get(access.ends.ids[where] ?? '');
+    return place === undefined || hasBit(place.gateways, at) ? [] : [{ at: where, place }];
+  });
+  const serves = leadingPlaces(access, at);
+  const neighbours = uniteBits(
+    intersectBits(reached, peer),
+    others(lineTo(access, at), at).sure,
+    ...uses.map(({ place }) => place.gateways),
+    ...serves.map((served) => clientsOf(access, served)),
+  );
+  return { neighbours, uses, serves };
+}
+
+/** Peers that are led to a place, not those that lead there. */
+function clientsOf(access: Access, { at, place }: PlaceAt): BitSet {
+  return subtractBits(reachedBy(lineTo(access, at)).sure, place.gateways);
+}
+
+function peersReachedFrom(access: Access, id: string): Extent {
+  const at = access.ends.places.get(id);
+  const { peer } = access.ends.of;
+  if (at === undefined || !hasBit(peer, at)) return { sure: noBits, possible: noBits };
+  const { sure, possible } = others(lineFrom(access, at), at);
+  return { sure: intersectBits(sure, peer), possible: intersectBits(possible, peer) };
+}
+
+function others(line: Line, at: number): Extent {
+  const { sure, possible } = reachedBy(line);
+  const self = bitsOf([at]);
+  return { sure: subtractBits(sure, self), possible: subtractBits(possible, self) };
+}
+
+/** Places that take part, with all peers that lead to any of them; known as long as they stay. */
+const leaders = new WeakMap<Access, { readonly all: BitSet; readonly places: readonly PlaceAt[] }>();
+
+function leadingPlaces(access: Access, at: number): readonly PlaceAt[] {
+  const known = leaders.get(access) ?? gatherLeaders(access);
+  leaders.set(access, known);
+  return hasBit(known.all, at) ? known.places.filter(({ place }) => hasBit(place.gateways, at)) : [];
+}
+
+function gatherLeaders(access: Access) {
+  const places = [...access.places].flatMap(([id, place]): PlaceAt[] => {
+    const at = access.ends.places.get(id);
+    return at === undefined || !hasBit(access.live, at) ? [] : [{ at, place }];
+  });
+  return { all: uniteBits(...places.map(({ place }) => place.gateways)), places };
+}
