@@ -1,5 +1,4 @@
 import { type BitSet, intersectBits, noBits, numbersIn, subtractBits, uniteBits } from '../lib/bit-set.ts';
-import { partition } from '../lib/partition.ts';
 import { ScratchBits } from '../lib/scratch-bits.ts';
 import type { Access } from './access.ts';
 import { compileAccess } from './compile.ts';
@@ -74,14 +73,6 @@ function gatherAbout(affected: BitSet, flows: About): readonly (About | undefine
     }
   }
   return about;
-}
-
-/** Affected peers in classes of those that are alike before and after. */
-export function classesOf({ before, after, affected }: Comparison): readonly (readonly number[])[] {
-  const sets = new Set<BitSet>();
-  for (const { from } of [...before.flows, ...after.flows]) sets.add(from.sure).add(from.possible);
-  for (const { receivers } of [...before.gates, ...after.gates]) sets.add(receivers);
-  return partition(affected, sets);
 }
 
 function movedFlows(before: Access, after: Access): readonly Flow[] {

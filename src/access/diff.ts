@@ -1,7 +1,8 @@
 import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } from '../lib/bit-set.ts';
 import { joinIntervals } from '../lib/intervals.ts';
 import type { Access } from './access.ts';
-import { type Comparison, classesOf, compareAccess, scratchFor } from './comparison.ts';
+import { classesOf } from './classes.ts';
+import { type Comparison, compareAccess, scratchFor } from './comparison.ts';
 import { compareTexts, endsNamed, type Named, nameOf } from './named.ts';
 import { type Shift, shiftsOf } from './shifts.ts';
 import { type GroupShift, sumUp } from './summary.ts';
@@ -51,7 +52,7 @@ export function diffAccess(before: Access, after: Access): AccessDiff {
   const lost = { pairs: 0, conditional: 0 };
   const scratch = scratchFor(comparison);
   const summary = sumUp(comparison, scratch);
-  for (const members of classesOf(comparison)) {
+  for (const members of classesOf([comparison.before, comparison.after], comparison.affected)) {
     scratch.wipe();
     const shifts = shiftsOf(comparison, members[0] as number, scratch);
     if (shifts.length === 0) continue;

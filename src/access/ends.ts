@@ -1,4 +1,4 @@
-import { type BitSet, bitsOf, noBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
+import { type BitSet, bitsOf, countBits, hasBit, noBits, numbersIn, subtractBits, uniteBits } from '../lib/bit-set.ts';
 import { emptyMap, type PersistentMap } from '../lib/persistent-map.ts';
 
 /** What can stand at an end of a connection: peers open and answer them, resources and routes are only reached. */
@@ -12,15 +12,22 @@ export interface Ends {
   /** The id at each place; a place may be free. */
   readonly ids: readonly (string | undefined)[];
   readonly places: PersistentMap<number>;
+  /** The places that are taken, in the order of their ids. */
+  readonly order: readonly number[];
   readonly of: Readonly<Record<EndPart, BitSet>>;
 }
 
 /** Nobody. */
-export const noEnds: Ends = { ids: [], places: emptyMap(), of: { peer: noBits, resource: noBits, route: noBits } };
+export const noEnds: Ends = {
+  ids: [],
+  places: emptyMap(),
+  order: [],
+  of: { peer: noBits, resource: noBits, route: noBits },
+};
 
 /** The same places, kept for those who may come. */
-export function reservePlaces({ ids, places }: Ends): Ends {
-  return { ids, places, of: noEnds.of };
+export function reservePlaces({ ids, places, order }: Ends): Ends {
+  return { ids, places, order, of: noEnds.of };
 }
 
 /** Whether sets of both may be compared: nobody has two places, and no place two holders. */
@@ -62,7 +69,13 @@ export function changeEnds(
   });
   const without = bitsOf(left);
   const changed = (part: EndPart) => uniteBits(subtractBits(ends.of[part], without), bitsOf(joined[part]));
-  return { ids, places, of: { peer: changed('peer'), resource: changed('resource'), route: changed('route') } };
+  const order = mergePlaces(
+    ends,
+    ids,
+    left,
+    come.map(({ id }) => places.get(id) as number),
+  );
+  return { ids, places, order, of: { peer: changed('peer'), resource: changed('resource'), route: changed('route') } };
 }
 
 /** The places of those of these ids that are there. */
@@ -73,4 +86,50 @@ export function placesOf(ends: Ends, ids: Iterable<string>): BitSet {
     if (at !== undefined) found.push(at);
   }
   return bitsOf(found);
+}
+
+/** The ids at these places, in their order. */
+export function idsAt(ends: Ends, places: BitSet): readonly string[] {
+  // Going through all ends is worth it from an eighth of them on; below that, sorting is faster.
+  const order = countBits(places) * 8 > ends.order.length ? ends.order : sortPlaces(ends, places);
+  const ids: string[] = [];
+  for (const place of order) if (hasBit(places, place)) ids.push(ends.ids[place] as string);
+  return ids;
+}
+
+function sortPlaces(ends: Ends, places: BitSet): readonly number[] {
+  const rank = ranksOf(ends);
+  return [...numbersIn(places)].sort((a, b) => (rank[a] as number) - (rank[b] as number));
+}
+
+const ranks = new WeakMap<readonly number[], Int32Array>();
+
+/** The rank of each place in the order of ids. */
+function ranksOf({ ids, order }: Ends): Int32Array {
+  const known = ranks.get(order);
+  if (known !== undefined) return known;
+  const fresh = new Int32Array(ids.length);
+  for (const [rank, place] of order.entries()) fresh[place] = rank;
+  ranks.set(order, fresh);
+  return fresh;
+}
+
+/** The order without those who left and with those who joined; some of these had their place before they came. */
+function mergePlaces(
+  { order }: Ends,
+  ids: readonly (string | undefined)[],
+  left: ReadonlySet<number>,
+  joined: readonly number[],
+): readonly number[] {
+  const stay = order.filter((place) => !left.has(place));
+  const known = new Set(stay);
+  const byId = (a: number, b: number) => ((ids[a] as string) < (ids[b] as string) ? -1 : 1);
+  const come = joined.filter((place) => !known.has(place)).sort(byId);
+  const merged: number[] = [];
+  let next = 0;
+  for (const place of stay) {
+    while (next < come.length && byId(come[next] as number, place) < 0) merged.push(come[next++] as number);
+    merged.push(place);
+  }
+  return [...merged, ...come.slice(next)];
 }

@@ -1,6 +1,5 @@
 import {
   type BitSet,
-  bitsOf,
   countBits,
   hasBit,
   intersectBits,
@@ -10,10 +9,10 @@ import {
   uniteBits,
 } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
+import { idsAt } from './ends.ts';
 import type { Extent } from './flows.ts';
-import { type Line, lineFrom, lineTo, reachedBy } from './line.ts';
-import { compareTexts } from './named.ts';
 import type { Place } from './places.ts';
+import { reachedFrom, reachedTo, type Spoken, spokenAbout } from './reached.ts';
 
 /** Ids of peers that a peer may open connections to, in order: for sure, and depending on posture checks. */
 export interface AccessiblePeers {
@@ -24,19 +23,12 @@ export interface AccessiblePeers {
 /** The peers to which a peer may open a connection. */
 export function accessiblePeers(access: Access, peer: string): AccessiblePeers {
   const { sure, possible } = peersReachedFrom(access, peer);
-  return { sure: idsAt(access, sure), conditional: idsAt(access, subtractBits(possible, sure)) };
+  return { sure: idsAt(access.ends, sure), conditional: idsAt(access.ends, subtractBits(possible, sure)) };
 }
 
 /** To how many peers a peer may surely open a connection. */
 export function countAccessiblePeers(access: Access, peer: string): number {
   return countBits(peersReachedFrom(access, peer).sure);
-}
-
-/** The ids at these places, in order. */
-export function idsAt({ ends }: Access, places: BitSet): readonly string[] {
-  return numbersIn(places)
-    .map((place) => ends.ids[place] ?? '')
-    .sort(compareTexts);
 }
 
 /** What surrounds a peer for sure: drops are weighed, and what is open counts as closed. */
@@ -56,9 +48,9 @@ export interface PlaceAt {
 }
 
 /** Looks around a peer. */
-export function surroundingOf(access: Access, at: number): Surrounding {
+export function surroundingOf(access: Access, at: number, spoken: Spoken = spokenAbout(access, at)): Surrounding {
   const { peer } = access.ends.of;
-  const reached = others(lineFrom(access, at), at).sure;
+  const reached = reachedFrom(access, at, spoken).sure;
   const uses = numbersIn(subtractBits(reached, peer)).flatMap((where): PlaceAt[] => {
     const place = access.places.get(access.ends.ids[where] ?? '');
     return place === undefined || hasBit(place.gateways, at) ? [] : [{ at: where, place }];
@@ -66,7 +58,7 @@ export function surroundingOf(access: Access, at: number): Surrounding {
   const serves = leadingPlaces(access, at);
   const neighbours = uniteBits(
     intersectBits(reached, peer),
-    others(lineTo(access, at), at).sure,
+    reachedTo(access, at, spoken).sure,
     ...uses.map(({ place }) => place.gateways),
     ...serves.map((served) => clientsOf(access, served)),
   );
@@ -75,21 +67,15 @@ export function surroundingOf(access: Access, at: number): Surrounding {
 
 /** Peers that are led to a place, not those that lead there. */
 function clientsOf(access: Access, { at, place }: PlaceAt): BitSet {
-  return subtractBits(reachedBy(lineTo(access, at)).sure, place.gateways);
+  return subtractBits(reachedTo(access, at).sure, place.gateways);
 }
 
 function peersReachedFrom(access: Access, id: string): Extent {
   const at = access.ends.places.get(id);
   const { peer } = access.ends.of;
   if (at === undefined || !hasBit(peer, at)) return { sure: noBits, possible: noBits };
-  const { sure, possible } = others(lineFrom(access, at), at);
+  const { sure, possible } = reachedFrom(access, at);
   return { sure: intersectBits(sure, peer), possible: intersectBits(possible, peer) };
-}
-
-function others(line: Line, at: number): Extent {
-  const { sure, possible } = reachedBy(line);
-  const self = bitsOf([at]);
-  return { sure: subtractBits(sure, self), possible: subtractBits(possible, self) };
 }
 
 /** Places that take part, with all peers that lead to any of them; known as long as they stay. */

@@ -65,11 +65,13 @@ export function placeOfRoute(id: string, around: Surroundings): Place | undefine
 
 /** Whether a place is reached as before. */
 export function equalPlaces(a: Place, b: Place): boolean {
+  return looksEqual(a, b) && equalBits(a.receivers ?? noBits, b.receivers ?? noBits);
+}
+
+/** Whether those who are led to a place see it as before. */
+export function looksEqual(a: Place, b: Place): boolean {
   return (
-    a.object === b.object &&
-    a.ways.length === b.ways.length &&
-    a.ways.every((way, at) => equalWays(way, b.ways[at])) &&
-    equalBits(a.receivers ?? noBits, b.receivers ?? noBits)
+    a.object === b.object && a.ways.length === b.ways.length && a.ways.every((way, at) => equalWays(way, b.ways[at]))
   );
 }
 

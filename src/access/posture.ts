@@ -156,7 +156,7 @@ function readProcesses({ processes }: { readonly processes: readonly Process[] }
   return ({ system, processes: running }) => {
     if (system === undefined) return 'unknown';
     const member = pathOn[system];
-    const paths = processes.map((process) => (member === undefined ? '' : (process[member] ?? '')));
+    const paths = processes.map((program) => (member === undefined ? '' : (program[member] ?? '')));
     if (paths.includes('')) return 'fail';
     if (running === undefined) return 'unknown';
     const spelled = system === 'windows' ? spellWindowsPath : (path: string) => path;

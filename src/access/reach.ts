@@ -1,10 +1,11 @@
-import { type BitSet, hasBit, intersectBits, subtractBits } from '../lib/bit-set.ts';
+import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits } from '../lib/bit-set.ts';
 import type { Interval } from '../lib/intervals.ts';
 import type { Access } from './access.ts';
-import { placesOf } from './ends.ts';
+import { idsAt, placesOf } from './ends.ts';
 import type { Flow } from './flows.ts';
 import { compareTexts } from './named.ts';
-import { idsAt, type PlaceAt, surroundingOf } from './neighbours.ts';
+import { type PlaceAt, surroundingOf } from './neighbours.ts';
+import { spokenAbout } from './reached.ts';
 import { type Protocol, partOf, readResource, readRoute } from './vocabulary.ts';
 
 /**
@@ -78,16 +79,29 @@ export function reachOf(access: Access, peer: string): Reach | undefined {
   const at = access.ends.places.get(peer);
   if (at === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
   if (!hasBit(access.live, at) || access.circumstances.expired.has(peer)) return nothing(peer);
-  const { neighbours, uses, serves } = surroundingOf(access, at);
+  const { neighbours, ...rest } = commonReach(access, at);
+  const others = subtractBits(neighbours, bitsOf([at]));
   const expired = placesOf(access.ends, access.circumstances.expired);
   return {
     peer,
-    peers: idsAt(access, subtractBits(neighbours, expired)),
-    away: idsAt(access, intersectBits(neighbours, expired)),
-    outbound: rulesOf(access, at, (flow) => [flow.from, flow.to]),
-    inbound: rulesOf(access, at, (flow) => [flow.to, flow.from]),
-    uses: uses.map((used) => usedPlace(access, used)).sort(compareIds),
-    serves: serves.map((served) => servedPlace(access, served, at)).sort(compareIds),
+    peers: idsAt(access.ends, subtractBits(others, expired)),
+    away: idsAt(access.ends, intersectBits(others, expired)),
+    ...rest,
+  };
+}
+
+/** What peers that are alike have to know in common; `neighbours` are those of any of them. */
+type CommonReach = Pick<Reach, 'outbound' | 'inbound' | 'uses' | 'serves'> & { readonly neighbours: BitSet };
+
+function commonReach(access: Access, at: number): CommonReach {
+  const spoken = spokenAbout(access, at);
+  const surrounding = surroundingOf(access, at, spoken);
+  return {
+    neighbours: surrounding.neighbours,
+    outbound: rulesOf(access, at, spoken.from, 'to'),
+    inbound: rulesOf(access, at, spoken.to, 'from'),
+    uses: surrounding.uses.map((used) => usedPlace(access, used)).sort(compareIds),
+    serves: surrounding.serves.map((served) => servedPlace(access, served, at)).sort(compareIds),
   };
 }
 
@@ -95,16 +109,15 @@ function nothing(peer: string): Reach {
   return { peer, peers: [], away: [], outbound: [], inbound: [], uses: [], serves: [] };
 }
 
-type Sides = (flow: Flow) => readonly [own: Flow['from'], other: Flow['to']];
-
-/** The rules that speak about an end on one side, with the peers on the other. */
-function rulesOf(access: Access, at: number, sides: Sides): readonly FirewallRule[] {
+/** The rules of flows that speak about an end, with the peers on the other side. */
+function rulesOf(access: Access, at: number, flows: readonly Flow[], other: 'from' | 'to'): readonly FirewallRule[] {
+  const own = other === 'to' ? 'from' : 'to';
   const drops: FirewallRule[] = [];
   const accepts: FirewallRule[] = [];
-  for (const flow of access.flows) {
-    const [own, other] = sides(flow);
-    if (!hasBit(flow.drop ? own.possible : own.sure, at)) continue;
-    const rule = ruleOf(access, flow, flow.drop ? other.possible : other.sure);
+  for (const flow of flows) {
+    const which = flow.drop ? 'possible' : 'sure';
+    if (!hasBit(flow[own][which], at)) continue;
+    const rule = ruleOf(access, flow, flow[other][which]);
     if (rule.peers.length > 0) (flow.drop ? drops : accepts).push(rule);
   }
   return [...drops, ...accepts];
@@ -118,7 +131,7 @@ function ruleOf(access: Access, flow: Flow, others: BitSet): FirewallRule {
   made.set(flow, known);
   const present = known.get(others);
   if (present !== undefined) return present;
-  const rule = describe(flow, idsAt(access, intersectBits(others, access.ends.of.peer)));
+  const rule = describe(flow, idsAt(access.ends, intersectBits(others, access.ends.of.peer)));
   known.set(others, rule);
   return rule;
 }
@@ -140,7 +153,7 @@ function describe({ by, drop }: Flow, peers: readonly string[]): FirewallRule {
 function usedPlace(access: Access, { place }: PlaceAt): UsedPlace {
   const ways = place.ways.map(({ id, peers, metric, masquerade }) => ({
     id,
-    peers: idsAt(access, peers),
+    peers: idsAt(access.ends, peers),
     metric,
     masquerade,
   }));
@@ -156,9 +169,9 @@ function servedPlace(access: Access, { at, place }: PlaceAt, gateway: number): S
 /** What gateways let through to a place: only receivers use a route, whatever policies say. */
 function rulesTo(access: Access, at: number): readonly FirewallRule[] {
   const gate = access.gates.find(({ place }) => place === at);
-  const rules = rulesOf(access, at, (flow) => [flow.to, flow.from]);
+  const rules = rulesOf(access, at, spokenAbout(access, at).to, 'from');
   if (gate === undefined) return rules;
-  const receivers = new Set(idsAt(access, gate.receivers));
+  const receivers = new Set(idsAt(access.ends, gate.receivers));
   return rules
     .map((rule) => ({ ...rule, peers: rule.peers.filter((peer) => receivers.has(peer)) }))
     .filter(({ peers }) => peers.length > 0);

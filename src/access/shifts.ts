@@ -2,7 +2,7 @@ import { addBits, type BitSet, dropBits, hasBit, intersectBits, noBits, setBit, 
 import type { ScratchBits } from '../lib/scratch-bits.ts';
 import type { Access } from './access.ts';
 import type { Comparison } from './comparison.ts';
-import type { Flow } from './flows.ts';
+import type { Extent, Flow } from './flows.ts';
 import { closedGates } from './line.ts';
 
 /** What a peer gains and loses of some pieces of traffic: the ends on the other side. */
@@ -83,10 +83,10 @@ function growth(was: Weighing, is: Weighing, scratch: ScratchBits): BitSet {
 
 /** What flows of one traffic say together: the other ends that they accept and drop, surely and possibly. */
 interface Voice {
-  accepted: BitSet;
-  maybeAccepted: BitSet;
-  dropped: BitSet;
-  maybeDropped: BitSet;
+  readonly accepted: BitSet;
+  readonly maybeAccepted: BitSet;
+  readonly dropped: BitSet;
+  readonly maybeDropped: BitSet;
 }
 
 /** What one image says about a peer. */
@@ -104,17 +104,21 @@ class Weighing {
   readonly possible: BitSet;
   /** Whether something depends on what nobody knows. */
   readonly open: boolean;
+  readonly #flows = new Map<number, Flow[]>();
   readonly #voices = new Map<number, Voice>();
   readonly #closed: BitSet;
-  readonly #scratch: ScratchBits;
+  readonly #image: Image;
 
-  constructor({ numbers }: Comparison, { access, flows, at, scratch }: Image) {
-    this.#scratch = scratch;
+  constructor({ numbers }: Comparison, image: Image) {
+    const { access, flows, at, scratch } = image;
+    this.#image = image;
     let open = false;
     for (const flow of flows) {
-      const sure = hasBit(flow.from.sure, at);
-      this.#hear(numbers.get(flow.trafficKey) ?? 0, flow, sure);
-      open ||= !sure || flow.to.sure !== flow.to.possible;
+      const number = numbers.get(flow.trafficKey) ?? 0;
+      const known = this.#flows.get(number);
+      if (known === undefined) this.#flows.set(number, [flow]);
+      else known.push(flow);
+      open ||= flow.to.sure !== flow.to.possible || !hasBit(flow.from.sure, at);
     }
     this.sure = scratch.take();
     this.possible = open ? scratch.take() : this.sure;
@@ -124,50 +128,44 @@ class Weighing {
 
   /** Whether anything is said about this traffic. */
   hears(number: number): boolean {
-    return this.#voices.has(number);
+    return this.#flows.has(number);
   }
 
   /** Weighs drops against accepts in the flows of these traffics. */
   weigh(numbers: readonly number[]): void {
+    const voices = numbers.flatMap((number) => this.#voiceOf(number) ?? []);
     this.sure.fill(0);
-    if (this.open) this.possible.fill(0);
-    for (const number of numbers) {
-      const voice = this.#voices.get(number);
-      if (voice === undefined) continue;
-      addBits(this.sure, voice.accepted);
-      if (this.open) addBits(this.possible, voice.maybeAccepted);
-    }
-    for (const number of numbers) {
-      const voice = this.#voices.get(number);
-      if (voice === undefined) continue;
-      dropBits(this.sure, voice.maybeDropped);
-      if (this.open) dropBits(this.possible, voice.dropped);
-    }
+    for (const { accepted } of voices) addBits(this.sure, accepted);
+    for (const { maybeDropped } of voices) dropBits(this.sure, maybeDropped);
     dropBits(this.sure, this.#closed);
-    if (this.open) dropBits(this.possible, this.#closed);
+    if (!this.open) return;
+    this.possible.fill(0);
+    for (const { maybeAccepted } of voices) addBits(this.possible, maybeAccepted);
+    for (const { dropped } of voices) dropBits(this.possible, dropped);
+    dropBits(this.possible, this.#closed);
   }
 
-  #hear(number: number, { drop, to }: Flow, sure: boolean): void {
+  #voiceOf(number: number): Voice | undefined {
     const known = this.#voices.get(number);
-    const voice = known ?? { accepted: noBits, maybeAccepted: noBits, dropped: noBits, maybeDropped: noBits };
-    if (known === undefined) this.#voices.set(number, voice);
-    const surely = sure ? to.sure : noBits;
-    if (drop) {
-      voice.dropped = this.#join(voice.dropped, surely);
-      voice.maybeDropped = this.#join(voice.maybeDropped, to.possible);
-    } else {
-      voice.accepted = this.#join(voice.accepted, surely);
-      voice.maybeAccepted = this.#join(voice.maybeAccepted, to.possible);
-    }
+    const flows = this.#flows.get(number);
+    if (known !== undefined || flows === undefined) return known;
+    const voice = {
+      accepted: this.#join(flows, false, 'sure'),
+      maybeAccepted: this.open ? this.#join(flows, false, 'possible') : noBits,
+      dropped: this.open ? this.#join(flows, true, 'sure') : noBits,
+      maybeDropped: this.#join(flows, true, 'possible'),
+    };
+    this.#voices.set(number, voice);
+    return voice;
   }
 
-  /** The union, without a new set where one of them is nothing. */
-  #join(a: BitSet, b: BitSet): BitSet {
-    if (a.length === 0 || a === b) return b;
-    if (b.length === 0) return a;
-    const joined = this.#scratch.take();
-    addBits(joined, a);
-    addBits(joined, b);
+  #join(flows: readonly Flow[], drop: boolean, which: keyof Extent): BitSet {
+    const { at, scratch } = this.#image;
+    const [first, ...rest] = flows.filter((flow) => flow.drop === drop && hasBit(flow.from[which], at));
+    if (first === undefined || rest.length === 0) return first?.to[which] ?? noBits;
+    const joined = scratch.take();
+    addBits(joined, first.to[which]);
+    for (const { to } of rest) addBits(joined, to[which]);
     return joined;
   }
 }

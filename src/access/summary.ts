@@ -99,7 +99,8 @@ class Side {
     const shifts = all.filter((shift) => !isEmptyBits(shift[this.#which.change]));
     if (shifts.length === 0) return;
     const at = members[0] as number;
-    const byPiece = new Map(shifts.flatMap((shift) => shift.pieces.map((piece) => [piece, shift] as const)));
+    const byPiece: (Shift | undefined)[] = [];
+    for (const shift of shifts) for (const piece of shift.pieces) byPiece[piece] = shift;
     const known = new Map<string, Shifted | undefined>();
     const several = new Map<Link, Spoken[]>();
     for (const flow of this.#comparison.about[at]?.[this.#which.image] ?? []) {
@@ -132,11 +133,11 @@ class Side {
       .sort((a, b) => compareNamed(a.from, b.from) || compareNamed(a.to, b.to));
   }
 
-  #shiftedOf(key: string, byPiece: ReadonlyMap<number, Shift>): Shifted | undefined {
+  #shiftedOf(key: string, byPiece: readonly (Shift | undefined)[]): Shifted | undefined {
     const { numbers, parts } = this.#comparison;
-    const pieces = (parts[numbers.get(key) ?? 0] ?? []).filter((piece) => byPiece.has(piece));
+    const pieces = (parts[numbers.get(key) ?? 0] ?? []).filter((piece) => byPiece[piece] !== undefined);
     if (pieces.length === 0) return undefined;
-    const shifts = [...new Set(pieces.flatMap((piece) => byPiece.get(piece) ?? []))];
+    const shifts = [...new Set(pieces.flatMap((piece) => byPiece[piece] ?? []))];
     const { change, surely } = this.#which;
     const some = this.#united(shifts.map((shift) => shift[change]));
     const isSure = shifts.every((shift) => shift[change] === shift[surely]);

@@ -9,9 +9,10 @@ import {
   uniteBits,
 } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
-import { agreeOnPlaces } from './ends.ts';
+import { agreeOnPlaces, idsAt } from './ends.ts';
 import { type Extent, equalExtents, type Flow } from './flows.ts';
-import { idsAt, surroundingOf } from './neighbours.ts';
+import { surroundingOf } from './neighbours.ts';
+import { looksEqual } from './places.ts';
 
 /** Something before and after; an absent side means that it came or went. */
 interface Pair<T> {
@@ -22,17 +23,17 @@ interface Pair<T> {
 /** Ids of peers whose `reachOf` may differ between an image and one carried on from it, in order; none is missing. */
 export function touchedPeers(before: Access, after: Access): readonly string[] {
   const { peer } = after.ends.of;
-  if (!agreeOnPlaces(before.ends, after.ends)) return idsAt(after, peer);
+  if (!agreeOnPlaces(before.ends, after.ends)) return idsAt(after.ends, peer);
   const touched = uniteBits(
     differingBits(before.live, after.live),
     differingBits(before.ends.of.peer, peer),
     ...flowPairs(before, after).flatMap((pair) => concernedByFlow(before, after, pair)),
-    ...changedPlaces(before, after).flatMap((id) => [before, after].flatMap((image) => concernedByPlace(image, id))),
+    ...changedPlaces(before, after).flatMap((id) => concernedByPlace(before, after, id)),
     ...differing(before.circumstances.expired, after.circumstances.expired).flatMap((id) =>
       [before, after].flatMap((image) => around(image, id)),
     ),
   );
-  return idsAt(after, intersectBits(touched, peer));
+  return idsAt(after.ends, intersectBits(touched, peer));
 }
 
 /** Flows that are not the same value any more. */
@@ -84,12 +85,18 @@ function changedPlaces(before: Access, after: Access): readonly string[] {
   return [...ids].filter((id) => before.places.get(id) !== after.places.get(id));
 }
 
-/** Who leads to a place, and who may be led there. */
-function concernedByPlace({ ends, places, flows }: Access, id: string): readonly BitSet[] {
+/** Who leads to a place, and who is led there, if they see it otherwise. */
+function concernedByPlace(before: Access, after: Access, id: string): readonly BitSet[] {
+  const [old, place] = [before.places.get(id), after.places.get(id)];
+  const gateways = [old?.gateways ?? noBits, place?.gateways ?? noBits];
+  if (old !== undefined && place !== undefined && looksEqual(old, place))
+    return [...gateways, differingBits(old.receivers ?? noBits, place.receivers ?? noBits)];
+  return [...gateways, ...ledTo(before, id), ...ledTo(after, id)];
+}
+
+function ledTo({ ends, flows }: Access, id: string): readonly BitSet[] {
   const at = ends.places.get(id);
-  if (at === undefined) return [];
-  const led = flows.filter(({ to }) => hasBit(to.possible, at)).map(({ from }) => from.possible);
-  return [places.get(id)?.gateways ?? noBits, ...led];
+  return at === undefined ? [] : flows.filter(({ to }) => hasBit(to.possible, at)).map(({ from }) => from.possible);
 }
 
 /** A peer, and everybody who keeps a tunnel with it. */

@@ -117,12 +117,14 @@ function portsOf(protocol: WithPorts, traffic: Traffic): readonly TrafficPart[] 
     .map((part) => (part.start === 1 && part.end === 0xffff ? { protocol } : part));
 }
 
-/** Leaves out parts of one protocol that lie inside a part of the other, which says them too. */
+/** Leaves out ports of one protocol that lie inside a part of the other, which says them too. */
 function withoutImplied(parts: readonly TrafficPart[], implied: WithPorts, by: WithPorts): readonly TrafficPart[] {
   const covers = parts.filter(({ protocol }) => protocol === by);
   return parts.filter(
-    ({ protocol, start = 1, end = 0xffff }) =>
-      protocol !== implied || !covers.some((cover) => (cover.start ?? 1) <= start && end <= (cover.end ?? 0xffff)),
+    ({ protocol, start, end }) =>
+      protocol !== implied ||
+      (start === undefined && implied === 'tcp') ||
+      !covers.some((cover) => (cover.start ?? 1) <= (start ?? 1) && (end ?? 0xffff) <= (cover.end ?? 0xffff)),
   );
 }
 

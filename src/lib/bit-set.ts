@@ -101,6 +101,12 @@ export function shareBits(a: BitSet, b: BitSet): boolean {
   return false;
 }
 
+/** Whether all numbers of `some` are in the set. */
+export function hasAllBits(set: BitSet, some: BitSet): boolean {
+  for (let at = 0; at < some.length; at++) if (((some[at] as number) & ~(set[at] ?? 0)) !== 0) return false;
+  return true;
+}
+
 /** Whether the set has no number. */
 export function isEmptyBits(set: BitSet): boolean {
   for (let at = 0; at < set.length; at++) if (set[at] !== 0) return false;
@@ -124,15 +130,6 @@ export function numbersIn(set: BitSet): readonly number[] {
     }
   }
   return numbers;
-}
-
-/** The lowest number, `undefined` when there is none. */
-export function firstBit(set: BitSet): number | undefined {
-  for (let at = 0; at < set.length; at++) {
-    const word = set[at] as number;
-    if (word !== 0) return (at << 5) + 31 - Math.clz32(word & -word);
-  }
-  return undefined;
 }
 
 function countOnes(word: number): number {

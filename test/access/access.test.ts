@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileAccess, updateAccess } from '../../src/access/compile.ts';
-import { aChange, anAccount, applyChange, someCircumstances } from './account.ts';
+import { aChange, anAccount, applyChange, runs, someCircumstances } from './account.ts';
 import { naiveVerdicts, snapshotOf, verdictsOf } from './image.ts';
 
 describe('access', () => {
@@ -11,7 +11,7 @@ describe('access', () => {
         const access = compileAccess(snapshotOf(objects), circumstances);
         expect(verdictsOf(access)).toEqual(naiveVerdicts({ objects, circumstances }));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -31,7 +31,7 @@ describe('access', () => {
           expect(verdictsOf(access)).toEqual(verdictsOf(compileAccess(state, circumstances)));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(100) },
     );
   });
 });

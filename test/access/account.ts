@@ -11,7 +11,7 @@ const networkIds = ['n1', 'n2'];
 const checkIds = ['c1', 'c2'];
 
 /** The group that holds everybody. */
-export const allGroup = stored('Group', 'all', { name: 'All' }, { derived: { issued: 'api', system: 'all' } });
+const allGroup = stored('Group', 'all', { name: 'All' }, { derived: { issued: 'api', system: 'all' } });
 const networks = networkIds.map((id) => stored('Network', id, { name: id }));
 const anyGroups = ['all', ...groupIds];
 
@@ -185,4 +185,9 @@ function peersAtLeast(objects: readonly StoredObject[]): readonly StoredObject[]
   const known = new Set(objects.map(({ id }) => id));
   const missing = peerIds.slice(0, 3).filter((id) => !known.has(id));
   return [...missing.map((id) => stored('Peer', id, { name: id, dns_label: id })), ...objects];
+}
+
+/** How often a property is tried: so often, and a multiple of that in the long loops. */
+export function runs(normal: number): number {
+  return normal * Number(process.env['HEDDLE_TEST_RUNS'] ?? 1);
 }

@@ -1,5 +1,5 @@
 import type { Access } from '../../src/access/access.ts';
-import { trafficBetween } from '../../src/access/between.ts';
+import { trafficBetween } from '../../src/access/line.ts';
 import { type Traffic, trafficAsked } from '../../src/access/traffic.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { stateOf } from '../kinds/objects.ts';

@@ -1,6 +1,6 @@
 /**
- * Access as one would look it up by hand: every question walks all objects, with plain lists and nothing kept. Slow and
- * independent of the program, to compare it with.
+ * Access as one would look it up by hand: every question walks all rules and asks about every name, with nothing worked out
+ * before. Slow and independent of the program, to compare it with.
  */
 import type { Circumstances } from '../../src/access/facts.ts';
 import type { StoredObject } from '../../src/model/object.ts';
@@ -206,9 +206,25 @@ function isAbout(rule: Raw, { protocol, port }: Probe): boolean {
 }
 
 function find({ objects }: Naive, id: string): StoredObject | undefined {
-  return objects.find((object) => object.id === id);
+  return listed(objects).byId.get(id);
 }
 
 function ofKind({ objects }: Naive, kind: string): readonly StoredObject[] {
-  return objects.filter((object) => object.kind === kind);
+  return listed(objects).byKind.get(kind) ?? [];
+}
+
+/** The objects by id and by kind: looking through all of them each time would take minutes. */
+const lists = new WeakMap<readonly StoredObject[], ReturnType<typeof list>>();
+
+function listed(objects: readonly StoredObject[]): ReturnType<typeof list> {
+  const known = lists.get(objects) ?? list(objects);
+  lists.set(objects, known);
+  return known;
+}
+
+function list(objects: readonly StoredObject[]) {
+  return {
+    byId: new Map(objects.map((object) => [object.id, object])),
+    byKind: Map.groupBy(objects, ({ kind }) => kind),
+  };
 }

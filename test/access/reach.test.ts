@@ -5,11 +5,15 @@ import { compileAccess, updateAccess } from '../../src/access/compile.ts';
 import { accessiblePeers, countAccessiblePeers } from '../../src/access/neighbours.ts';
 import { type FirewallRule, type Reach, reachOf } from '../../src/access/reach.ts';
 import { touchedPeers } from '../../src/access/touched.ts';
-import { aChange, anAccount, type Change, someCircumstances } from './account.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { group } from '../kinds/objects.ts';
+import { aChange, anAccount, type Change, runs, someCircumstances } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveGateways, naiveVerdict, type Probe, probes } from './naive.ts';
+import { accessOf, officeWith, only, policy } from './office.ts';
 
 const peers = everybody.filter((id) => id.startsWith('p'));
+const toDatabases = { ports: ['5432'], sources: ['developers'], destinations: ['databases'] };
 const places = everybody.filter((id) => /^[rw]/.test(id));
 
 /** Whether rules let a connection with a peer through, as a firewall would find out: drops first. */
@@ -81,11 +85,11 @@ describe('what a peer has to know', () => {
           if (reach !== undefined) expectReach({ objects, circumstances }, reach, access);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(40) },
     );
   });
 
-  it('changes for the peers that are told to be touched, and for no others', () => {
+  it('changes for no peer that is not told to be touched', () => {
     const ids = ({ put, remove }: Change) => [...put.map(({ id }) => id), ...remove, ...peers];
     fc.assert(
       fc.property(
@@ -110,7 +114,136 @@ describe('what a peer has to know', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(80) },
     );
+  });
+
+  it('is written out for a gateway and one that it leads', () => {
+    const ssh = { protocol: 'ssh', authorized_groups: { developers: ['deploy'] } };
+    const access = accessOf(
+      officeWith(
+        policy('Files', { ports: ['445'], sources: ['developers'], destinations: ['files'] }),
+        policy('Shell', { ...ssh, sources: ['developers'], destinations: ['databases'] }),
+        policy('Freeze', {
+          action: 'drop',
+          ports: ['445'],
+          sourceResource: only('ben'),
+          destinations: ['files', 'databases'],
+        }),
+      ),
+    );
+    const shell = {
+      policy: { id: 'Shell', name: 'Shell' },
+      rule: { id: 'Shell', name: 'main' },
+      action: 'accept',
+      protocol: 'ssh',
+      ports: [],
+      authorizedGroups: { developers: ['deploy'] },
+    };
+    const place = { type: 'resource', id: 'server', name: 'server', address: '10.20.0.10/32', domains: [] };
+    const exit = { type: 'route', id: 'exit', name: 'internet', address: '0.0.0.0/0', domains: [] };
+    const flags = { keepRoute: false, skipAutoApply: false };
+    const way = { metric: 100, masquerade: true };
+    expect(reachOf(access, 'ana')).toEqual({
+      peer: 'ana',
+      peers: ['db', 'gw'],
+      away: [],
+      outbound: [{ ...shell, peers: ['db'] }],
+      inbound: [],
+      uses: [
+        { ...exit, ...flags, ways: [{ id: 'exit', peers: ['gw'], ...way }] },
+        { ...place, ...flags, ways: [{ id: 'router', peers: ['gw'], ...way }] },
+      ],
+      serves: [],
+    });
+    const files = { policy: { id: 'Files', name: 'Files' }, rule: { id: 'Files', name: 'main' } };
+    const freeze = { policy: { id: 'Freeze', name: 'Freeze' }, rule: { id: 'Freeze', name: 'main' } };
+    const port = { protocol: 'tcp', ports: [{ start: 445, end: 445 }] };
+    expect(reachOf(access, 'gw')).toEqual({
+      peer: 'gw',
+      peers: ['ana', 'ben'],
+      away: [],
+      outbound: [],
+      inbound: [],
+      uses: [],
+      serves: [
+        {
+          ...exit,
+          ...flags,
+          ways: [{ id: 'exit', ...way }],
+          rules: [{ action: 'accept', protocol: 'all', ports: [], peers: ['ana', 'ben'] }],
+        },
+        {
+          ...place,
+          ...flags,
+          ways: [{ id: 'router', ...way }],
+          rules: [
+            { ...freeze, action: 'drop', ...port, peers: ['ben'] },
+            { ...files, action: 'accept', ...port, peers: ['ana', 'ben'] },
+          ],
+        },
+      ],
+    });
+    expect(reachOf(access, 'ben')?.outbound.map(({ action, peers: others }) => [action, others])).toEqual([
+      ['drop', ['db']],
+      ['accept', ['db']],
+    ]);
+  });
+
+  it('shares the lists of peers of a rule between all that it concerns', () => {
+    const access = accessOf(officeWith(policy('Everything', { sources: ['All'], destinations: ['All'] })));
+    const lists = ['ana', 'ben', 'db'].map((id) => reachOf(access, id)?.outbound[0]?.peers);
+    expect(lists[0]).toEqual(['ana', 'ben', 'db', 'gw']);
+    expect(lists.every((list) => list === lists[0])).toBe(true);
+  });
+
+  it('is touched by a change of one rule only where that rule is', () => {
+    const state = snapshotOf(
+      officeWith(
+        policy('Data', toDatabases),
+        policy('Ping', { protocol: 'icmp', sources: ['All'], destinations: ['All'] }),
+      ),
+    );
+    const access = compileAccess(state);
+    const changed = (object: StoredObject) =>
+      updateAccess(access, state.with({ put: [object], remove: [] }), [object.id]);
+    expect(touchedPeers(access, changed(policy('Data', { ...toDatabases, ports: ['1'] })))).toEqual([
+      'ana',
+      'ben',
+      'db',
+    ]);
+    expect(touchedPeers(access, changed(group('developers', ['ana'])))).toEqual(['ben', 'db', 'gw']);
+    expect(touchedPeers(access, changed(group('contractors', [])))).toEqual([]);
+    expect(touchedPeers(access, access)).toEqual([]);
+    expect(changed(group('contractors', [])).flows).toBe(access.flows);
+  });
+
+  it('is nothing for a peer whose user has to sign in again, which is away for the others', () => {
+    const objects = officeWith(policy('Data', toDatabases));
+    const state = snapshotOf(objects);
+    const access = compileAccess(state);
+    const expired = { ...access.circumstances, expired: new Set(['ana']) };
+    const after = updateAccess(access, state, [], expired);
+    expect(touchedPeers(access, after)).toEqual(['ana', 'db', 'gw']);
+    expect(reachOf(after, 'ana')).toEqual({
+      peer: 'ana',
+      peers: [],
+      away: [],
+      outbound: [],
+      inbound: [],
+      uses: [],
+      serves: [],
+    });
+    expect(reachOf(after, 'db')).toMatchObject({ peers: ['ben'], away: ['ana'] });
+    expect(accessiblePeers(after, 'ana').sure).toEqual(['db']);
+  });
+
+  it('lists accessible peers apart that depend on posture checks', () => {
+    const checked = policy('Data', { ...toDatabases, bidirectional: true }, { source_posture_checks: ['recent'] });
+    const access = accessOf(officeWith(checked), { ana: { clientVersion: '1.5' } });
+    expect(accessiblePeers(access, 'db')).toEqual({ sure: ['ana'], conditional: ['ben'] });
+    expect(accessiblePeers(access, 'ana')).toEqual({ sure: ['db'], conditional: [] });
+    expect(accessiblePeers(access, 'nobody')).toEqual({ sure: [], conditional: [] });
+    expect(countAccessiblePeers(access, 'db')).toBe(1);
   });
 });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { access } from './access.ts';
 import { apply } from './apply.ts';
 import { http } from './http.ts';
 import { large } from './large.ts';
@@ -11,7 +12,7 @@ import { statements } from './statements.ts';
 import { renderJson, renderTable } from './table.ts';
 
 /** Every benchmark, in the order of the table of budgets (`architecture.md`). */
-const benchmarks: readonly Benchmark[] = [apply, sources, http, lists, statements, start, large];
+const benchmarks: readonly Benchmark[] = [apply, sources, http, lists, statements, start, large, access];
 
 const { values } = parseArgs({
   options: {

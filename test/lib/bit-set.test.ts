@@ -10,7 +10,7 @@ import {
   differingBits,
   dropBits,
   equalBits,
-  firstBit,
+  hasAllBits,
   hasBit,
   intersectBits,
   isEmptyBits,
@@ -40,9 +40,9 @@ describe('bit sets', () => {
         expect(countBits(a)).toBe(one.length);
         expect(countCommonBits(a, b)).toBe(common.length);
         expect(shareBits(a, b)).toBe(common.length > 0);
+        expect(hasAllBits(a, b)).toBe(right?.length === 0);
         expect(isEmptyBits(a)).toBe(one.length === 0);
         expect(equalBits(a, b)).toBe(left?.length === 0 && right?.length === 0);
-        expect(firstBit(a)).toBe(rising(one)[0]);
         expect(other.map((number) => hasBit(a, number))).toEqual(other.map((number) => one.includes(number)));
       }),
     );

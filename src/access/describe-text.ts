@@ -1,0 +1,128 @@
+import { subtractIntervals } from '../lib/intervals.ts';
+import type { Consideration, Explanation, Obstacle } from './explain.ts';
+import type { Mismatch } from './matching.ts';
+import type { Named } from './named.ts';
+import type { Party } from './parties.ts';
+import { trafficText } from './traffic.ts';
+
+/** The answer and its reason in a sentence. */
+export function verdictText(explanation: Explanation): string {
+  const { from, to, asked, verdict, passing, obstacles, considered } = explanation;
+  const deciding = considered.filter(({ decides }) => decides);
+  const open = `open ${trafficText(asked)} to ${partyText(to)}`;
+  const [obstacle] = obstacles;
+  if (obstacle !== undefined) return `${partyText(from)} may not ${open}: ${obstacleText(explanation, obstacle)}`;
+  const reasons = deciding.map((one) => `${ruleText(one)} ${effectText(explanation, one)}`).join('; ');
+  switch (verdict) {
+    case 'allow':
+      return `${partyText(from)} may ${open}: ${reasons}`;
+    case 'conditional':
+      return `whether ${partyText(from)} may ${open} depends on posture checks: ${reasons}`;
+    case 'deny':
+      return `${partyText(from)} may not ${open}: ${reasons === '' ? 'no rule lets it through' : reasons}`;
+    case 'mixed': {
+      const rest = trafficText(subtractIntervals(asked, passing.possible));
+      return `${partyText(from)} may ${open} only in part, not ${rest}: ${reasons}`;
+    }
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** What a rule has to do with what was asked, in a sentence without its name. */
+export function considerationText(explanation: Explanation, one: Consideration): string {
+  const { mismatches, asked, decides, drop, traffic } = one;
+  if (mismatches.length > 0) return mismatches.map((mismatch) => mismatchText(explanation, one, mismatch)).join('; ');
+  if (asked.length === 0) return `is about ${trafficText(traffic)}, not about what was asked`;
+  const [obstacle] = explanation.obstacles;
+  const why =
+    obstacle !== undefined
+      ? `, but ${obstacleText(explanation, obstacle)}`
+      : drop
+        ? ', which no rule lets through'
+        : ', but drops win';
+  return `${effectText(explanation, one)}${decides ? '' : why}: ${membershipText(explanation, one)}`;
+}
+
+function ruleText({ by }: Consideration): string {
+  return by === undefined ? 'the route itself' : `rule \`${by.rule.name}\` of policy \`${by.policy.name}\``;
+}
+
+function effectText(explanation: Explanation, { drop, asked, sure, checks, reverse }: Consideration): string {
+  const effect = drop ? `drops ${trafficText(asked)}` : `lets ${trafficText(asked)} through`;
+  if (sure) return effect;
+  const open = checks.filter(({ result }) => result === 'unknown').map(({ check }) => check);
+  return `${effect} if ${partyText(checkedParty(explanation, reverse))} passes ${namesText(open)}, which is not known`;
+}
+
+function membershipText({ from, to }: Explanation, one: Consideration): string {
+  return `${whereText(from, one.from)}, ${whereText(to, one.to)}`;
+}
+
+/** By what a rule means an end: groups that hold it or guard it, or itself. */
+function whereText(party: Party, names: readonly Named[]): string {
+  const groups = names.filter(({ id }) => id !== party.id);
+  if (party.imagined && party.type === 'group') return `${partyText(party)} is meant by ${namesText(names)}`;
+  if (groups.length === 0) return `${partyText(party)} is named itself`;
+  return `${partyText(party)} is ${party.type === 'route' ? 'guarded by' : 'in'} ${namesText(groups)}`;
+}
+
+function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mismatch): string {
+  const { from, to } = explanation;
+  const { reverse, checks } = one;
+  switch (mismatch) {
+    case 'policy_disabled':
+      return 'the policy is disabled';
+    case 'rule_disabled':
+      return 'the rule is disabled';
+    case 'source_differs':
+      return `${partyText(from)} is not among its ${reverse ? 'destinations' : 'sources'}`;
+    case 'destination_differs':
+      return `${partyText(to)} is not among its ${reverse ? 'sources' : 'destinations'}`;
+    case 'posture_failed': {
+      const failed = checks.filter(({ result }) => result === 'fail');
+      const parts = failed.flatMap((check) => check.parts);
+      const which = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+      const names = namesText(failed.map(({ check }) => check));
+      return `${partyText(checkedParty(explanation, reverse))} does not pass ${names}${which}`;
+    }
+    case 'one_way':
+      return `it leads from ${partyText(to)} to ${partyText(from)} only; with \`bidirectional\` it would lead both ways`;
+    default:
+      return mismatch satisfies never;
+  }
+}
+
+function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string {
+  const party = partyText(end === 'from' ? from : to);
+  switch (why) {
+    case 'waiting':
+      return `${party} waits for approval`;
+    case 'disabled':
+      return `${party} is disabled`;
+    case 'unreachable':
+      return `nobody who takes part leads to ${party}`;
+    case 'opens_nothing':
+      return `${party} is no peer, and only peers open connections`;
+    case 'same_end':
+      return 'both ends are the same';
+    case 'not_a_receiver':
+      return `${party} is in none of the groups that receive ${partyText(to)}`;
+    default:
+      return why satisfies never;
+  }
+}
+
+function checkedParty({ from, to }: Explanation, reverse: boolean): Party {
+  return reverse ? to : from;
+}
+
+function partyText({ type, name, imagined }: Party): string {
+  if (!imagined) return `\`${name}\``;
+  return type === 'group' ? `a peer of \`${name}\`` : `\`${name}\` (not enrolled)`;
+}
+
+function namesText(named: readonly Named[]): string {
+  const names = named.map(({ name }) => `\`${name}\``);
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { describeDiff, describePair, diffLines, pairLines } from '../../src/access/describe-diff.ts';
+import { diffAccess } from '../../src/access/diff.ts';
+import type { PeerFacts } from '../../src/access/facts.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { group, peer, stored } from '../kinds/objects.ts';
+import { accessOf, officeWith, policy } from './office.ts';
+
+const toDatabases = { ports: ['5432'], sources: ['developers'], destinations: ['databases'] };
+
+function difference(
+  before: readonly StoredObject[],
+  after: readonly StoredObject[],
+  facts: Readonly<Record<string, PeerFacts>> = {},
+) {
+  return diffAccess(accessOf(officeWith(...before), facts), accessOf(officeWith(...after), facts));
+}
+
+describe('a difference of access', () => {
+  it('is told by the groups of the rules that let something through', () => {
+    const before = [
+      policy('Data', toDatabases),
+      policy('Ping', { protocol: 'icmp', sources: ['All'], destinations: ['All'] }),
+    ];
+    const after = [
+      policy('Data', { ...toDatabases, ports: ['5432', '6432'], sources: ['developers', 'gateways'] }),
+      policy('Files', { ports: ['445'], sources: ['developers'], destinations: ['files'] }),
+    ];
+    const diff = difference(before, after);
+    expect(diff.gained).toEqual({ pairs: 5, conditional: 0 });
+    expect(diff.lost).toEqual({ pairs: 12, conditional: 0 });
+    expect(diffLines(diff)).toEqual([
+      '+ developers → databases: tcp/6432 (2 pairs)',
+      '+ developers → files: tcp/445 (2 pairs)',
+      '+ gateways → databases: tcp/5432, tcp/6432 (1 pair)',
+      '- All → All: icmp (12 pairs)',
+    ]);
+  });
+
+  it('is nothing between equal accounts, also when things have other names', () => {
+    const renamed = { ...policy('Data', toDatabases), name: 'Renamed' };
+    const diff = difference([policy('Data', toDatabases)], [renamed]);
+    expect(describeDiff(diff)).toEqual({
+      gained: { pairs: 0, conditional: 0 },
+      lost: { pairs: 0, conditional: 0 },
+      groups: [],
+    });
+    expect([...diff.pairs()]).toEqual([]);
+  });
+
+  it('counts apart what depends on posture checks', () => {
+    const plain = policy('Data', toDatabases);
+    const checked = policy('Data', toDatabases, { source_posture_checks: ['recent'] });
+    const facts = { ana: { clientVersion: '1.0' } };
+    expect(diffLines(difference([], [checked]))).toEqual([
+      '+ developers → databases: tcp/5432 (2 pairs, all depending on posture checks)',
+    ]);
+    expect(diffLines(difference([plain], [checked], facts))).toEqual([
+      '- developers → databases: tcp/5432 (2 pairs, 1 depending on posture checks)',
+    ]);
+    expect([...difference([plain], [checked], facts).pairs()].flatMap(pairLines)).toEqual([
+      '- Peer ana → Peer db: tcp/5432',
+      '- Peer ben → Peer db: tcp/5432 depending on posture checks',
+    ]);
+    expect([...difference([checked], [plain], { ben: { clientVersion: '2' } }).pairs()].map(describePair)).toEqual([
+      { from: named('ana'), to: named('db'), gained: 'tcp/5432' },
+    ]);
+  });
+
+  it('tells what is gained by a drop that goes, by the rules that let it through', () => {
+    const freeze = policy('Freeze', { action: 'drop', sources: ['All'], destinations: ['databases'] });
+    const open = policy('Open', { protocol: 'all', sources: ['developers'], destinations: ['All'] });
+    expect(diffLines(difference([open, freeze], [open]))).toEqual(['+ developers → All: tcp, ssh (2 pairs)']);
+  });
+
+  it('lists pairs in the order of their ids, also of ends that come and go', () => {
+    const all = policy('Everything', { protocol: 'udp', sources: ['All'], destinations: ['databases'] });
+    const diff = difference([all, peer('old', '100.64.0.8')], [all, peer('new', '100.64.0.9')]);
+    expect([...diff.pairs()].map(describePair)).toEqual([
+      { from: named('new'), to: named('db'), gained: 'udp' },
+      { from: named('old'), to: named('db'), lost: 'udp' },
+    ]);
+    expect(diffLines(diff)).toEqual(['+ All → databases: udp (1 pair)', '- All → databases: udp (1 pair)']);
+  });
+
+  it('lists only the pairs that are asked for', () => {
+    const diff = difference([], [policy('Everything', { protocol: 'udp', sources: ['All'], destinations: ['All'] })]);
+    const pairs = (filter: Parameters<typeof diff.pairs>[0]) =>
+      [...diff.pairs(filter)].map(({ from, to }) => `${from.id} ${to.id}`);
+    expect(pairs({ from: 'databases' })).toEqual(['db ana', 'db ben', 'db gw']);
+    expect(pairs({ from: 'developers', to: 'gateways' })).toEqual(['ana gw', 'ben gw']);
+    expect(pairs({ to: 'gw' })).toEqual(['ana gw', 'ben gw', 'db gw']);
+    expect(pairs({ from: 'contractors' })).toEqual([]);
+    expect(pairs({}).length).toBe(12);
+  });
+
+  it('covers resources whose router goes, and routes that are handed out', () => {
+    const files = policy('Files', { ports: ['445'], sources: ['developers'], destinations: ['files'] });
+    const noRouter = stored(
+      'NetworkRouter',
+      'router',
+      { network: 'net', peer: 'gw', metric: 1, masquerade: true, enabled: false },
+      { parent: 'net' },
+    );
+    const spec = { network_id: 'internet', description: '', network: '0.0.0.0/0', peer: 'gw', metric: 100 };
+    const flags = { keep_route: false, masquerade: true, enabled: true };
+    const handedOut = stored('Route', 'exit', { ...spec, ...flags, groups: ['databases', 'developers'] });
+    expect(diffLines(difference([files], [files, noRouter, handedOut]))).toEqual([
+      '+ databases → internet: all (1 pair)',
+      '- developers → files: tcp/445 (2 pairs)',
+    ]);
+  });
+
+  it('is data that can be written as JSON', () => {
+    const diff = difference(
+      [],
+      [policy('Data', { ...toDatabases, ports: [], port_ranges: [{ start: 80, end: 90 }] }), group('x')],
+    );
+    const described = describeDiff(diff);
+    expect(JSON.parse(JSON.stringify(described))).toEqual(described);
+    expect(described.groups).toEqual([
+      {
+        change: 'gained',
+        from: { type: 'group', id: 'developers', name: 'developers' },
+        to: { type: 'group', id: 'databases', name: 'databases' },
+        traffic: 'tcp/80-90',
+        parts: [{ protocol: 'tcp', start: 80, end: 90 }],
+        pairs: 2,
+        conditional: 0,
+      },
+    ]);
+  });
+});
+
+function named(id: string) {
+  return { type: 'peer', id, name: `Peer ${id}` };
+}

@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest';
+import { describeAccess } from '../../src/access/describe.ts';
+import { explainAccess, type Question } from '../../src/access/explain.ts';
+import type { PeerFacts } from '../../src/access/facts.ts';
+import { judgeAccess, testAccess } from '../../src/access/test-access.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { peer, stored } from '../kinds/objects.ts';
+import { accessOf, officeWith, only, policy } from './office.ts';
+
+const postgres: Omit<Question, 'from' | 'to'> = { protocol: 'tcp', ports: [{ start: 5432, end: 5432 }] };
+const toDatabases = { ports: ['5432'], sources: ['developers'], destinations: ['databases'] };
+
+interface Known {
+  readonly facts?: Readonly<Record<string, PeerFacts>>;
+}
+
+function explained(objects: readonly StoredObject[], question: Question, { facts = {} }: Known = {}) {
+  return describeAccess(explainAccess(accessOf(officeWith(...objects), facts), question));
+}
+
+/** What is said about the one policy that was added. */
+function ruleMessage(
+  object: StoredObject,
+  question: Question = { from: 'ana', to: 'db', ...postgres },
+  known: Known = {},
+) {
+  return explained([object], question, known).rules.map(({ message }) => message);
+}
+
+describe('an explanation', () => {
+  it('names the rule that lets something through, the groups of both ends, and where the rule is declared', () => {
+    const declared = [{ source: 'git', stated: {}, file: 'policies.yaml', line: 12 }];
+    const object = { ...policy('Data', toDatabases), declared };
+    expect(explained([object], { from: 'ana', to: 'db', ...postgres })).toEqual({
+      from: { type: 'peer', id: 'ana', name: 'Peer ana' },
+      to: { type: 'peer', id: 'db', name: 'Peer db' },
+      asked: 'tcp/5432',
+      verdict: 'allow',
+      passes: 'tcp/5432',
+      message: '`Peer ana` may open tcp/5432 to `Peer db`: rule `main` of policy `Data` lets tcp/5432 through',
+      obstacles: [],
+      rules: [
+        {
+          policy: { id: 'Data', name: 'Data', declared: [{ source: 'git', file: 'policies.yaml', line: 12 }] },
+          rule: { id: 'Data', name: 'main' },
+          action: 'accept',
+          direction: 'forward',
+          traffic: 'tcp/5432',
+          matches: true,
+          decides: true,
+          from: [{ type: 'group', id: 'developers', name: 'developers' }],
+          to: [{ type: 'group', id: 'databases', name: 'databases' }],
+          checks: [],
+          mismatches: [],
+          message: 'lets tcp/5432 through: `Peer ana` is in `developers`, `Peer db` is in `databases`',
+        },
+      ],
+    });
+  });
+
+  it('says why each rule has nothing to do with it', () => {
+    const reversed = { ports: ['5432'], sources: ['databases'], destinations: ['developers'] };
+    expect(ruleMessage(policy('p', toDatabases, { enabled: false }))).toEqual(['the policy is disabled']);
+    expect(ruleMessage(policy('p', { ...toDatabases, enabled: false }))).toEqual(['the rule is disabled']);
+    expect(ruleMessage(policy('p', { ...toDatabases, ports: ['80'] }))).toEqual([
+      'is about tcp/80, not about what was asked',
+    ]);
+    expect(ruleMessage(policy('p', { ...toDatabases, sources: ['contractors'] }))).toEqual([
+      '`Peer ana` is not among its sources',
+    ]);
+    expect(ruleMessage(policy('p', { ...toDatabases, destinations: ['files'] }))).toEqual([
+      '`Peer db` is not among its destinations',
+    ]);
+    expect(ruleMessage(policy('p', reversed))).toEqual([
+      '`Peer ana` is not among its sources; `Peer db` is not among its destinations; it leads from `Peer db` to `Peer ana` only; with `bidirectional` it would lead both ways',
+    ]);
+    expect(ruleMessage(policy('p', { ...reversed, bidirectional: true }))).toEqual([
+      'lets tcp/5432 through: `Peer ana` is in `developers`, `Peer db` is in `databases`',
+    ]);
+    expect(
+      ruleMessage(policy('p', { ports: ['5432'], sourceResource: only('ana'), destinations: ['databases'] })),
+    ).toEqual(['lets tcp/5432 through: `Peer ana` is named itself, `Peer db` is in `databases`']);
+  });
+
+  it('lets drops win, and says so of what they overrule', () => {
+    const freeze = policy('Freeze', { action: 'drop', protocol: 'all', sources: ['All'], destinations: ['databases'] });
+    const { verdict, message, rules } = explained([policy('Data', toDatabases), freeze], {
+      from: 'ana',
+      to: 'db',
+      ...postgres,
+    });
+    expect(verdict).toBe('deny');
+    expect(message).toBe(
+      '`Peer ana` may not open tcp/5432 to `Peer db`: rule `main` of policy `Freeze` drops tcp/5432',
+    );
+    expect(rules.map((rule) => [rule.policy?.id, rule.decides, rule.message])).toEqual([
+      ['Freeze', true, 'drops tcp/5432: `Peer ana` is in `All`, `Peer db` is in `databases`'],
+      [
+        'Data',
+        false,
+        'lets tcp/5432 through, but drops win: `Peer ana` is in `developers`, `Peer db` is in `databases`',
+      ],
+    ]);
+    expect(ruleMessage(freeze)).toEqual([
+      'drops tcp/5432, which no rule lets through: `Peer ana` is in `All`, `Peer db` is in `databases`',
+    ]);
+  });
+
+  it('E152 says which posture check decides, and does not guess', () => {
+    const checked = policy('Data', toDatabases, { source_posture_checks: ['recent'] });
+    const question = { from: 'ana', to: 'db', ...postgres };
+    const unknown = explained([checked], question);
+    expect(unknown.verdict).toBe('conditional');
+    expect(unknown.passesIfPostureAllows).toBe('tcp/5432');
+    expect(unknown.message).toBe(
+      'whether `Peer ana` may open tcp/5432 to `Peer db` depends on posture checks: rule `main` of policy `Data` lets tcp/5432 through if `Peer ana` passes `recent`, which is not known',
+    );
+    expect(unknown.rules[0]?.checks).toEqual([
+      { check: { type: 'posture', id: 'recent', name: 'recent' }, result: 'unknown', parts: ['client_version_check'] },
+    ]);
+    expect(explained([checked], question, { facts: { ana: { clientVersion: '1.5' } } }).verdict).toBe('allow');
+    expect(ruleMessage(checked, question, { facts: { ana: { clientVersion: '1.3' } } })).toEqual([
+      '`Peer ana` does not pass `recent` (client_version_check)',
+    ]);
+    const back = policy('Data', { ...toDatabases, bidirectional: true }, { source_posture_checks: ['recent'] });
+    expect(
+      ruleMessage(back, { from: 'db', to: 'ana', ...postgres }, { facts: { ana: { clientVersion: '1.3' } } }),
+    ).toEqual(['`Peer ana` does not pass `recent` (client_version_check)']);
+  });
+
+  it('tells how much passes of what was asked', () => {
+    const { verdict, message } = explained([policy('Data', toDatabases)], { from: 'ana', to: 'db', protocol: 'tcp' });
+    expect(verdict).toBe('mixed');
+    expect(message).toBe(
+      '`Peer ana` may open tcp to `Peer db` only in part, not tcp/1-5431, tcp/5433-65535: rule `main` of policy `Data` lets tcp/5432 through',
+    );
+    expect(explained([], { from: 'ana', to: 'db' }).message).toBe(
+      '`Peer ana` may not open all to `Peer db`: no rule lets it through',
+    );
+  });
+
+  const everywhere = policy('p', { protocol: 'all', sources: ['All'], destinations: ['All', 'files'] });
+  const server = (change: object) => {
+    const spec = { network: 'net', name: 'server', address: '10.20.0.10', enabled: true, groups: ['files'], ...change };
+    return stored('NetworkResource', 'server', spec, { parent: 'net' });
+  };
+  it.each<[string, string, string, readonly StoredObject[]]>([
+    [
+      '`Peer new` waits for approval',
+      'new',
+      'db',
+      [stored('Peer', 'new', { name: 'Peer new', approval_required: true })],
+    ],
+    ['`server` is disabled', 'ana', 'server', [server({ enabled: false })]],
+    ['nobody who takes part leads to `server`', 'ana', 'server', [stored('Group', 'gateways', { name: 'gateways' })]],
+    ['`server` is no peer, and only peers open connections', 'server', 'ana', []],
+    ['both ends are the same', 'ana', 'ana', []],
+    ['`Peer db` is in none of the groups that receive `internet`', 'db', 'exit', []],
+  ])('says what is in the way of every rule: %s', (reason, from, to, objects) => {
+    const { verdict, message } = explained([everywhere, ...objects], { from, to });
+    expect(verdict).toBe('deny');
+    expect(message).toMatch(/ may not open all to /);
+    expect(message.endsWith(`: ${reason}`)).toBe(true);
+  });
+
+  it('covers resources and routes', () => {
+    const files = policy('Files', { ports: ['445'], sources: ['developers'], destinations: ['files'] });
+    expect(
+      explained([files], { from: 'ana', to: 'server', protocol: 'tcp', ports: [{ start: 445, end: 445 }] }).message,
+    ).toBe('`Peer ana` may open tcp/445 to `server`: rule `main` of policy `Files` lets tcp/445 through');
+    expect(explained([], { from: 'ana', to: 'exit' }).message).toBe(
+      '`Peer ana` may open all to `internet`: the route itself lets all through',
+    );
+  });
+
+  it('imagines a peer of a group, and one that has not enrolled', () => {
+    const data = policy('Data', toDatabases);
+    expect(explained([data], { from: 'developers', to: 'db', ...postgres }).message).toBe(
+      'a peer of `developers` may open tcp/5432 to `Peer db`: rule `main` of policy `Data` lets tcp/5432 through',
+    );
+    const pending = stored('Group', 'developers', { name: 'developers', peers: ['ana', 'later'] });
+    expect(explained([data, pending], { from: 'later', to: 'db', ...postgres }).message).toBe(
+      '`later` (not enrolled) may open tcp/5432 to `Peer db`: rule `main` of policy `Data` lets tcp/5432 through',
+    );
+  });
+
+  it('names the object that a policy follows from', () => {
+    const derived = { ...policy('Access to wiki', { ...toDatabases }), derived: { derived_from: 'wiki' } };
+    expect(explained([derived], { from: 'ana', to: 'db', ...postgres }).rules[0]?.policy).toEqual({
+      id: 'Access to wiki',
+      name: 'Access to wiki',
+      origin: 'wiki',
+      declared: [],
+    });
+  });
+});
+
+describe('a test of access', () => {
+  const judged = (objects: readonly StoredObject[], question: Question, expected: 'allow' | 'deny', facts = {}) => {
+    const { outcome, decided, result } = judgeAccess(
+      testAccess(accessOf(officeWith(...objects), facts), question),
+      expected,
+    );
+    return {
+      outcome,
+      verdict: result.verdict,
+      pairs: result.pairs,
+      message: decided && describeAccess(decided).message,
+    };
+  };
+  const question = { from: 'developers', to: 'databases', ...postgres };
+
+  it('E151 wants every pair of two groups to be allowed, and names the first that is not and the rule that decides', () => {
+    expect(judged([policy('Data', toDatabases)], question, 'allow')).toEqual({
+      outcome: 'pass',
+      verdict: 'allow',
+      pairs: { allow: 2, conditional: 0, deny: 0, mixed: 0 },
+      message: '`Peer ana` may open tcp/5432 to `Peer db`: rule `main` of policy `Data` lets tcp/5432 through',
+    });
+    const ban = policy('Ban', {
+      action: 'drop',
+      protocol: 'all',
+      sourceResource: only('ben'),
+      destinations: ['databases'],
+    });
+    expect(judged([policy('Data', toDatabases), ban], question, 'allow')).toEqual({
+      outcome: 'fail',
+      verdict: 'mixed',
+      pairs: { allow: 1, conditional: 0, deny: 1, mixed: 0 },
+      message: '`Peer ben` may not open tcp/5432 to `Peer db`: rule `main` of policy `Ban` drops tcp/5432',
+    });
+  });
+
+  it('wants no pair and no part of the traffic, when nothing is to pass', () => {
+    expect(judged([], question, 'deny').outcome).toBe('pass');
+    expect(judged([policy('Data', toDatabases)], question, 'deny')).toMatchObject({
+      outcome: 'fail',
+      verdict: 'allow',
+    });
+    expect(judged([policy('Data', toDatabases)], { ...question, ports: [] }, 'deny')).toMatchObject({
+      outcome: 'fail',
+      verdict: 'mixed',
+      message: expect.stringContaining('only in part'),
+    });
+  });
+
+  it('E152 is conditional where posture checks decide about which not enough is known', () => {
+    const checked = policy('Data', toDatabases, { source_posture_checks: ['recent'] });
+    expect(judged([checked], question, 'allow').outcome).toBe('conditional');
+    expect(judged([checked], question, 'deny').outcome).toBe('conditional');
+    expect(judged([checked], question, 'allow', { ana: { clientVersion: '1.5' } }).pairs).toMatchObject({
+      allow: 1,
+      conditional: 1,
+    });
+    expect(judged([checked], question, 'allow', { ana: { clientVersion: '1.3' } }).outcome).toBe('fail');
+  });
+
+  it('means something before anybody has enrolled', () => {
+    const contractors = { from: 'contractors', to: 'databases', ...postgres };
+    expect(judged([policy('Data', toDatabases)], contractors, 'deny')).toMatchObject({
+      outcome: 'pass',
+      message: 'a peer of `contractors` may not open tcp/5432 to `Peer db`: no rule lets it through',
+    });
+    expect(judged([policy('Data', { ...toDatabases, sources: ['All'] })], contractors, 'deny').outcome).toBe('fail');
+    const alone = { from: 'databases', to: 'databases', protocol: 'icmp' } as const;
+    expect(judged([], alone, 'allow')).toMatchObject({ outcome: 'fail', pairs: { deny: 1 } });
+  });
+
+  it('counts peers that wait for approval and disabled resources only where they are named', () => {
+    const waiting = stored('Peer', 'new', { name: 'Peer new', approval_required: true });
+    const developers = stored('Group', 'developers', { name: 'developers', peers: ['ana', 'ben', 'new'] });
+    const objects = [policy('Data', toDatabases), waiting, developers, peer('other', '100.64.0.9')];
+    expect(judged(objects, question, 'allow').outcome).toBe('pass');
+    expect(judged(objects, { ...question, from: 'new' }, 'allow').outcome).toBe('fail');
+  });
+});

@@ -1,0 +1,7 @@
+/** The properties of access on many more random accounts. */
+process.env['HEDDLE_TEST_RUNS'] = '50';
+
+await import('./access.test.ts');
+await import('./diff.test.ts');
+await import('./questions.test.ts');
+await import('./reach.test.ts');

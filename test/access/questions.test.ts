@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compileAccess } from '../../src/access/compile.ts';
+import { explainAccess, type Question, type Verdict } from '../../src/access/explain.ts';
+import { trafficBetween } from '../../src/access/line.ts';
+import { judgeAccess, testAccess } from '../../src/access/test-access.ts';
+import { stored } from '../kinds/objects.ts';
+import { anAccount, runs, someCircumstances } from './account.ts';
+import { everybody, snapshotOf } from './image.ts';
+import { isIn, type Naive, naiveVerdict, type Probe, takesPart } from './naive.ts';
+
+const groups = ['all', 'g1', 'g2', 'g3', 'g4'];
+const somebody = fc.constantFrom(...everybody, ...groups, ...groups);
+const aProbe = fc.constantFrom<Probe>(
+  { protocol: 'tcp', port: 80 },
+  { protocol: 'tcp', port: 443 },
+  { protocol: 'udp', port: 22 },
+  { protocol: 'ssh', port: 22 },
+  { protocol: 'icmp', port: 0 },
+);
+
+function questionOf(from: string, to: string, { protocol, port }: Probe): Question {
+  // The random questions are never about what has no name.
+  const named = protocol as Exclude<Probe['protocol'], 'other'>;
+  return { from, to, protocol: named, ports: protocol === 'icmp' ? [] : [{ start: port, end: port }] };
+}
+
+/** The account with two peers that are in a group and in nothing else: one to open connections, one to be reached. */
+function withStandIn(account: Naive, group: string): Naive {
+  const objects = account.objects.map((object) => {
+    if (object.id !== group || group === 'all') return object;
+    const peers = Object.keys(object.spec['peers'] as object);
+    return stored('Group', group, { name: group, peers: [...peers, `from-${group}`, `to-${group}`] });
+  });
+  const standIns = ['from', 'to'].map((side) => stored('Peer', `${side}-${group}`, { name: group, dns_label: side }));
+  return { ...account, objects: [...objects, ...standIns] };
+}
+
+const isGroup = ({ objects }: Naive, id: string) =>
+  objects.some((object) => object.id === id && object.kind === 'Group');
+
+/** The verdicts of all pairs that a question is about. */
+function naiveVerdicts(account: Naive, from: string, to: string, probe: Probe): readonly Verdict[] {
+  const sides = (id: string, side: string, among: readonly string[]) => {
+    if (!isGroup(account, id)) return [id];
+    const members = among.filter((end) => isIn(account, end, id) && takesPart(account, end));
+    return members.length > 0 ? members : [`${side}-${id}`];
+  };
+  const extended = [...new Set([from, to])].filter((id) => isGroup(account, id)).reduce(withStandIn, account);
+  const peers = everybody.filter((id) => id.startsWith('p'));
+  const verdicts = (sources: readonly string[], targets: readonly string[]) =>
+    sources.flatMap((source) =>
+      targets
+        .filter((target) => target !== source || (!isGroup(account, from) && !isGroup(account, to)))
+        .map((target) => naiveVerdict(extended, source, target, probe)),
+    );
+  const [sources, targets] = [sides(from, 'from', peers), sides(to, 'to', everybody)];
+  const found = verdicts(sources, targets);
+  if (found.length > 0) return found;
+  return isGroup(account, from) ? verdicts([`from-${from}`], targets) : verdicts(sources, [`to-${to}`]);
+}
+
+describe('a question about access', () => {
+  it('is answered with what holds for every pair', () => {
+    fc.assert(
+      fc.property(
+        anAccount,
+        someCircumstances,
+        somebody,
+        somebody,
+        aProbe,
+        (objects, circumstances, from, to, probe) => {
+          const access = compileAccess(snapshotOf(objects), circumstances);
+          const account = { objects, circumstances };
+          if ([from, to].some((id) => !objects.some((object) => object.id === id))) return;
+          const found = naiveVerdicts(account, from, to, probe);
+          const result = testAccess(access, questionOf(from, to, probe));
+          const count = (verdict: Verdict) => found.filter((one) => one === verdict).length;
+          expect(result.pairs).toEqual({
+            allow: count('allow'),
+            conditional: count('conditional'),
+            deny: count('deny'),
+            mixed: 0,
+          });
+          for (const verdict of ['allow', 'conditional', 'deny'] as const) {
+            expect(result.example(verdict)?.verdict).toBe(count(verdict) > 0 ? verdict : undefined);
+          }
+          const all = (...verdicts: readonly string[]) => found.every((verdict) => verdicts.includes(verdict));
+          const outcome = (expected: 'allow' | 'deny') =>
+            all(expected) ? 'pass' : all(expected, 'conditional') ? 'conditional' : 'fail';
+          expect(judgeAccess(result, 'allow').outcome).toBe(outcome('allow'));
+          expect(judgeAccess(result, 'deny').outcome).toBe(outcome('deny'));
+        },
+      ),
+      { numRuns: runs(300) },
+    );
+  });
+
+  it('is explained by rules that come to the same as the sets do', () => {
+    fc.assert(
+      fc.property(anAccount, someCircumstances, (objects, circumstances) => {
+        const access = compileAccess(snapshotOf(objects), circumstances);
+        for (const from of everybody) {
+          for (const to of everybody) {
+            if ([from, to].some((id) => !objects.some((object) => object.id === id))) continue;
+            const { passing, considered, verdict } = explainAccess(access, { from, to });
+            expect([from, to, passing]).toEqual([from, to, trafficBetween(access, from, to)]);
+            const deciding = considered.filter(({ decides }) => decides);
+            if (verdict !== 'deny') expect(deciding.some(({ drop }) => !drop)).toBe(true);
+            else expect(deciding.every(({ drop }) => drop)).toBe(true);
+          }
+        }
+      }),
+      { numRuns: runs(40) },
+    );
+  });
+});

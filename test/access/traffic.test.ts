@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cutTraffic } from '../../src/access/pieces.ts';
+import {
+  allTraffic,
+  parsePorts,
+  type Traffic,
+  trafficAsked,
+  trafficKey,
+  trafficOf,
+  trafficParts,
+  trafficText,
+} from '../../src/access/traffic.ts';
+import type { Protocol } from '../../src/access/vocabulary.ts';
+import { intersectIntervals, joinIntervals, subtractIntervals } from '../../src/lib/intervals.ts';
+
+const port = (start: number, end = start) => ({ start, end });
+const accept = (protocol: Protocol, ...ports: readonly { readonly start: number; readonly end: number }[]) =>
+  trafficOf({ action: 'accept', protocol, ports });
+const drop = (protocol: Protocol, ...ports: readonly { readonly start: number; readonly end: number }[]) =>
+  trafficOf({ action: 'drop', protocol, ports });
+
+describe('traffic', () => {
+  test.each<[string, Traffic]>([
+    ['all', accept('all')],
+    ['nothing', []],
+    ['tcp/443', accept('tcp', port(443))],
+    ['tcp/80, tcp/8000-8010', accept('tcp', port(8000, 8010), port(80))],
+    ['tcp/80-81', accept('tcp', port(80), port(81))],
+    ['tcp', accept('tcp')],
+    ['udp/53', accept('udp', port(53))],
+    ['icmp', accept('icmp')],
+    ['ssh/22', accept('ssh')],
+    ['ssh/2222', accept('ssh', port(2222))],
+    ['tcp, ssh/22', joinIntervals([...accept('tcp'), ...accept('ssh')])],
+    ['tcp/22', subtractIntervals(accept('ssh'), trafficAsked('ssh'))],
+    ['all except tcp/22', subtractIntervals(allTraffic, drop('tcp', port(22)))],
+    ['all except tcp/22', subtractIntervals(allTraffic, drop('ssh'))],
+    ['all except udp, icmp', subtractIntervals(allTraffic, [...accept('udp'), ...accept('icmp')])],
+    ['all except tcp/22', subtractIntervals(allTraffic, accept('ssh'))],
+    ['all except ssh/22', subtractIntervals(allTraffic, trafficAsked('ssh'))],
+  ])('is written %s', (text, traffic) => {
+    expect(trafficText(traffic)).toBe(text);
+  });
+
+  test('is given to programs in pieces', () => {
+    expect(trafficParts(allTraffic)).toEqual([{ protocol: 'all' }]);
+    expect(trafficParts(joinIntervals([...accept('ssh'), ...accept('udp'), ...accept('icmp')]))).toEqual([
+      { protocol: 'tcp', start: 22, end: 22 },
+      { protocol: 'udp' },
+      { protocol: 'ssh', start: 22, end: 22 },
+      { protocol: 'icmp' },
+    ]);
+    expect(trafficParts(subtractIntervals(allTraffic, accept('tcp'))).map(({ protocol }) => protocol)).toEqual([
+      'udp',
+      'ssh',
+      'icmp',
+      'other',
+    ]);
+  });
+
+  test('of SSH is TCP as well, and goes when TCP is dropped', () => {
+    const has = (traffic: Traffic, asked: Traffic) => subtractIntervals(asked, traffic).length === 0;
+    expect(has(accept('ssh'), trafficAsked('tcp', [port(22)]))).toBe(true);
+    expect(has(accept('tcp', port(22)), trafficAsked('ssh'))).toBe(false);
+    expect(has(accept('all'), trafficAsked('ssh'))).toBe(true);
+    expect(has(drop('tcp', port(22)), trafficAsked('ssh'))).toBe(true);
+    expect(has(drop('tcp', port(23)), trafficAsked('ssh'))).toBe(false);
+    expect(has(drop('ssh'), trafficAsked('tcp', [port(22)]))).toBe(true);
+    expect(has(accept('udp'), trafficAsked('ssh'))).toBe(false);
+  });
+
+  test.each([
+    ['443', [port(443)]],
+    ['8000-8010', [port(8000, 8010)]],
+    ['1-65535', [port(1, 65535)]],
+    ['0', undefined],
+    ['65536', undefined],
+    ['10-9', undefined],
+    ['http', undefined],
+    ['', undefined],
+    ['80,443', undefined],
+    ['-5', undefined],
+  ])('ports are read: %s', (text, ports) => {
+    expect(parsePorts(text)).toEqual(ports);
+  });
+});
+
+describe('pieces', () => {
+  const someTraffic = fc
+    .array(fc.tuple(fc.nat(30), fc.nat(6)), { maxLength: 4 })
+    .map((list) => joinIntervals(list.map(([start, length]) => ({ start, end: start + length }))));
+
+  test('make up every traffic they were cut from, and nothing is in two of them', () => {
+    fc.assert(
+      fc.property(fc.array(someTraffic, { maxLength: 6 }), (given) => {
+        const { pieces, parts } = cutTraffic(given);
+        for (const [at, traffic] of given.entries()) {
+          const whole = joinIntervals((parts[at] ?? []).flatMap((piece) => pieces[piece] ?? []));
+          expect(trafficKey(whole)).toBe(trafficKey(traffic));
+        }
+        for (const [at, piece] of pieces.entries())
+          for (const other of pieces.slice(at + 1)) expect(intersectIntervals(piece, other)).toEqual([]);
+        const covering = pieces.map((_, piece) => parts.flatMap((own, at) => (own.includes(piece) ? [at] : [])).join());
+        expect(new Set(covering).size).toBe(pieces.length);
+      }),
+    );
+  });
+});

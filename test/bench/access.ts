@@ -1,0 +1,100 @@
+import type { Access } from '../../src/access/access.ts';
+import { compileAccess, updateAccess } from '../../src/access/compile.ts';
+import { diffAccess } from '../../src/access/diff.ts';
+import { reachOf } from '../../src/access/reach.ts';
+import { touchedPeers } from '../../src/access/touched.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { type LargeSizes, largeAccount, onAnotherPort } from '../access/large.ts';
+import { registry } from '../kinds/objects.ts';
+import type { Benchmark, Row } from './result.ts';
+import { inTurns, time } from './timing.ts';
+
+const rounds = 7;
+
+/**
+ * Who reaches whom, and what a change makes of it, against reading and writing the account's objects as JSON: about 10 ms
+ * for 2,000 peers and 20 ms for 5,000 where the budgets were set, which so are 300 ms, 2 s and 50 ms.
+ */
+export const access: Benchmark = {
+  name: 'access',
+  run: async () => [
+    ...(await differences({ peers: 2000, groups: 100, groupsOfPeer: 1, policies: 500 }, 'one group each')),
+    ...(await differences({ peers: 2000, groups: 100, groupsOfPeer: 5, policies: 500 }, 'five groups each')),
+    ...(await maps({ peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 })),
+  ],
+};
+
+async function differences(sizes: LargeSizes, note: string): Promise<readonly Row[]> {
+  const objects = largeAccount(sizes);
+  const state = snapshotOf(objects);
+  const before = compileAccess(state);
+  const rows: Row[] = [];
+  for (const count of [1, 50]) {
+    const changed = onAnotherPort(objects.slice(-count));
+    const after = carriedOn(before, state, changed);
+    const measured = await inTurns(rounds, () => time(() => diffAccess(before, after)), reading(objects));
+    const what = `access that ${count === 1 ? 'one policy' : `${count} policies`} of 500 change for 2,000 peers`;
+    rows.push({ what, note, ...measured, unit: 'ms', budget: { is: 'at most', value: 30 } });
+  }
+  const other = compileAccess(snapshotOf(largeAccount({ ...sizes, seed: 2 })));
+  const measured = await inTurns(3, () => time(() => diffAccess(before, other)), reading(objects));
+  return [
+    ...rows,
+    { what: 'access that changes when all 500 policies and all groups are others', note, ...measured, unit: 'ms' },
+  ];
+}
+
+async function maps(sizes: LargeSizes): Promise<readonly Row[]> {
+  const objects = largeAccount(sizes);
+  const state = snapshotOf(objects);
+  const reference = reading(objects);
+  const ids = objects.filter(({ kind }) => kind === 'Peer').map(({ id }) => id);
+  const full = async () => time(() => reachAll(compileAccess(state), ids));
+  const changed = onAnotherPort(objects.slice(-1));
+  const before = compileAccess(state);
+  const next = state.with({ put: changed, remove: [] });
+  const single = async () =>
+    time(() => {
+      const after = updateAccess(
+        before,
+        next,
+        changed.map(({ id }) => id),
+      );
+      reachAll(after, touchedPeers(before, after));
+    });
+  return [
+    {
+      what: 'maps of 5,000 peers with 500 policies',
+      ...(await inTurns(rounds, full, reference)),
+      unit: 'ms',
+      budget: { is: 'at most', value: 100 },
+    },
+    {
+      what: '… of those that one changed policy touches',
+      ...(await inTurns(rounds, single, reference)),
+      unit: 'ms',
+      budget: { is: 'at most', value: 2.5 },
+    },
+  ];
+}
+
+function reachAll(image: Access, ids: readonly string[]): void {
+  for (const id of ids) reachOf(image, id);
+}
+
+function snapshotOf(objects: readonly StoredObject[]): Snapshot {
+  return emptySnapshot(registry, 'bench').with({ put: objects, remove: [] });
+}
+
+function carriedOn(before: Access, state: Snapshot, changed: readonly StoredObject[]): Access {
+  return updateAccess(
+    before,
+    state.with({ put: changed, remove: [] }),
+    changed.map(({ id }) => id),
+  );
+}
+
+function reading(objects: readonly StoredObject[]): () => Promise<number> {
+  return () => time(() => JSON.parse(JSON.stringify(objects)));
+}
