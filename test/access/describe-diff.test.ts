@@ -111,6 +111,26 @@ describe('a difference of access', () => {
     ]);
   });
 
+  it('sees that a rule drops what it accepted', () => {
+    const rule = { protocol: 'udp', sources: ['developers'], destinations: ['databases'] };
+    const open = policy('Open', { protocol: 'all', sources: ['developers'], destinations: ['databases'] });
+    const [accept, drop] = [policy('Data', rule), policy('Data', { ...rule, action: 'drop' })];
+    expect(diffLines(difference([open, accept], [open, drop]))).toEqual(['- developers → databases: udp (2 pairs)']);
+  });
+
+  it('sees that a guarded route is handed to others', () => {
+    const route = (groups: readonly string[]) =>
+      stored('Route', 'lab', {
+        ...{ network_id: 'lab', description: '', network: '10.9.0.0/16', peer: 'gw', metric: 1, masquerade: true },
+        ...{ enabled: true, keep_route: false, groups, access_control_groups: ['databases'] },
+      });
+    const rule = policy('Data', { ...toDatabases, sources: ['All'] });
+    expect(diffLines(difference([rule, route(['developers'])], [rule, route(['gateways', 'databases'])]))).toEqual([
+      '+ All → databases: tcp/5432 (2 pairs)',
+      '- All → databases: tcp/5432 (2 pairs)',
+    ]);
+  });
+
   it('is data that can be written as JSON', () => {
     const diff = difference(
       [],

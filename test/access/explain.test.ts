@@ -273,4 +273,27 @@ describe('a test of access', () => {
     expect(judged(objects, question, 'allow').outcome).toBe('pass');
     expect(judged(objects, { ...question, from: 'new' }, 'allow').outcome).toBe('fail');
   });
+
+  it('tells the members of a group apart for a peer that is imagined', () => {
+    const objects = [
+      peer('db2', '100.64.0.5'),
+      stored('Group', 'databases', { name: 'databases', peers: ['db', 'db2'] }),
+      policy('Data', { ...toDatabases, sources: ['contractors'], destinations: [], destinationResource: only('db2') }),
+    ];
+    expect(judged(objects, { from: 'contractors', to: 'databases', ...postgres }, 'allow')).toEqual({
+      outcome: 'fail',
+      verdict: 'mixed',
+      pairs: { allow: 1, conditional: 0, deny: 1, mixed: 0 },
+      message: 'a peer of `contractors` may not open tcp/5432 to `Peer db`: no rule lets it through',
+    });
+  });
+
+  it('does not count an end that takes no part as a pair with itself', () => {
+    const alone = stored('Group', 'files', { name: 'files' });
+    expect(judged([alone], { from: 'server', to: 'files', ...postgres }, 'deny')).toMatchObject({
+      pairs: { deny: 1 },
+      message:
+        '`server` may not open tcp/5432 to a peer of `files`: `server` is no peer, and only peers open connections',
+    });
+  });
 });

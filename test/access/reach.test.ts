@@ -6,7 +6,7 @@ import { accessiblePeers, countAccessiblePeers } from '../../src/access/neighbou
 import { type FirewallRule, type Reach, reachOf } from '../../src/access/reach.ts';
 import { touchedPeers } from '../../src/access/touched.ts';
 import type { StoredObject } from '../../src/model/object.ts';
-import { group } from '../kinds/objects.ts';
+import { group, peer, stored } from '../kinds/objects.ts';
 import { aChange, anAccount, type Change, runs, someCircumstances } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveGateways, naiveVerdict, type Probe, probes } from './naive.ts';
@@ -216,6 +216,71 @@ describe('what a peer has to know', () => {
     expect(touchedPeers(access, changed(group('contractors', [])))).toEqual([]);
     expect(touchedPeers(access, access)).toEqual([]);
     expect(changed(group('contractors', [])).flows).toBe(access.flows);
+  });
+
+  const filesRule = { ports: ['445'], sources: ['developers'], destinationResource: { id: 'server', type: 'host' } };
+  const files = policy('Files', filesRule);
+  const server = (spec: object) =>
+    stored(
+      'NetworkResource',
+      'server',
+      { network: 'net', name: 'server', address: '10.20.0.10', enabled: true, groups: ['files'], ...spec },
+      { parent: 'net' },
+    );
+  const router = (spec: object) =>
+    stored(
+      'NetworkRouter',
+      'router',
+      { network: 'net', peer_groups: ['gateways'], metric: 100, masquerade: true, enabled: true, ...spec },
+      { parent: 'net' },
+    );
+  it.each<[string, StoredObject, readonly string[]]>([
+    ['the rule that leads there', policy('Files', { ...filesRule, ports: ['139'] }), ['ana', 'ben', 'gw']],
+    [
+      'a rule that leads there as well',
+      policy('More', { ports: ['139'], sources: ['databases'], destinations: ['files'] }),
+      ['db', 'gw'],
+    ],
+    ['its address', server({ address: '10.20.0.11' }), ['ana', 'ben', 'gw']],
+    ['its router', router({ metric: 5 }), ['ana', 'ben', 'gw']],
+    ['whether it is enabled', server({ enabled: false }), ['ana', 'ben', 'gw']],
+    ['whether its router is', router({ enabled: false }), ['ana', 'ben', 'gw']],
+    ['who leads there', router({ peer_groups: ['databases'] }), ['ana', 'ben', 'db', 'gw']],
+    ['a group of it that nobody names', server({ groups: ['contractors'] }), ['ana', 'ben', 'gw']],
+  ])('is touched for gateways and those that they lead, when a resource changes: %s', (_, object, touched) => {
+    const state = snapshotOf(officeWith(files));
+    const before = compileAccess(state);
+    const next = state.with({ put: [object], remove: [] });
+    const after = updateAccess(before, next, [object.id]);
+    expect(touchedPeers(before, after)).toEqual(touched);
+    const fresh = compileAccess(next);
+    for (const id of ['ana', 'ben', 'db', 'gw']) expect(reachOf(after, id)).toEqual(reachOf(fresh, id));
+  });
+
+  it('is touched on both sides when the destinations of a rule become others', () => {
+    const state = snapshotOf(officeWith(policy('Data', toDatabases), peer('db2', '100.64.0.5')));
+    const before = compileAccess(state);
+    const more = group('databases', ['db', 'db2']);
+    const after = updateAccess(before, state.with({ put: [more], remove: [] }), ['databases']);
+    expect(touchedPeers(before, after)).toEqual(['ana', 'ben', 'db2']);
+  });
+
+  it('has a tunnel to whom a drop leaves anything, and none to whom drops together leave nothing', () => {
+    const open = policy('Open', { ports: ['80', '443'], sources: ['developers'], destinations: ['databases'] });
+    const drop = (id: string, port: string) =>
+      policy(id, { action: 'drop', ports: [port], sources: ['developers'], destinations: ['databases'] });
+    const peersOf = (...objects: readonly StoredObject[]) => reachOf(accessOf(officeWith(...objects)), 'db')?.peers;
+    expect(peersOf(open, drop('a', '80'))).toEqual(['ana', 'ben']);
+    expect(peersOf(open, drop('a', '80'), drop('b', '22'))).toEqual(['ana', 'ben']);
+    expect(peersOf(open, drop('a', '80'), drop('b', '443'))).toEqual([]);
+    const onlyBen = policy('b', {
+      action: 'drop',
+      ports: ['443'],
+      sourceResource: only('ben'),
+      destinations: ['databases'],
+    });
+    expect(peersOf(open, drop('a', '80'), onlyBen)).toEqual(['ana']);
+    expect(peersOf(open, policy('a', { action: 'drop', sources: ['developers'], destinations: ['All'] }))).toEqual([]);
   });
 
   it('is nothing for a peer whose user has to sign in again, which is away for the others', () => {
