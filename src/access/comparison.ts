@@ -2,7 +2,7 @@ import { type BitSet, intersectBits, noBits, numbersIn, subtractBits, uniteBits 
 import { ScratchBits } from '../lib/scratch-bits.ts';
 import type { Access } from './access.ts';
 import { compileAccess } from './compile.ts';
-import { agreeOnPlaces } from './ends.ts';
+import { agreeOnSlots } from './ends.ts';
 import { equalExtents, type Flow } from './flows.ts';
 import { cutTraffic } from './pieces.ts';
 import type { Traffic } from './traffic.ts';
@@ -11,7 +11,7 @@ import type { Traffic } from './traffic.ts';
 export interface Comparison {
   readonly before: Access;
   readonly after: Access;
-  /** What is said about each affected peer as one that opens connections, by its place. */
+  /** What is said about each affected peer as one that opens connections, by its slot. */
   readonly about: readonly (About | undefined)[];
   /** Peers that may reach other things than before. */
   readonly affected: BitSet;
@@ -34,9 +34,9 @@ export interface About {
   readonly moved: readonly Flow[];
 }
 
-/** Finds out what is other. Images that were made apart are brought to the same places first. */
+/** Finds out what is other. Images that were made apart are brought to the same slots first. */
 export function compareAccess(first: Access, after: Access): Comparison {
-  const before = agreeOnPlaces(first.ends, after.ends)
+  const before = agreeOnSlots(first.ends, after.ends)
     ? first
     : compileAccess(first.state, first.circumstances, after.ends);
   const moved = movedFlows(before, after);
@@ -99,11 +99,11 @@ function sameEffect(a: Flow, b: Flow): boolean {
 /** Gates that came or went leave their routes to flows, which moved then. */
 function regatedPeers(before: Access, after: Access): BitSet {
   if (before.gates === after.gates) return noBits;
-  const known = new Map(before.gates.map(({ place, receivers }) => [place, receivers]));
+  const known = new Map(before.gates.map(({ slot, receivers }) => [slot, receivers]));
   const changed: BitSet[] = [];
-  for (const { place, receivers } of after.gates) {
-    const old = known.get(place);
-    known.delete(place);
+  for (const { slot, receivers } of after.gates) {
+    const old = known.get(slot);
+    known.delete(slot);
     changed.push(...(old === undefined ? [receivers] : [subtractBits(old, receivers), subtractBits(receivers, old)]));
   }
   return uniteBits(...changed, ...known.values());

@@ -2,7 +2,7 @@ import { noBits } from '../lib/bit-set.ts';
 import { emptyMap } from '../lib/persistent-map.ts';
 import type { State } from '../model/kind.ts';
 import type { Access } from './access.ts';
-import { type Ends, noEnds, reservePlaces } from './ends.ts';
+import { type Ends, noEnds, reserveSlots } from './ends.ts';
 import { type Circumstances, unknownCircumstances } from './facts.ts';
 import { carryOn } from './stages.ts';
 import { kindOf, type Part, partOf } from './vocabulary.ts';
@@ -63,7 +63,7 @@ function nothing(state: State, circumstances: Circumstances, like: Ends): Access
   return {
     state,
     circumstances,
-    ends: reservePlaces(like),
+    ends: reserveSlots(like),
     groups: emptyMap(),
     alls: [],
     places: emptyMap(),

@@ -110,16 +110,16 @@ function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator
 /** The ends of both images: in the order of their ids, and by name. */
 function register(before: Access, after: Access) {
   const length = Math.max(before.ends.ids.length, after.ends.ids.length);
-  const ids = Array.from({ length }, (_, place) => after.ends.ids[place] ?? before.ends.ids[place] ?? '');
+  const ids = Array.from({ length }, (_, slot) => after.ends.ids[slot] ?? before.ends.ids[slot] ?? '');
   const rank = new Int32Array(length);
   const inOrder = [...ids.keys()].sort((a, b) => compareTexts(ids[a] ?? '', ids[b] ?? ''));
-  for (const [at, place] of inOrder.entries()) rank[place] = at;
+  for (const [at, slot] of inOrder.entries()) rank[slot] = at;
   const names = new Map<number, Named>();
   return {
-    sorted: (places: BitSet) => [...numbersIn(places)].sort((a, b) => (rank[a] as number) - (rank[b] as number)),
-    named(place: number): Named {
-      const known = names.get(place) ?? nameOf(ids[place] ?? '', after.state, before.state);
-      names.set(place, known);
+    sorted: (slots: BitSet) => [...numbersIn(slots)].sort((a, b) => (rank[a] as number) - (rank[b] as number)),
+    named(slot: number): Named {
+      const known = names.get(slot) ?? nameOf(ids[slot] ?? '', after.state, before.state);
+      names.set(slot, known);
       return known;
     },
   };

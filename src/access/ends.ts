@@ -5,14 +5,14 @@ import { emptyMap, type PersistentMap } from '../lib/persistent-map.ts';
 export type EndPart = 'peer' | 'resource' | 'route';
 
 /**
- * The ends of an account, each at a place of its own, by which bit sets name it. An end keeps its place as long as it is
- * there; a free place is not given again in the step that freed it, so neighbouring images agree about every place.
+ * The ends of an account, each at a slot of its own, by which bit sets name it. An end keeps its slot as long as it is
+ * there; a free slot is not given again in the step that freed it, so neighbouring images agree about every slot.
  */
 export interface Ends {
-  /** The id at each place; a place may be free. */
+  /** The id at each slot; a slot may be free. */
   readonly ids: readonly (string | undefined)[];
-  readonly places: PersistentMap<number>;
-  /** The places that are taken, in the order of their ids. */
+  readonly slots: PersistentMap<number>;
+  /** The slots that are taken, in the order of their ids. */
   readonly order: readonly number[];
   readonly of: Readonly<Record<EndPart, BitSet>>;
 }
@@ -20,25 +20,23 @@ export interface Ends {
 /** Nobody. */
 export const noEnds: Ends = {
   ids: [],
-  places: emptyMap(),
+  slots: emptyMap(),
   order: [],
   of: { peer: noBits, resource: noBits, route: noBits },
 };
 
-/** The same places, kept for those who may come. */
-export function reservePlaces({ ids, places, order }: Ends): Ends {
-  return { ids, places, order, of: noEnds.of };
+/** The same slots, kept for those who may come. */
+export function reserveSlots({ ids, slots, order }: Ends): Ends {
+  return { ids, slots, order, of: noEnds.of };
 }
 
-/** Whether sets of both may be compared: nobody has two places, and no place two holders. */
-export function agreeOnPlaces(a: Ends, b: Ends): boolean {
+/** Whether sets of both may be compared: nobody has two slots, and no slot two holders. */
+export function agreeOnSlots(a: Ends, b: Ends): boolean {
   if (a.ids === b.ids) return true;
-  const known = (ends: Ends, id: string | undefined, at: number) =>
-    id === undefined || (ends.places.get(id) ?? at) === at;
-  const clash = (one: Ends, other: Ends) =>
-    one.ids.some((id, at) => id !== undefined && other.ids[at] !== id && other.ids[at] !== undefined) ||
-    one.ids.some((id, at) => !known(other, id, at));
-  return !clash(a, b) && !clash(b, a);
+  return !a.ids.some((id, at) => {
+    if (id === undefined || b.ids[at] === id) return false;
+    return b.ids[at] !== undefined || b.slots.get(id) !== undefined;
+  });
 }
 
 /** The ends when some have gone and some have come. */
@@ -52,7 +50,7 @@ export function changeEnds(
   const free = come.length === 0 ? [] : ids.flatMap((id, at) => (id === undefined ? [at] : [])).reverse();
   const left = new Set<number>();
   const joined: Record<EndPart, number[]> = { peer: [], resource: [], route: [] };
-  const places = ends.places.edit((draft) => {
+  const slots = ends.slots.edit((draft) => {
     for (const id of gone) {
       const at = draft.get(id);
       if (at === undefined) continue;
@@ -69,67 +67,67 @@ export function changeEnds(
   });
   const without = bitsOf(left);
   const changed = (part: EndPart) => uniteBits(subtractBits(ends.of[part], without), bitsOf(joined[part]));
-  const order = mergePlaces(
+  const order = mergeSlots(
     ends,
     ids,
     left,
-    come.map(({ id }) => places.get(id) as number),
+    come.map(({ id }) => slots.get(id) as number),
   );
-  return { ids, places, order, of: { peer: changed('peer'), resource: changed('resource'), route: changed('route') } };
+  return { ids, slots, order, of: { peer: changed('peer'), resource: changed('resource'), route: changed('route') } };
 }
 
-/** The places of those of these ids that are there. */
-export function placesOf(ends: Ends, ids: Iterable<string>): BitSet {
+/** The slots of those of these ids that are there. */
+export function slotsOf(ends: Ends, ids: Iterable<string>): BitSet {
   const found: number[] = [];
   for (const id of ids) {
-    const at = ends.places.get(id);
+    const at = ends.slots.get(id);
     if (at !== undefined) found.push(at);
   }
   return bitsOf(found);
 }
 
-/** The ids at these places, in their order. */
-export function idsAt(ends: Ends, places: BitSet): readonly string[] {
+/** The ids at these slots, in their order. */
+export function idsAt(ends: Ends, slots: BitSet): readonly string[] {
   // Going through all ends is worth it from an eighth of them on; below that, sorting is faster.
-  const order = countBits(places) * 8 > ends.order.length ? ends.order : sortPlaces(ends, places);
+  const order = countBits(slots) * 8 > ends.order.length ? ends.order : sortSlots(ends, slots);
   const ids: string[] = [];
-  for (const place of order) if (hasBit(places, place)) ids.push(ends.ids[place] as string);
+  for (const slot of order) if (hasBit(slots, slot)) ids.push(ends.ids[slot] as string);
   return ids;
 }
 
-function sortPlaces(ends: Ends, places: BitSet): readonly number[] {
+function sortSlots(ends: Ends, slots: BitSet): readonly number[] {
   const rank = ranksOf(ends);
-  return [...numbersIn(places)].sort((a, b) => (rank[a] as number) - (rank[b] as number));
+  return [...numbersIn(slots)].sort((a, b) => (rank[a] as number) - (rank[b] as number));
 }
 
 const ranks = new WeakMap<readonly number[], Int32Array>();
 
-/** The rank of each place in the order of ids. */
+/** The rank of each slot in the order of ids. */
 function ranksOf({ ids, order }: Ends): Int32Array {
   const known = ranks.get(order);
   if (known !== undefined) return known;
   const fresh = new Int32Array(ids.length);
-  for (const [rank, place] of order.entries()) fresh[place] = rank;
+  for (const [rank, slot] of order.entries()) fresh[slot] = rank;
   ranks.set(order, fresh);
   return fresh;
 }
 
-/** The order without those who left and with those who joined; some of these had their place before they came. */
-function mergePlaces(
+/** The order without those who left and with those who joined; some of these had their slot before they came. */
+function mergeSlots(
   { order }: Ends,
   ids: readonly (string | undefined)[],
   left: ReadonlySet<number>,
   joined: readonly number[],
 ): readonly number[] {
-  const stay = order.filter((place) => !left.has(place));
+  const stay = order.filter((slot) => !left.has(slot));
   const known = new Set(stay);
   const byId = (a: number, b: number) => ((ids[a] as string) < (ids[b] as string) ? -1 : 1);
-  const come = joined.filter((place) => !known.has(place)).sort(byId);
+  const come = joined.filter((slot) => !known.has(slot)).sort(byId);
   const merged: number[] = [];
   let next = 0;
-  for (const place of stay) {
-    while (next < come.length && byId(come[next] as number, place) < 0) merged.push(come[next++] as number);
-    merged.push(place);
+  for (const slot of stay) {
+    while (next < come.length && byId(come[next] as number, slot) < 0) merged.push(come[next++] as number);
+    merged.push(slot);
   }
   return [...merged, ...come.slice(next)];
 }

@@ -51,7 +51,7 @@ export function flowsOfPolicy(policy: Policy, ground: Ground): readonly Flow[] {
 
 /** What lets the receivers of a route through that no group guards. */
 export function flowsOfRoute(id: string, groups: readonly string[], place: Place, ground: Ground): readonly Flow[] {
-  const at = ground.ends.places.get(id);
+  const at = ground.ends.slots.get(id);
   const receivers = intersectBits(place.receivers ?? noBits, ground.live);
   const to = intersectBits(at === undefined ? noBits : bitsOf([at]), ground.live);
   if (isEmptyBits(receivers) || isEmptyBits(to)) return [];
@@ -115,7 +115,7 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
 }
 
 function membersOf({ groups, one }: Side, { ends, groups: known }: Ground): BitSet {
-  const at = one === undefined ? undefined : ends.places.get(one);
+  const at = one === undefined ? undefined : ends.slots.get(one);
   return uniteBits(at === undefined ? noBits : bitsOf([at]), ...groups.map((id) => known.get(id)?.members ?? noBits));
 }
 

@@ -1,6 +1,6 @@
 import { type BitSet, uniteBits } from '../lib/bit-set.ts';
 import type { State } from '../model/kind.ts';
-import { type Ends, placesOf } from './ends.ts';
+import { type Ends, slotsOf } from './ends.ts';
 import { groupFields, partOf, readGroup } from './vocabulary.ts';
 
 /** Who is meant when a rule names a group. */
@@ -17,7 +17,7 @@ export function membershipOf(id: string, state: State, ends: Ends): Membership |
   if (object === undefined) return undefined;
   const { all, peers } = readGroup(object);
   const named = (field: string, part: 'resource' | 'route') =>
-    placesOf(
+    slotsOf(
       ends,
       state
         .referrersOf(id)
@@ -25,7 +25,7 @@ export function membershipOf(id: string, state: State, ends: Ends): Membership |
         .map(({ from }) => from.id),
     );
   return {
-    members: uniteBits(all ? ends.of.peer : placesOf(ends, peers), named(groupFields.resource, 'resource')),
+    members: uniteBits(all ? ends.of.peer : slotsOf(ends, peers), named(groupFields.resource, 'resource')),
     guarded: named(groupFields.guarded, 'route'),
   };
 }

@@ -48,7 +48,7 @@ export interface Passing {
 
 /** What one end may open to another: nothing when one of them takes no part, or when they are the same. */
 export function trafficBetween(access: Access, from: string, to: string): Passing {
-  const [source, target] = [access.ends.places.get(from), access.ends.places.get(to)];
+  const [source, target] = [access.ends.slots.get(from), access.ends.slots.get(to)];
   const nothing = { sure: noTraffic, possible: noTraffic };
   if (source === undefined || target === undefined || source === target) return nothing;
   const { accepts, drops, closed } = lineFrom(access, source);
@@ -63,13 +63,13 @@ export function trafficBetween(access: Access, from: string, to: string): Passin
 
 /** Guarded routes that are not handed to a peer, whatever policies say. */
 export function closedGates({ gates }: Access, at: number): BitSet {
-  const closed = gates.filter(({ receivers }) => !hasBit(receivers, at)).map(({ place }) => place);
+  const closed = gates.filter(({ receivers }) => !hasBit(receivers, at)).map(({ slot }) => slot);
   return closed.length === 0 ? noBits : bitsOf(closed);
 }
 
 /** Peers to which a guarded route is not handed, whatever policies say. */
 export function shutOut({ gates, ends }: Access, at: number): BitSet {
-  const gate = gates.find(({ place }) => place === at);
+  const gate = gates.find(({ slot }) => slot === at);
   if (gate === undefined) return noBits;
   const others = ends.of.peer.slice();
   dropBits(others, gate.receivers);

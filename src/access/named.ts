@@ -24,8 +24,8 @@ export function nameOf(id: string, ...states: readonly State[]): Named {
 export function endsNamed(access: Access, id: string): BitSet {
   const group = access.groups.get(id);
   if (group !== undefined) return uniteBits(group.members, group.guarded);
-  const place = access.ends.places.get(id);
-  return place === undefined ? noBits : bitsOf([place]);
+  const slot = access.ends.slots.get(id);
+  return slot === undefined ? noBits : bitsOf([slot]);
 }
 
 /** By name, then by id. */

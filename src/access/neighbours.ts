@@ -71,7 +71,7 @@ function clientsOf(access: Access, { at, place }: PlaceAt): BitSet {
 }
 
 function peersReachedFrom(access: Access, id: string): Extent {
-  const at = access.ends.places.get(id);
+  const at = access.ends.slots.get(id);
   const { peer } = access.ends.of;
   if (at === undefined || !hasBit(peer, at)) return { sure: noBits, possible: noBits };
   const { sure, possible } = reachedFrom(access, at);
@@ -89,7 +89,7 @@ function leadingPlaces(access: Access, at: number): readonly PlaceAt[] {
 
 function gatherLeaders(access: Access) {
   const places = [...access.places].flatMap(([id, place]): PlaceAt[] => {
-    const at = access.ends.places.get(id);
+    const at = access.ends.slots.get(id);
     return at === undefined || !hasBit(access.live, at) ? [] : [{ at, place }];
   });
   return { all: uniteBits(...places.map(({ place }) => place.gateways)), places };

@@ -23,7 +23,7 @@ export interface Party extends Named {
 
 /** The end of this id. A peer that is not there yet is imagined with the groups that list it. */
 export function partyOf(access: Access, id: string): Party {
-  const at = access.ends.places.get(id);
+  const at = access.ends.slots.get(id);
   const object = access.state.get(id);
   if (at === undefined || object === undefined)
     return imagine(access, nameOf(id, access.state), groupsListing(access, id));

@@ -28,7 +28,7 @@ export interface Place {
 
 /** A route that policies open: only its receivers may be let through. */
 export interface Gate {
-  readonly place: number;
+  readonly slot: number;
   readonly receivers: BitSet;
 }
 
@@ -80,8 +80,8 @@ function equalWays(a: Way, b: Way | undefined): boolean {
 }
 
 function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, around: Surroundings): Way {
-  const place = around.ends.places.get(peer);
-  const peers = place === undefined ? peersIn(peerGroups, around) : bitsOf([place]);
+  const slot = around.ends.slots.get(peer);
+  const peers = slot === undefined ? peersIn(peerGroups, around) : bitsOf([slot]);
   return { id, peers: intersectBits(peers, around.live), metric, masquerade };
 }
 

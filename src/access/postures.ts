@@ -19,12 +19,12 @@ export function askAll(checks: Checks, ends: Ends, facts: Facts): PostureBits {
   return { checks, posture, ...ask(posture, numbersIn(ends.of.peer), ends, facts) };
 }
 
-/** Asks about some places again: peers whose facts changed, who came or who went. The same value when nothing changed. */
-export function askAgain(known: PostureBits, places: BitSet, ends: Ends, facts: Facts): PostureBits {
-  const peers = numbersIn(places).filter((at) => ends.ids[at] !== undefined);
+/** Asks about some slots again: peers whose facts changed, who came or who went. The same value when nothing changed. */
+export function askAgain(known: PostureBits, slots: BitSet, ends: Ends, facts: Facts): PostureBits {
+  const peers = numbersIn(slots).filter((at) => ends.ids[at] !== undefined);
   const asked = ask(known.posture, peers, ends, facts);
-  const sure = uniteBits(subtractBits(known.sure, places), asked.sure);
-  const possible = uniteBits(subtractBits(known.possible, places), asked.possible);
+  const sure = uniteBits(subtractBits(known.sure, slots), asked.sure);
+  const possible = uniteBits(subtractBits(known.possible, slots), asked.possible);
   if (equalBits(sure, known.sure) && equalBits(possible, known.possible)) return known;
   return { ...known, sure, possible };
 }

@@ -1,7 +1,7 @@
 import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits } from '../lib/bit-set.ts';
 import type { Interval } from '../lib/intervals.ts';
 import type { Access } from './access.ts';
-import { idsAt, placesOf } from './ends.ts';
+import { idsAt, slotsOf } from './ends.ts';
 import type { Flow } from './flows.ts';
 import { compareTexts } from './named.ts';
 import { type PlaceAt, surroundingOf } from './neighbours.ts';
@@ -76,12 +76,12 @@ export interface ServedPlace extends PlaceInfo {
 
 /** What a peer has to know; `undefined` when there is no such peer. */
 export function reachOf(access: Access, peer: string): Reach | undefined {
-  const at = access.ends.places.get(peer);
+  const at = access.ends.slots.get(peer);
   if (at === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
   if (!hasBit(access.live, at) || access.circumstances.expired.has(peer)) return nothing(peer);
   const { neighbours, ...rest } = commonReach(access, at);
   const others = subtractBits(neighbours, bitsOf([at]));
-  const expired = placesOf(access.ends, access.circumstances.expired);
+  const expired = slotsOf(access.ends, access.circumstances.expired);
   return {
     peer,
     peers: idsAt(access.ends, subtractBits(others, expired)),
@@ -168,7 +168,7 @@ function servedPlace(access: Access, { at, place }: PlaceAt, gateway: number): S
 
 /** What gateways let through to a place: only receivers use a route, whatever policies say. */
 function rulesTo(access: Access, at: number): readonly FirewallRule[] {
-  const gate = access.gates.find(({ place }) => place === at);
+  const gate = access.gates.find(({ slot }) => slot === at);
   const rules = rulesOf(access, at, spokenAbout(access, at).to, 'from');
   if (gate === undefined) return rules;
   const receivers = new Set(idsAt(access.ends, gate.receivers));

@@ -95,7 +95,7 @@ function groupsNamedBy({ previous, state }: Step, { resources, routes }: Flipped
 }
 
 function takesPart(ends: Ends, { live }: Pick<Access, 'live'>, id: string): boolean {
-  const at = ends.places.get(id);
+  const at = ends.slots.get(id);
   return at !== undefined && hasBit(live, at);
 }
 

@@ -1,5 +1,5 @@
 import { type BitSet, hasBit, intersectBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
-import { changeEnds, type EndPart, type Ends, placesOf } from './ends.ts';
+import { changeEnds, type EndPart, type Ends, slotsOf } from './ends.ts';
 import type { Step } from './stages.ts';
 import { partOf, readPeer } from './vocabulary.ts';
 
@@ -34,8 +34,8 @@ export function stepPeers({ previous, state, circumstances, touched }: Step, end
     return object !== undefined && readPeer(object).approved && !circumstances.waiting.has(id);
   });
   const before = intersectBits(previous.live, previous.ends.of.peer);
-  const looked = uniteBits(placesOf(previous.ends, ids), placesOf(ends, ids));
-  const live = uniteBits(subtractBits(before, looked), placesOf(ends, approved));
+  const looked = uniteBits(slotsOf(previous.ends, ids), slotsOf(ends, ids));
+  const live = uniteBits(subtractBits(before, looked), slotsOf(ends, approved));
   const stirred = ids.filter(
     (id) =>
       isThere(previous.ends, id) !== isThere(ends, id) || holds(previous.ends, before, id) !== holds(ends, live, id),
@@ -49,6 +49,6 @@ function isThere(ends: Ends, id: string): boolean {
 }
 
 function holds(ends: Ends, set: BitSet, id: string): boolean {
-  const at = ends.places.get(id);
+  const at = ends.slots.get(id);
   return at !== undefined && hasBit(set, at);
 }

@@ -1,6 +1,6 @@
 import { type BitSet, intersectBits, isEmptyBits, numbersIn, subtractBits, uniteBits } from '../lib/bit-set.ts';
 import type { PersistentMap } from '../lib/persistent-map.ts';
-import { type Ends, placesOf } from './ends.ts';
+import { type Ends, slotsOf } from './ends.ts';
 import { equalPlaces, type Gate, type Place, placeOfResource, placeOfRoute } from './places.ts';
 import type { Step } from './stages.ts';
 import type { GroupsStep } from './step-groups.ts';
@@ -43,19 +43,19 @@ export function stepPlaces(
   });
   const before = subtractBits(previous.live, previous.ends.of.peer);
   const looked = [...resources, ...routes];
-  const rest = subtractBits(before, uniteBits(placesOf(previous.ends, looked), placesOf(ends, looked)));
+  const rest = subtractBits(before, uniteBits(slotsOf(previous.ends, looked), slotsOf(ends, looked)));
   const there = uniteBits(ends.of.resource, ends.of.route);
-  const live = uniteBits(peers.live, intersectBits(rest, there), placesOf(ends, reached));
+  const live = uniteBits(peers.live, intersectBits(rest, there), slotsOf(ends, reached));
   const gates = routes.size === 0 ? previous.gates : gatesOf(step, ends, all);
   return { all, gates, live, resources, routes };
 }
 
 function gatesOf({ state }: Step, ends: Ends, places: PersistentMap<Place>): readonly Gate[] {
-  return numbersIn(ends.of.route).flatMap((place) => {
-    const id = ends.ids[place] ?? '';
+  return numbersIn(ends.of.route).flatMap((slot) => {
+    const id = ends.ids[slot] ?? '';
     const [object, receivers] = [state.get(id), places.get(id)?.receivers];
     if (object === undefined || receivers === undefined || readRoute(object).guards.length === 0) return [];
-    return [{ place, receivers }];
+    return [{ slot, receivers }];
   });
 }
 

@@ -1,6 +1,6 @@
 import { isEmptyBits, uniteBits } from '../lib/bit-set.ts';
 import type { PersistentMap } from '../lib/persistent-map.ts';
-import { type Ends, placesOf } from './ends.ts';
+import { type Ends, slotsOf } from './ends.ts';
 import { askAgain, askAll, type PostureBits } from './postures.ts';
 import type { Step } from './stages.ts';
 import { readChecks } from './vocabulary.ts';
@@ -15,7 +15,7 @@ export interface PosturesStep {
 /** Who passes which check now. */
 export function stepPostures({ previous, state, circumstances, touched }: Step, ends: Ends): PosturesStep {
   const changed = new Set<string>();
-  const asked = uniteBits(placesOf(previous.ends, touched.peer), placesOf(ends, touched.peer));
+  const asked = uniteBits(slotsOf(previous.ends, touched.peer), slotsOf(ends, touched.peer));
   const all = previous.postures.edit((draft) => {
     for (const id of touched.posture) {
       const object = state.get(id);

@@ -52,27 +52,24 @@ export function tallyMembers(access: Access, asked: Traffic, from: BitSet, to: B
   return { pairs, first: (verdict) => firstPair(access, asked, classes, to, verdict) };
 }
 
-/** Asks about a party that is imagined, or takes no part, and every end of a set. */
+/** Asks about a party that is imagined, or takes no part, and every end of a set; `opens` says which opens connections. */
 export function tallyWith(
   access: Access,
   asked: Traffic,
-  sides: { readonly from: Party; readonly to: BitSet } | { readonly from: BitSet; readonly to: Party },
+  party: Party,
+  members: BitSet,
+  opens: 'party' | 'members',
 ): Tally {
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0 };
   const firsts = new Map<Verdict, { readonly id: string; readonly pair: Pair }>();
-  const [party, members] =
-    sides.from instanceof Int32Array
-      ? ([sides.to as Party, sides.from] as const)
-      : ([sides.from, sides.to as BitSet] as const);
-  const own = party.imagined ? undefined : access.ends.places.get(party.id);
+  const own = party.imagined ? undefined : access.ends.slots.get(party.id);
   const others = own === undefined ? members : subtractBits(members, bitsOf([own]));
   for (const alike of classesFor(access, party, others)) {
-    const ids = alike.map((at) => access.ends.ids[at] ?? '').sort(compareTexts);
-    const id = ids[0] ?? '';
+    const [id = ''] = alike.map((at) => access.ends.ids[at] ?? '').sort(compareTexts);
     const other = partyOf(access, id);
-    const pair = sides.from instanceof Int32Array ? { from: other, to: party } : { from: party, to: other };
+    const pair = opens === 'party' ? { from: party, to: other } : { from: other, to: party };
     const { verdict } = explainParties(access, pair.from, pair.to, asked);
-    pairs[verdict] += ids.length;
+    pairs[verdict] += alike.length;
     const known = firsts.get(verdict);
     if (known === undefined || id < known.id) firsts.set(verdict, { id, pair });
   }

@@ -63,7 +63,7 @@ function sideOf(access: Access, id: string, takingPart: BitSet): Side {
     const members = intersectBits(access.groups.get(id)?.members ?? noBits, takingPart);
     return isEmptyBits(members) ? standInFor(access, id) : members;
   }
-  const at = access.ends.places.get(id);
+  const at = access.ends.slots.get(id);
   return at !== undefined && hasBit(takingPart, at) ? bitsOf([at]) : partyOf(access, id);
 }
 
@@ -79,9 +79,14 @@ function isGroup({ state }: Access, id: string): boolean {
 }
 
 function tallyOf(access: Access, asked: Traffic, from: Side, to: Side): Tally {
-  if (from instanceof Int32Array)
-    return to instanceof Int32Array ? tallyMembers(access, asked, from, to) : tallyWith(access, asked, { from, to });
-  return to instanceof Int32Array ? tallyWith(access, asked, { from, to }) : tallyParties(access, asked, from, to);
+  if (isSet(from)) {
+    return isSet(to) ? tallyMembers(access, asked, from, to) : tallyWith(access, asked, to, from, 'members');
+  }
+  return isSet(to) ? tallyWith(access, asked, from, to, 'party') : tallyParties(access, asked, from, to);
+}
+
+function isSet(side: Side): side is BitSet {
+  return side instanceof Int32Array;
 }
 
 function overall(tally: Tally): Verdict {

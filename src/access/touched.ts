@@ -9,7 +9,7 @@ import {
   uniteBits,
 } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
-import { agreeOnPlaces, idsAt } from './ends.ts';
+import { agreeOnSlots, idsAt } from './ends.ts';
 import { type Extent, equalExtents, type Flow } from './flows.ts';
 import { surroundingOf } from './neighbours.ts';
 import { looksEqual } from './places.ts';
@@ -23,7 +23,7 @@ interface Pair<T> {
 /** Ids of peers whose `reachOf` may differ between an image and one carried on from it, in order; none is missing. */
 export function touchedPeers(before: Access, after: Access): readonly string[] {
   const { peer } = after.ends.of;
-  if (!agreeOnPlaces(before.ends, after.ends)) return idsAt(after.ends, peer);
+  if (!agreeOnSlots(before.ends, after.ends)) return idsAt(after.ends, peer);
   const touched = uniteBits(
     differingBits(before.live, after.live),
     differingBits(before.ends.of.peer, peer),
@@ -95,13 +95,13 @@ function concernedByPlace(before: Access, after: Access, id: string): readonly B
 }
 
 function ledTo({ ends, flows }: Access, id: string): readonly BitSet[] {
-  const at = ends.places.get(id);
+  const at = ends.slots.get(id);
   return at === undefined ? [] : flows.filter(({ to }) => hasBit(to.possible, at)).map(({ from }) => from.possible);
 }
 
 /** A peer, and everybody who keeps a tunnel with it. */
 function around(access: Access, id: string): readonly BitSet[] {
-  const at = access.ends.places.get(id);
+  const at = access.ends.slots.get(id);
   if (at === undefined || !hasBit(access.ends.of.peer, at)) return [];
   return [bitsOf([at]), surroundingOf(access, at).neighbours];
 }

@@ -1,14 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  agreeOnPlaces,
-  changeEnds,
-  type EndPart,
-  idsAt,
-  noEnds,
-  placesOf,
-  reservePlaces,
-} from '../../src/access/ends.ts';
+import { agreeOnSlots, changeEnds, type EndPart, idsAt, noEnds, reserveSlots, slotsOf } from '../../src/access/ends.ts';
 import { bitsOf, numbersIn, uniteBits } from '../../src/lib/bit-set.ts';
 
 const names = Array.from({ length: 40 }, (_, at) => `e${(at * 7) % 40}`);
@@ -16,7 +8,7 @@ const parts = ['peer', 'resource', 'route'] as const;
 const partOf = (id: string): EndPart => parts[Number(id.slice(1)) % 3] ?? 'peer';
 const steps = fc.array(fc.tuple(fc.subarray(names), fc.subarray(names)), { maxLength: 6 });
 
-describe('the places of ends', () => {
+describe('the slots of ends', () => {
   it('are kept while their holders stay, and say who is there in the order of ids', () => {
     fc.assert(
       fc.property(steps, fc.subarray(names), (changes, asked) => {
@@ -33,7 +25,7 @@ describe('the places of ends', () => {
           );
           for (const id of gone) there.delete(id);
           for (const id of come) there.add(id);
-          expect(agreeOnPlaces(before, ends)).toBe(true);
+          expect(agreeOnSlots(before, ends)).toBe(true);
           const all = uniteBits(...parts.map((part) => ends.of[part]));
           expect(idsAt(ends, all)).toEqual([...there].sort());
           for (const part of parts) {
@@ -41,11 +33,11 @@ describe('the places of ends', () => {
           }
           for (const count of [1, 2, asked.length]) {
             const some = asked.slice(0, count).filter((id) => there.has(id));
-            expect(idsAt(ends, placesOf(ends, some))).toEqual([...some].sort());
+            expect(idsAt(ends, slotsOf(ends, some))).toEqual([...some].sort());
           }
         }
         const kept = changeEnds(
-          reservePlaces(ends),
+          reserveSlots(ends),
           [],
           [...there].reverse().map((id) => ({ id, part: partOf(id) })),
         );
@@ -62,11 +54,11 @@ describe('the places of ends', () => {
         [],
         ids.map((id) => ({ id, part: 'peer' as const })),
       );
-    expect(agreeOnPlaces(peers('a', 'b'), peers('a', 'b', 'c'))).toBe(true);
-    expect(agreeOnPlaces(peers('a', 'b'), peers('b', 'a'))).toBe(false);
-    expect(agreeOnPlaces(peers('a'), peers('b'))).toBe(false);
-    expect(agreeOnPlaces(peers('a', 'b'), changeEnds(peers('a', 'b'), ['a'], []))).toBe(true);
-    expect(agreeOnPlaces(peers('x', 'a'), changeEnds(peers('a', 'x'), ['x'], []))).toBe(false);
+    expect(agreeOnSlots(peers('a', 'b'), peers('a', 'b', 'c'))).toBe(true);
+    expect(agreeOnSlots(peers('a', 'b'), peers('b', 'a'))).toBe(false);
+    expect(agreeOnSlots(peers('a'), peers('b'))).toBe(false);
+    expect(agreeOnSlots(peers('a', 'b'), changeEnds(peers('a', 'b'), ['a'], []))).toBe(true);
+    expect(agreeOnSlots(peers('x', 'a'), changeEnds(peers('a', 'x'), ['x'], []))).toBe(false);
     expect(idsAt(peers('b', 'a'), bitsOf([0, 1]))).toEqual(['a', 'b']);
   });
 });

@@ -1,5 +1,8 @@
+import { vi } from 'vitest';
+
 /** The properties of access on many more random accounts. */
-process.env['HEDDLE_TEST_RUNS'] = '50';
+process.env['HEDDLE_TEST_RUNS'] = '20';
+vi.setConfig({ testTimeout: 3_600_000 });
 
 await import('./access.test.ts');
 await import('./diff.test.ts');
