@@ -1,5 +1,5 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
-import type { ChangeView, UnitView } from '../plan/view.ts';
+import { type ChangeView, noteOf, type UnitView } from '../plan/view.ts';
 import { type Paint, printable } from './paint.ts';
 
 /** The units of one change, a line or more each; an entry of a keyed list that changes shows its inner fields one by one. */
@@ -28,8 +28,9 @@ function renderNew(units: readonly UnitView[], paint: Paint): readonly string[] 
 
 function renderUnit(unit: UnitView, paint: Paint): readonly string[] {
   const { path, before, after } = unit;
-  const suffix = unit.reset === true ? ` ${paint('faint', '(back to its default)')}` : '';
-  if (isEntry(before) && isEntry(after)) return innerLines(path, before, after, paint);
+  const note = noteOf(unit);
+  const suffix = note === undefined ? '' : ` ${paint('faint', `(${printable(note)})`)}`;
+  if (isEntry(before) && isEntry(after)) return innerLines({ ...unit, before, after }, paint);
   if (after === undefined) return [`${paint('removed', `- ${label(path)}`)}${was(path, before)}${suffix}`];
   if (before === undefined) return added(path, after, paint, suffix);
   return changed(path, before, after, paint, suffix);
@@ -56,7 +57,10 @@ function changed(path: string, before: Json, after: Json, paint: Paint, suffix: 
 }
 
 /** The fields in which two entries of a keyed list differ. */
-function innerLines(path: string, before: JsonObject, after: JsonObject, paint: Paint): readonly string[] {
+function innerLines(
+  { path, before, after, setBy }: UnitView & { readonly before: JsonObject; readonly after: JsonObject },
+  paint: Paint,
+): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
     .filter((name) => !equalJson(before[name], after[name]))
@@ -67,6 +71,7 @@ function innerLines(path: string, before: JsonObject, after: JsonObject, paint: 
           path: `${path}.${name}`,
           ...(old === undefined ? {} : { before: old }),
           ...(now === undefined ? {} : { after: now }),
+          ...(setBy === undefined ? {} : { setBy }),
         },
         paint,
       );

@@ -10,6 +10,7 @@ import { type Desire, planDesire } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 import { desireOf, keepDesire } from './plan-requests.ts';
+import { withWriters } from './writers.ts';
 
 /** Plans expire after a day. */
 const lifetime = 24 * 60 * 60 * 1000;
@@ -55,7 +56,7 @@ export async function storePlan(
     state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
     request: keepDesire(engine, desire),
     // A view is plain data.
-    view: viewPlan(plan, before, after) as unknown as Json,
+    view: (await withWriters(engine, call.account, plan, viewPlan(plan, before, after))) as unknown as Json,
     baseRevision: plan.base,
     actor: call.actor,
     createdAt: now,

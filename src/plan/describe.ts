@@ -1,5 +1,5 @@
 import { equalJson, isObject, type Json } from '../lib/json.ts';
-import type { ChangeView, UnitView } from './view.ts';
+import { type ChangeView, noteOf, type UnitView } from './view.ts';
 
 /** One line about a change, for logs: action, object, fields, and where it is declared. */
 export function describeChange(change: ChangeView): string {
@@ -23,10 +23,12 @@ export function describeUnits(units: readonly UnitView[]): string {
   return [...shown, ...(parts.length > 5 ? [`${parts.length - 5} more`] : [])].join(', ');
 }
 
-function describeUnit({ path, before, after, reset }: UnitView): string {
+function describeUnit(unit: UnitView): string {
+  const { path, before, after } = unit;
+  const note = noteOf(unit);
   if (before === undefined) return `+${path}${detail(after)}`;
   if (after === undefined) return `-${path}`;
-  return `${path} ${brief(before)} → ${brief(after)}${reset === true ? ' (back to its default)' : ''}`;
+  return `${path} ${brief(before)} → ${brief(after)}${note === undefined ? '' : ` (${note})`}`;
 }
 
 /** Of an entry of a keyed list that changes, the members in which it does. */

@@ -1,6 +1,6 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
-import type { ChangeView, PlanView, UnitView } from './view.ts';
+import { type ChangeView, noteOf, type PlanView, type UnitView } from './view.ts';
 
 /** How long the text may become; GitHub takes comments of 65,536 characters. */
 const longest = 60_000;
@@ -123,16 +123,22 @@ function subject({ kind, key, name }: ChangeView): string {
 }
 
 /** The lines of one unit as a diff; of an entry of a keyed list, its members that differ. */
-function unitLines(change: ChangeView, { path, before, after, reset }: UnitView): readonly string[] {
+function unitLines(change: ChangeView, unit: UnitView): readonly string[] {
+  const { path, before, after } = unit;
+  const note = noteText(unit);
   if (isEntry(before) && isEntry(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     const inner = names.filter((name) => !equalJson(before[name], after[name]));
-    return inner.flatMap((name) => sides(`${path}.${name}`, before[name], after[name]));
+    return inner.flatMap((name) => sides(`${path}.${name}`, before[name], after[name], note));
   }
-  const note = reset === true ? '  (back to its default)' : '';
   if (change.action === 'create' || before === undefined) return [`+ ${path}${suffixOf(path, after)}${note}`];
   if (after === undefined) return [`- ${path}${suffixOf(path, before)}${note}`];
   return sides(path, before, after, note);
+}
+
+function noteText(unit: UnitView): string {
+  const note = noteOf(unit);
+  return note === undefined ? '' : `  (${note})`;
 }
 
 function sides(path: string, before: Json | undefined, after: Json | undefined, note = ''): readonly string[] {

@@ -83,6 +83,14 @@ export interface UnitView {
   readonly before?: Json;
   readonly after?: Json;
   readonly reset?: true;
+  /** Of a value that no document stated until now: who gave it, ISO 8601. */
+  readonly setBy?: { readonly name: string; readonly at: string };
+}
+
+/** What is worth saying beside a unit. */
+export function noteOf({ reset, setBy }: UnitView): string | undefined {
+  if (reset === true) return 'back to its default';
+  return setBy === undefined ? undefined : `was set by ${setBy.name} on ${setBy.at.slice(0, 10)}`;
 }
 
 /** Renders a plan with the names of the snapshots before and after it. */

@@ -20,8 +20,12 @@ const unit = object(
     before: {},
     after: {},
     reset: { type: 'boolean', description: 'It falls back to its default, because nobody states it any more.' },
+    setBy: object('Of a value that no document stated until now: who gave it.', {
+      name: text('The name of whoever it was.'),
+      at: time('When.'),
+    }),
   },
-  ['before', 'after', 'reset'],
+  ['before', 'after', 'reset', 'setBy'],
 );
 
 const planParts: JsonObject = {
