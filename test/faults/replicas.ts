@@ -38,7 +38,7 @@ export async function openReplicas(flags: readonly string[] = []): Promise<Repli
 }
 
 /** Sends a request as the owner. Throws when no answer comes. */
-export async function ask(server: ServedHeddle, method: string, path: string, body?: object) {
+async function ask(server: ServedHeddle, method: string, path: string, body?: object) {
   const response = await fetch(server.url + path, {
     method,
     headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
