@@ -8,8 +8,8 @@ export default defineConfig(({ mode }) => ({
     include: [mode === 'soak' ? 'test/**/*.soak.ts' : 'test/**/*.test.ts'],
     globalSetup: mode === 'pure' ? [] : ['test/setup/postgres.ts'],
     // The embedded engine needs a moment to start, and a machine that runs several files at once a long one.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     maxWorkers: Math.max(2, availableParallelism()),
     reporters: ['default', new ClosingLine()],
   },
