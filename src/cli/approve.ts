@@ -3,7 +3,7 @@ import { hasLeave, leaveFlag, requireLeave } from './asking.ts';
 import { type Client, clientSettings, connect } from './client.ts';
 import { defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
-import { failureDocument, writeJson } from './failure.ts';
+import { tellFailure, writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
 import { needsApproval, requestApproval, type StoredPlan } from './planning.ts';
 import { renderPlan } from './render.ts';
@@ -27,7 +27,7 @@ export const approve = defineCommand({
     ['heddle approve plan.json --auto-approve', 'Approve from a pipeline, after somebody looked at it'],
   ],
   async run(invocation) {
-    const { flags, positionals, config, terminal } = invocation;
+    const { positionals, config } = invocation;
     const [word = '', digest] = positionals;
     requireLeave(invocation, 'approve', 'the plan');
     const client = await connect(config);
@@ -39,34 +39,25 @@ export const approve = defineCommand({
         'stale',
         `Plan ${plan.id} has the digest ${plan.digest}, not ${digest}; nothing was approved.`,
       );
-    const result = await decide(invocation, client, plan);
-    if (flags['json'] === true) writeJson(terminal, result.document);
-    return result.code;
+    return await decide(invocation, client, plan);
   },
 });
 
 type Call = Pick<Invocation, 'flags' | 'terminal'>;
 
-interface Result {
-  readonly code: number;
-  readonly document: object;
-}
-
-async function decide(call: Call, client: Client, plan: StoredPlan): Promise<Result> {
+async function decide(call: Call, client: Client, plan: StoredPlan): Promise<number> {
   const { flags, terminal } = call;
   const json = flags['json'] === true;
   if (!json) terminal.out(renderPlan(plan, terminal.paint));
   else if (flags['auto-approve'] !== true) terminal.note(renderPlan(plan, terminal.notePaint));
   const waits = needsApproval(plan);
-  if (waits && !(await hasLeave(call, 'Approve this plan?'))) {
-    const message = 'Nothing was approved.';
-    terminal.note(`${terminal.notePaint('error', 'error:')} ${message}\n`);
-    return { code: exit.error, document: { ...failureDocument(message, exit.error), plan } };
-  }
+  if (waits && !(await hasLeave(call, 'Approve this plan?')))
+    return tellFailure(call, exit.error, 'Nothing was approved.', { plan });
   const approved = waits ? await requestApproval(client, plan) : plan;
   const next = await nextStep(client, approved);
-  if (!json) terminal.out(`${waits ? 'Approved.' : standing(plan)} ${next.text}\n`);
-  return { code: exit.ok, document: documentOf(approved, next) };
+  if (json) writeJson(terminal, documentOf(approved, next));
+  else terminal.out(`${waits ? 'Approved.' : standing(plan)} ${next.text}\n`);
+  return exit.ok;
 }
 
 /** How a plan stands that waits for nobody. */

@@ -1,5 +1,6 @@
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Invocation } from './command.ts';
 import { exitCodeOf, isExpected } from './exit.ts';
 import { type Format, formatFailure } from './formats.ts';
 import { printable } from './paint.ts';
@@ -29,6 +30,18 @@ export function reportFailure(terminal: Terminal, error: unknown, form: ResultFo
     if (!isTold) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(message)}\n`);
     if (problems.length > 0 && form === undefined) terminal.note(renderProblems(problems, terminal.notePaint));
   }
+  return code;
+}
+
+/** Tells in one sentence what did not happen, and returns the exit code; `more` is what else the document says. */
+export function tellFailure(
+  { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>,
+  code: number,
+  message: string,
+  more: object = {},
+): number {
+  if (flags['json'] === true) writeJson(terminal, { ...failureDocument(message, code), ...more });
+  terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(message)}\n`);
   return code;
 }
 

@@ -19,11 +19,13 @@ import { importObject } from './import.ts';
 import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
 import { plans } from './plans.ts';
+import { reconcile } from './reconcile.ts';
 import { restore } from './restore.ts';
 import { rollback } from './rollback.ts';
 import { schema } from './schema.ts';
 import { secretsKey, secretsRotate } from './secrets.ts';
 import { type StartServer, serveCommand } from './serve.ts';
+import { detach, resume, suspend } from './source-verbs.ts';
 import { sources } from './sources.ts';
 import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
@@ -57,6 +59,10 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     restore,
     status,
     sources,
+    reconcile,
+    suspend,
+    resume,
+    detach,
     health,
     explainField,
     schema,

@@ -113,8 +113,10 @@ function appliedText(status: Members): string {
   return `${contentText(status['lastAppliedDigest'], status['lastAppliedCommit'])} as revision ${revision}, ${cell(at)}`.trim();
 }
 
-function approvalText({ planDigest }: Members): string {
-  return typeof planDigest === 'string' ? `an approval of the digest ${planDigest}` : '';
+function approvalText({ planDigest, planId }: Members): string {
+  if (typeof planDigest !== 'string') return '';
+  const how = typeof planId === 'string' ? `: \`heddle approve ${planId}\`` : '';
+  return `an approval of the digest ${planDigest}${how}`;
 }
 
 function statusOf(source: Members): Members {
