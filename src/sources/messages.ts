@@ -20,7 +20,7 @@ export function appliedMessage(name: string, documents: number, { plan, revision
 /** Why a plan waits, and how to let it through. */
 export function approvalMessage(name: string, id: string, { plan }: Waiting): string {
   const guards = plan.guards.map((guard) => guard.message).join('; ');
-  return `source ${name} wants an approval and changed nothing: ${guards}; look at plan ${id} and approve its digest ${plan.digest} to let exactly this plan through`;
+  return `source ${name} wants an approval and changed nothing: ${guards}; look with \`heddle plans ${id}\`, let exactly this plan through with \`heddle approve ${id}\`; its digest is ${plan.digest}`;
 }
 
 /** How to read what nobody was there to be shown. */

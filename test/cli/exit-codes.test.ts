@@ -69,6 +69,8 @@ beforeAll(async () => {
     const files = [{ path: 'a.yaml', text: groups.join('---\n') }];
     await server().api.call('POST', '/api/config/apply', { source, files });
   }
+  const spare = [{ path: 's.yaml', text: group('spare') }];
+  await server().api.call('POST', '/api/config/apply', { source: 'spare', files: spare });
   const settled = [{ path: 's.yaml', text: group('settled', 'name: Settled') }];
   await server().api.call('POST', '/api/config/apply', { source: 'settled', files: settled });
   const [found] = (await server().api.call('GET', '/api/groups?name=team-5')).body;
@@ -125,6 +127,14 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['status', 1, 'a token that nobody has', () => ['--token', 'nbp_wrong']],
   ['sources', 0, 'a list', () => []],
   ['sources', 1, 'a source that is not there', () => ['nobody']],
+  ['reconcile', 1, 'a source that is not there', () => ['nobody']],
+  ['reconcile', 4, 'a source that is pushed', () => ['spare']],
+  ['suspend', 0, 'a source', () => ['spare']],
+  ['suspend', 1, 'a source that is not there', () => ['nobody']],
+  ['resume', 0, 'a source', () => ['spare']],
+  ['resume', 1, 'a source that is not there', () => ['nobody']],
+  ['detach', 0, 'a source', () => ['spare', leave]],
+  ['detach', 1, 'nobody to ask', () => ['spare']],
   ['explain', 0, 'a field', () => ['Policy.rules']],
   ['explain', 1, 'a field that there is not', () => ['Policy.rulez']],
   ['health', 0, 'a server that is ready', () => []],

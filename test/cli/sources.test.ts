@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createReader } from '../../src/documents/reader.ts';
+import type { SourceDefinition } from '../../src/sources/definition.ts';
+import { superviseSources } from '../../src/sources/supervisor.ts';
+import { groups, newShelf } from '../sources/desk.ts';
+import { sharedServer } from './served.ts';
+
+const server = sharedServer();
+const shelf = newShelf('office', groups('one', 'two'));
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const { engine, account } = server().api;
+  const definition: SourceDefinition = {
+    ...{ account, name: 'office', type: 'directory', spec: { path: '/etc/office' }, isConfigured: true },
+    ...{ intervalMs: 3_600_000, delayMs: 0, open: () => shelf.open() },
+  };
+  const reader = createReader();
+  const end = superviseSources({
+    ...{ engine, reader, definitions: [definition], leaseSeconds: 30, version: 'test', pollMs: 20 },
+    tell: () => {},
+  });
+  stop = async () => {
+    await end();
+    await reader.close();
+  };
+  const files = [{ path: 'a.yaml', text: groups('pushed') }];
+  await server().api.call('POST', '/api/config/apply', { source: 'ci', files });
+  await settled('applied');
+});
+
+afterAll(() => stop());
+
+async function settled(state: string): Promise<void> {
+  const look = async () => {
+    const { document } = await server().json('sources', 'office');
+    expect(document.source?.status?.state).toBe(state);
+  };
+  await vi.waitFor(look, { timeout: 30_000 });
+}
+
+const heddle = (...argv: readonly string[]) => server().heddle(argv);
+const twelve = Array.from({ length: 12 }, (_, at) => `team-${at}`);
+
+describe('heddle reconcile', () => {
+  it('asks for it and says where to look', async () => {
+    expect(await heddle('reconcile', 'office')).toEqual({
+      ...{ code: 0, note: '' },
+      out: 'Asked for. `heddle sources office` shows what comes of it.\n',
+    });
+    expect((await server().json('reconcile', 'office')).document).toEqual({
+      ...{ formatVersion: '1.0', source: 'office', requestedAt: expect.stringMatching(/^20/) },
+    });
+  });
+
+  it('waits until what is there now is applied', async () => {
+    shelf.put(groups('one', 'two', 'three'), 'silently');
+    const { code, out } = await heddle('reconcile', 'office', '--wait');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^source office: 3 documents, revision \d+: 1 created/)]);
+    expect((await server().json('reconcile', 'office', '--wait')).document).toMatchObject({
+      ...{ formatVersion: '1.0', source: { id: 'office', status: { state: 'applied' } } },
+    });
+  });
+
+  it.each([
+    [5, 'wrong documents', 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: x}\nspec: {nam: y}\n'],
+    [4, 'a conflict', `${groups('one')}---\n${groups('pushed').replace('{}\n', '{name: Other}\n')}`],
+  ])('E146 exits with %i for %s', async (code, _, text) => {
+    shelf.put(text, 'silently');
+    const files = [{ path: 'a.yaml', text: groups('pushed').replace('{}\n', '{name: Pushed}\n') }];
+    await server().api.call('POST', '/api/config/apply', { source: 'ci', files });
+    const ran = await heddle('reconcile', 'office', '--wait');
+    expect([ran.code, ran.out]).toEqual([code, expect.stringContaining('CONDITIONS')]);
+    const told = await server().json('reconcile', 'office', '--wait');
+    expect([told.code, told.document.error.exitCode]).toEqual([code, code]);
+  });
+
+  it('E146 exits with 3 for a plan that needs an approval, which lets the source go on by itself', async () => {
+    shelf.put(groups('one', ...twelve));
+    await settled('applied');
+    shelf.put(groups('one'), 'silently');
+    const { code, out } = await heddle('reconcile', 'office', '--wait');
+    const [, id = ''] = /waits for .*: `heddle approve (\w+)`/.exec(out) ?? [];
+    expect([code, out]).toEqual([3, expect.stringContaining('Stalled')]);
+    const approved = await heddle('approve', id, '--auto-approve');
+    expect([approved.code, approved.out]).toEqual([
+      0,
+      expect.stringContaining('Approved. The source office applies it by itself; `heddle status` shows when it has.'),
+    ]);
+    await settled('applied');
+  });
+
+  it('E146 exits with 1 when the source cannot be read', async () => {
+    shelf.close('the directory is gone');
+    const { code, note } = await heddle('reconcile', 'office', '--wait');
+    expect([code, note]).toEqual([1, expect.stringContaining('the directory is gone')]);
+    shelf.put(groups('one', 'two'));
+    await settled('applied');
+  });
+
+  it('does not wait longer than it may', async () => {
+    let open = () => {};
+    shelf.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const { code, note } = await heddle('reconcile', 'office', '--wait', '--timeout', '50ms');
+    open();
+    shelf.gate = undefined;
+    expect([code, note]).toEqual([1, expect.stringContaining('Nobody has reconciled office in time')]);
+  });
+
+  it.each([
+    [1, ['ofice'], 'source ofice not found; did you mean office?'],
+    [4, ['ci'], 'is pushed by whoever has its documents'],
+    [1, ['office', '--wait', '--timeout', 'soon'], '--timeout is no duration'],
+  ])('E146 exits with %i for %j', async (code, words, message) => {
+    expect(await heddle('reconcile', ...words)).toMatchObject({ code, note: expect.stringContaining(message) });
+  });
+});
+
+describe('heddle suspend and heddle resume', () => {
+  it('stop a source and let it go on', async () => {
+    const suspended = await heddle('suspend', 'office');
+    expect([suspended.code, suspended.out]).toEqual([
+      0,
+      'The source office is suspended; what it states stays its own. `heddle resume office` lets it go on.\n',
+    ]);
+    expect((await heddle('suspend', 'office')).out).toBe('The source office was suspended already.\n');
+    expect(await heddle('reconcile', 'office')).toMatchObject({
+      code: 4,
+      note: expect.stringContaining('resume it first'),
+    });
+    await expect
+      .poll(async () => (await heddle('status')).out, { timeout: 30_000 })
+      .toMatch(/\n {4}Suspended \(Suspended\) since 20/);
+    expect((await heddle('resume', 'office')).out).toBe('The source office goes on.\n');
+    expect((await heddle('resume', 'office')).out).toBe('The source office was not suspended; it goes on as before.\n');
+    expect((await server().json('suspend', 'office')).document).toMatchObject({
+      source: { id: 'office', suspended: true },
+    });
+    expect((await server().json('resume', 'office')).document).toMatchObject({ source: { suspended: false } });
+    expect((await heddle('suspend', 'nobody')).code).toBe(1);
+  });
+});
+
+describe('heddle detach', () => {
+  it('asks nobody where there is nobody (E150)', async () => {
+    const confirm = async () => Promise.reject(new Error('asked'));
+    const { code, note } = await server().heddle(['detach', 'ci'], { confirm });
+    expect([code, note]).toEqual([1, expect.stringContaining('add --auto-approve to detach without asking')]);
+  });
+
+  it('takes no for an answer', async () => {
+    const asked: string[] = [];
+    const confirm = async (question: string) => {
+      asked.push(question);
+      return false;
+    };
+    const { code, note } = await server().heddle(['detach', 'ci'], { interactive: true, confirm });
+    expect([code, note, asked]).toEqual([
+      1,
+      'The source ci states something about 1 object, which would belong to nobody.\nerror: Nothing was detached.\n',
+      ['Detach the source ci? [y/N] '],
+    ]);
+  });
+
+  it('lets go of what the source states', async () => {
+    const { code, out } = await heddle('detach', 'ci', '--auto-approve');
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^1 object belongs to nobody now, as of revision \d+\. The source ci is suspended\.\n$/),
+    ]);
+    expect((await heddle('status', '--objects', '--status', 'Unmanaged', '--kind', 'Group')).out).toContain('pushed');
+    expect((await heddle('detach', 'ci', '--auto-approve')).out).toMatch(/^There was nothing to let go of\./);
+    expect((await server().json('detach', 'ci', '--auto-approve')).document).toEqual({
+      ...{ formatVersion: '1.0', source: 'ci', revision: null, released: 0 },
+    });
+  });
+});
