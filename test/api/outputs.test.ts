@@ -9,8 +9,9 @@ import { build } from '../../src/store/builder.ts';
 import { sealAgain } from '../../src/store/rotate.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { temporaryDirectory } from '../setup/database.ts';
+import { createWorld } from '../spec/world.ts';
 import { doc } from './documents.ts';
-import { type TestApi, testApi } from './setup.ts';
+import { type TestApi, testApi, token } from './setup.ts';
 
 const key = (name: string) =>
   doc('SetupKey', name, `type: reusable\nexpires_in: 86400\nusage_limit: 0\nauto_groups: []`);
@@ -127,6 +128,28 @@ describe('values that a source makes the server make up', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 410)]);
     await stop();
     await reader.close();
+  });
+
+  it('are not for those who only read or plan, and no other request takes them', async () => {
+    await using api = await testApi();
+    const { directory, reader, start, heard } = await source(api);
+    await writeFile(join(directory, 'a.yaml'), key('guarded'));
+    const told = heard(planId);
+    const stop = start();
+    const url = `/api/config/plans/${await told}/outputs`;
+    await stop();
+    await reader.close();
+    const auditor = { name: 'Ada', role: 'auditor', auto_groups: [], is_service_user: true };
+    const { id } = (await api.call('POST', '/api/users', auditor)).body;
+    const asAuditor = await createWorld(api, 'self-hosted', new Map()).headersOf(api.account, id);
+    const me = (await api.call('GET', '/api/users/current')).body.id;
+    const planner = { name: 'plans', expires_in: 1, plan_only: true };
+    const { plain_token } = (await api.call('POST', `/api/users/${me}/tokens`, planner)).body;
+    for (const headers of [asAuditor, { authorization: `Token ${plain_token}` }])
+      expect((await api.call('GET', url, undefined, headers)).status).toBe(403);
+    const head = await api.app.inject({ method: 'HEAD', url, headers: { authorization: `Token ${token}` } });
+    expect(head.statusCode).toBe(405);
+    expect((await api.call('GET', url)).body).toMatchObject([{ key: 'guarded' }]);
   });
 
   it('survive a change of the key for secrets at rest', async () => {

@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Applied, applyNow, applyPlan } from '../../engine/apply-plan.ts';
 import { approvePlan } from '../../engine/approvals.ts';
+import { planOnlyRefusal } from '../../engine/commit.ts';
 import { planDesire } from '../../engine/documents.ts';
 import { refusalOf } from '../../engine/objects.ts';
 import { readOutputs } from '../../engine/outputs.ts';
 import { createPlan, patchPlan, showPlan, summarisePlans } from '../../engine/saved-plans.ts';
 import type { Json } from '../../lib/json.ts';
+import { NotAllowed } from '../../model/errors.ts';
 import { renderMarkdown } from '../../plan/markdown.ts';
 import { planStates } from '../../plan/view.ts';
 import { callOf } from '../authenticate.ts';
@@ -72,8 +74,12 @@ function addViewRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutes
   app.get('/api/config/plans/:id/patch', { onRequest: planLimit }, async (request) =>
     patchPlan(engine, callOf(request), parameter(request, 'id')),
   );
-  app.get('/api/config/plans/:id/outputs', async (request, reply) => {
-    const outputs = await readOutputs(engine, callOf(request), parameter(request, 'id'));
+  // Whoever takes them takes them from everybody else, and they are secrets: reading alone is not enough.
+  const taking = { exposeHeadRoute: false, config: { access: { module: 'config', operation: 'update' } } } as const;
+  app.get('/api/config/plans/:id/outputs', taking, async (request, reply) => {
+    const call = callOf(request);
+    if (call.planOnly === true) throw new NotAllowed(planOnlyRefusal);
+    const outputs = await readOutputs(engine, call, parameter(request, 'id'));
     return reply.header('cache-control', 'no-store').send(outputs);
   });
 }
