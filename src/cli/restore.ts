@@ -5,7 +5,7 @@ import { hasLeave, leaveFlag, requireLeave } from './asking.ts';
 import { accept, clientSettings, connect, unreadable } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
-import { failureDocument, writeJson } from './failure.ts';
+import { tellFailure, writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
 import { count } from './problems.ts';
 import { withProgress } from './progress.ts';
@@ -33,12 +33,8 @@ export const restore = defineCommand({
     const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
     const client = await connect(config);
     if (flags['auto-approve'] !== true) terminal.note(`${described(summary)}\n`);
-    if (!(await hasLeave(invocation, `Put it in the place of the account on ${config.server}?`))) {
-      const message = 'Nothing was restored.';
-      if (flags['json'] === true) writeJson(terminal, failureDocument(message, exit.error));
-      terminal.note(`${terminal.notePaint('error', 'error:')} ${message}\n`);
-      return exit.error;
-    }
+    if (!(await hasLeave(invocation, `Put it in the place of the account on ${config.server}?`)))
+      return tellFailure(invocation, exit.error, 'Nothing was restored.');
     const { replace } = flags;
     const query = typeof replace === 'string' ? `?${new URLSearchParams({ replace })}` : '';
     const body = await readFile(file);

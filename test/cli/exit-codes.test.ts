@@ -135,6 +135,17 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['resume', 1, 'a source that is not there', () => ['nobody']],
   ['detach', 0, 'a source', () => ['spare', leave]],
   ['detach', 1, 'nobody to ask', () => ['spare']],
+  ['history', 0, 'revisions', () => []],
+  ['history', 0, 'one revision', () => ['2']],
+  ['history', 1, 'a revision that there is not', () => ['9999']],
+  ['rollback', 0, 'nothing to bring back', async () => [String(await server().api.revision()), leave]],
+  ['rollback', 1, 'nobody to ask', () => ['2']],
+  ['rollback', 1, 'a revision that there is not', () => ['9999', leave]],
+  ['rollback', 3, 'a guard that trips', () => ['2', '--scope', 'source:crew', leave]],
+  ['backup', 0, 'the account', () => [join(directory, `${fresh().split('/').at(-1)}.gz`)]],
+  ['backup', 1, 'a file that cannot be written', () => ['/does/not/exist/backup.gz']],
+  ['restore', 1, 'nobody to ask', () => ['backup.gz']],
+  ['restore', 1, 'a file that is not there', () => ['/does/not/exist/backup.gz', leave]],
   ['explain', 0, 'a field', () => ['Policy.rules']],
   ['explain', 1, 'a field that there is not', () => ['Policy.rulez']],
   ['health', 0, 'a server that is ready', () => []],
@@ -151,6 +162,11 @@ const hasJson = (verb: string) =>
   commands.some((command) => command.name === verb && Object.hasOwn(flagsOf(command), 'json'));
 
 describe('the exit codes of every command', () => {
+  it('are all tried: of every command that has results for programs', () => {
+    const tried = new Set(cases.map(([verb]) => verb));
+    expect(commands.map(({ name }) => name).filter((name) => hasJson(name) && !tried.has(name))).toEqual([]);
+  });
+
   it.each(cases)('E146 %s answers %i: %s', async (verb, code, _, words) => {
     const ran = await server().heddle([verb, ...(await words())]);
     expect([ran.code, ran.note]).toEqual([code, code === 1 ? expect.stringMatching(/./) : expect.anything()]);

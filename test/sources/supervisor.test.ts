@@ -232,7 +232,9 @@ test('a plan that a guard stopped is stored, goes through when it is approved, a
   shelf.put(groups('g1'));
   await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('needs_approval');
   const { planId = '', planDigest = '', message } = await office.statusOf('team');
-  expect(message).toContain(`let exactly this plan through with \`heddle approve ${planId}\`; its digest is ${planDigest}`);
+  expect(message).toContain(
+    `let exactly this plan through with \`heddle approve ${planId}\`; its digest is ${planDigest}`,
+  );
   shelf.put(groups('g1', 'g2'));
   await expect.poll(async () => (await office.statusOf('team')).planDigest, patience).not.toBe(planDigest);
   await approvePlan(office.engine, office.call, planId, planDigest);
