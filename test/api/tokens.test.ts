@@ -150,7 +150,11 @@ describe('a token that only plans', () => {
         if (answer.status !== 403) open.push(`${method} ${path}`);
       }
     }
-    expect(open.sort()).toEqual(['post /api/config/plans', 'post /api/config/validate']);
+    expect(open.sort()).toEqual([
+      'post /api/config/plans',
+      'post /api/config/revisions/{n}/rollback',
+      'post /api/config/validate',
+    ]);
     expect(await api().revision()).toBe(before);
   });
 });
