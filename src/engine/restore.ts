@@ -63,7 +63,7 @@ function confirm(account: string, header: ArchiveHeader, replace: string | undef
   if (header.account !== account)
     throw new Conflict(
       'taken',
-      `this account is in use, and the archive is of another one, ${header.account}; restore it on a server that was not used yet`,
+      `this account is in use, and the archive is of another one, ${header.account}; restore it on a server that was not used yet, and was started without sources`,
     );
   if (replace === account) return;
   if (replace !== undefined)

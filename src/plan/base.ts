@@ -10,7 +10,7 @@ export interface Base {
 }
 
 /** So many former keys are remembered. */
-const mostAliases = 20;
+export const mostAliases = 20;
 
 /** The account with objects, and all that belongs to them, under new keys. What they were called is remembered. */
 export function withKeys(account: Snapshot, keys: ReadonlyMap<string, string>): Base {

@@ -4,6 +4,7 @@ import { entriesOf } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Declaration, Override, StoredObject } from '../model/object.ts';
 import { keyedEntries } from '../model/units.ts';
+import { mostAliases } from './base.ts';
 import { isLive, overridesMember, statedOverrides } from './overrides.ts';
 import { concerns, type RollbackScope } from './rollback-scope.ts';
 
@@ -18,13 +19,14 @@ export function withEnvelope(
   const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);
   const owner = isTheirs ? is.owner : was.owner;
   const isNamedByOthers = isTheirs || is.declared.some(({ source }) => !concerns(scope, source));
-  const { key, aliases } = isNamedByOthers ? is : was;
+  const { key } = isNamedByOthers ? is : was;
+  const aliases = aliasesBack(was, is, key);
   const parent = kind.parent === undefined ? undefined : spec[kind.parent.field];
   return {
     ...rest,
     ...(typeof parent === 'string' ? { parent } : {}),
     ...(key === undefined ? {} : { key }),
-    ...(aliases === undefined ? {} : { aliases }),
+    ...(aliases.length === 0 ? {} : { aliases }),
     ...(declared.some(({ source }) => source === owner) ? { owner } : {}),
     name: String(spec[kind.nameField] ?? is.name),
     spec,
@@ -34,6 +36,12 @@ export function withEnvelope(
     declared,
     updatedAt: equalJson(spec, is.spec) ? is.updatedAt : now,
   };
+}
+
+/** Every key but its own that it ever had: documents that name it by the later one still find it. */
+function aliasesBack(was: StoredObject, is: StoredObject, key: string | undefined): readonly string[] {
+  const known = [...(was.aliases ?? []), ...(is.aliases ?? []), ...(is.key === undefined ? [] : [is.key])];
+  return [...new Set(known)].filter((alias) => alias !== key).slice(-mostAliases);
 }
 
 /** What somebody holds stays held, also when nobody states it any more: its value stays too, until the override ends. */

@@ -72,15 +72,20 @@ describe('a rollback', () => {
     expect(linesOf(rollBack(next, past), next)).toEqual([]);
   });
 
-  it('E111 goes back to a former key', () => {
+  it('E111 goes back to a former key, and is still found by the later one', () => {
     const past = applyOn(office, 'team', [group1('devs'), allow('web', ['devs'], ['devs'])]);
     const { id } = objectOf(past, 'Group', 'devs');
-    const object = past.get(id);
-    if (object === undefined) throw new Error('the group is there');
-    const present = past.with({ put: [{ ...object, key: 'makers', updatedRevision: 9 }], remove: [] }, 9);
+    const renamed = { ...group1('makers'), metadata: { name: 'makers', previousNames: ['devs'] } };
+    const present = applyOn(past, 'team', [renamed, allow('web', ['makers'], ['makers'])]);
+    expect(present.findByKey('Group', 'makers')?.id).toBe(id);
     const outcome = rollBack(present, past);
-    expect(planned(outcome).next.findByKey('Group', 'devs')?.id).toBe(id);
-    expect(planned(outcome).plan.counts).toMatchObject({ create: 0, update: 1, delete: 0 });
+    const { next, plan } = planned(outcome);
+    expect(plan.counts).toMatchObject({ create: 0, update: 1, delete: 0 });
+    expect(next.get(id)).toMatchObject({ key: 'devs', aliases: ['makers'] });
+    expect(linesOf(rollBack(next, past), next)).toEqual([]);
+    expect(linesOf(planOn(next, 'other', [allow('more', ['makers'], ['makers'])]), next)).toEqual([
+      'create Policy/more',
+    ]);
   });
 
   it('E112 is refused with everything that is missing when what was made through the API is gone', () => {

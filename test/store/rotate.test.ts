@@ -25,18 +25,28 @@ eachEngine('sealing again on %s', (engine) => {
         `insert into changes (account_id, revision, seq, action, kind, object_id, units) values ($1, 1, 0, 'update', 'K', 'o', $2::jsonb)`,
         [account, JSON.stringify([{ path: 'config[key]', after: before.seal('hunter2') }])],
       );
+      await run('insert into base_objects (account_id, object_id, image) values ($1, $2, $3::jsonb)', [
+        account,
+        'o',
+        JSON.stringify({ id: 'o', spec }),
+      ]);
     });
     const after = createVault([fresh, old]);
-    expect(await sealAgain(database, after)).toBe(2);
+    expect(await sealAgain(database, after)).toBe(3);
     expect(await sealAgain(database, after)).toBe(0);
     const rows = await database.lookUp(
-      CompiledQuery.raw('select o.spec, c.units from objects o join changes c using (account_id)', []),
+      CompiledQuery.raw(
+        'select o.spec, c.units, b.image from objects o join changes c using (account_id) join base_objects b using (account_id)',
+        [],
+      ),
     );
     const alone = createVault([fresh]);
     const seal = (text: string) => alone.seal(text);
+    const sealed = { name: 'x', config: { key: seal('hunter2') }, list: [seal('swordfish'), 7] };
     expect(rows).toEqual([
       {
-        spec: { name: 'x', config: { key: seal('hunter2') }, list: [seal('swordfish'), 7] },
+        spec: sealed,
+        image: { id: 'o', spec: sealed },
         units: [{ path: 'config[key]', after: seal('hunter2') }],
       },
     ]);

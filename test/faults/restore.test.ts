@@ -1,0 +1,43 @@
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../setup/database.ts';
+import { runHeddle, serveHeddle } from '../setup/heddle.ts';
+
+const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
+
+it('drill: a server is lost, its backup and its key make it again, and its sources have nothing to do', async () => {
+  const directory = await temporaryDirectory();
+  const [source, lost, made, file] = ['quickstart', 'lost', 'made', 'backup.gz'].map((name) =>
+    join(directory, name),
+  ) as [string, string, string, string];
+  await cp(quickstart, source, { recursive: true });
+  let exported: string;
+  {
+    await using server = await serveHeddle(['--data-dir', lost, '--source', source]);
+    await server.line(/documents, revision/);
+    const at = ['--server', server.url, '--data-dir', lost];
+    expect((await runHeddle(['backup', file, ...at])).code).toBe(0);
+    exported = (await runHeddle(['export', ...at])).out;
+    expect(await server.stop()).toBe(0);
+  }
+  const key = (await readFile(join(lost, 'secret.key'), 'utf8')).trim();
+  const env = { HEDDLE_SECRET_KEY: key };
+  let token: string;
+  {
+    await using server = await serveHeddle(['--data-dir', made], { env });
+    const at = ['--server', server.url, '--data-dir', made];
+    const restored = await runHeddle(['restore', file, '--auto-approve', ...at]);
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    expect((await runHeddle(['export', ...at])).out).toBe(exported);
+    token = await readFile(join(lost, 'token'), 'utf8');
+    expect(await server.stop()).toBe(0);
+  }
+  await using server = await serveHeddle(['--data-dir', made, '--source', source], { env });
+  expect(await server.line(/source quickstart: /)).toMatch(/nothing to do/);
+  // Tokens of the lost server work as well.
+  await writeFile(join(directory, 'old-token'), token);
+  const status = await runHeddle(['status', '--json', '--server', server.url, '--token', token.trim()]);
+  expect([status.code, JSON.parse(status.out).sources]).toMatchObject([0, [{ id: 'quickstart' }]]);
+}, 120_000);
