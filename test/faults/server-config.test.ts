@@ -22,20 +22,21 @@ dataDir: ${directory}/data
 listen: 127.0.0.1:1
 sources:
   - { name: disk, type: directory, path: documents, scope: { kinds: [Group] } }
-  - { name: net, type: git, url: "${upstream.url}", path: config, pollInterval: 10s }
+  - { name: net, type: git, url: "${upstream.url}", path: config, interval: 24h, pollInterval: 24h }
 `,
   );
   await using server = await serveHeddle(['--config', file], { env });
   await server.line(/"message":"source disk: 1 documents, revision/);
   await server.line(/"message":"source net: 1 documents, revision/);
   const token = (await readFile(join(directory, 'data/token'), 'utf8')).trim();
+  const headers = { authorization: `Token ${token}` };
   // biome-ignore lint/suspicious/noExplicitAny: a wrong member is `undefined` and fails the test.
-  const ask = async (path: string): Promise<any> =>
-    (await fetch(server.url + path, { headers: { authorization: `Token ${token}` } })).json();
+  const ask = async (path: string): Promise<any> => (await fetch(server.url + path, { headers })).json();
   const [disk, net] = await ask('/api/config/sources');
   expect(disk).toMatchObject({ id: 'disk', type: 'directory', managedBy: 'server', scope: { kinds: ['Group'] } });
   expect(net).toMatchObject({ id: 'net', type: 'git', url: upstream.url, managedBy: 'server' });
   const commit = await upstream.commit({ 'config/groups.yaml': groups('from-git', 'more') });
+  await fetch(`${server.url}/api/config/sources/net/reconcile`, { method: 'POST', headers });
   await expect
     .poll(async () => (await ask('/api/config/revisions?limit=1'))[0], patience)
     .toMatchObject({ source: 'net', commit });
