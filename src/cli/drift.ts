@@ -4,7 +4,8 @@ import { defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
 import { writeJson } from './failure.ts';
 import { jsonFlag, queryOf } from './flags.ts';
-import { renderDrift } from './render-drift.ts';
+import { formatFlag, formatOf, formatValid } from './formats.ts';
+import { driftProblems, driftSummary, renderDrift } from './render-drift.ts';
 import { requireSource } from './source-names.ts';
 
 export const drift = defineCommand({
@@ -14,16 +15,21 @@ export const drift = defineCommand({
     'Compares the account with the documents that were applied last. What documents would change that are not applied yet is told by `heddle plan`.',
   flags: {
     source: { placeholder: 'NAME', doc: 'Only what this source states.' },
+    ...formatFlag,
     ...jsonFlag,
   },
   settings: clientSettings,
   examples: [
     ['heddle drift', 'Fail with 2 when somebody changed what documents state'],
+    ['heddle drift --format github', 'Show in a nightly pipeline where documents and account differ'],
     ['heddle drift --source office --json', 'Read the differences from one source in a program'],
   ],
   async run({ flags, config, terminal }) {
+    const format = formatOf(flags);
     const report = await readDrift(await connect(config), flags);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
+    else if (format !== undefined)
+      terminal.out(formatValid(format, driftSummary(report.units), driftProblems(report.units)));
     else terminal.out(renderDrift(report.units, terminal.paint));
     return report.units.length === 0 ? exit.ok : exit.changes;
   },

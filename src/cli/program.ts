@@ -89,6 +89,7 @@ export async function runProgram(argv: readonly string[], surroundings: Surround
   if (first === '--version') return runProgram(['version', ...argv.slice(1)], surroundings);
   const found = findCommand(commands, argv);
   if (typeof found === 'string') {
+    if (argv.includes('--json')) writeJson(terminal, failureDocument(found, exit.error));
     terminal.note(`${terminal.notePaint('error', 'error:')} ${found}\n\`heddle --help\` lists the commands.\n`);
     return exit.error;
   }

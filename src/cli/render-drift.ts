@@ -1,21 +1,37 @@
 import type { DriftUnit } from '../engine/drift.ts';
+import type { Problem } from '../model/problem.ts';
 import { type Paint, printable } from './paint.ts';
 import { count, placeOf } from './problems.ts';
 import { renderUnits } from './render-units.ts';
 
 /** Differences for reading: object by object, unit by unit, with the reason below each. */
 export function renderDrift(units: readonly DriftUnit[], paint: Paint): string {
-  if (units.length === 0) return 'No drift. Everything is as its documents state it.\n';
+  if (units.length === 0) return `${driftSummary(units)}\n`;
   const objects = new Map<string, DriftUnit[]>();
   for (const unit of units) {
     const name = `${unit.id} ${unit.source}`;
     objects.set(name, [...(objects.get(name) ?? []), unit]);
   }
   const blocks = [...objects.values()].map((of) => `${renderObject(of, paint).join('\n')}\n`);
-  const number = new Set(units.map(({ id }) => id)).size;
-  const [are] = units.length === 1 ? ['is'] : ['are'];
-  const sum = `${count(units.length, 'unit')} of ${count(number, 'object')} ${are} not as stated.`;
-  return [...blocks, `${paint('strong', sum)}\n`].join('\n');
+  return [...blocks, `${paint('strong', driftSummary(units))}\n`].join('\n');
+}
+
+/** How much is not as stated, in a sentence. */
+export function driftSummary(units: readonly DriftUnit[]): string {
+  if (units.length === 0) return 'No drift. Everything is as its documents state it.';
+  const objects = new Set(units.map(({ id }) => id)).size;
+  return `${count(units.length, 'unit')} of ${count(objects, 'object')} ${units.length === 1 ? 'is' : 'are'} not as stated.`;
+}
+
+/** Differences as remarks on the documents that state otherwise. */
+export function driftProblems(units: readonly DriftUnit[]): readonly Problem[] {
+  return units.map((unit) => {
+    const { kind, key, name, path, stated, effective, file, line, why } = unit;
+    const is = effective === undefined ? 'is not there' : `is ${JSON.stringify(effective)}`;
+    const asStated = stated === undefined ? 'and nobody states it' : `and is stated as ${JSON.stringify(stated)}`;
+    const message = `${path} ${is} ${asStated}; ${reasonOf(unit)}`;
+    return { code: `drift_${why}`, kind, key: key ?? name, message, file, line };
+  });
 }
 
 function renderObject(units: readonly DriftUnit[], paint: Paint): readonly string[] {

@@ -80,7 +80,7 @@ export function renderSource(source: Members, paint: Paint): string {
 
 function section(title: string, rows: readonly (readonly string[])[], paint: Paint): readonly string[] {
   if (rows.length === 0) return [];
-  const [, ...lines] = renderTable(
+  const lines = renderTable(
     [],
     rows.map((cells) => ({ cells })),
     paint,

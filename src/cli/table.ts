@@ -7,18 +7,18 @@ export interface TableRow {
   readonly below?: readonly string[];
 }
 
-/** Columns as wide as their widest cell, below headings. */
+/** Columns as wide as their widest cell, below headings if there are any. */
 export function renderTable(headings: readonly string[], rows: readonly TableRow[], paint: Paint): readonly string[] {
-  const widths = headings.map((heading, at) =>
-    Math.max(heading.length, ...rows.map(({ cells }) => cells[at]?.length ?? 0)),
-  );
+  const lines = [headings, ...rows.map(({ cells }) => cells)];
+  const columns = Math.max(...lines.map(({ length }) => length));
+  const widths = Array.from({ length: columns }, (_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
     cells
       .map((text, at) => text.padEnd(widths[at] ?? 0))
       .join('  ')
       .trimEnd();
   return [
-    paint('strong', line(headings)),
+    ...(headings.length === 0 ? [] : [paint('strong', line(headings))]),
     ...rows.flatMap(({ cells, below = [] }) => [line(cells), ...below.map((text) => `    ${text}`)]),
   ];
 }

@@ -63,6 +63,15 @@ Route three  (team.yaml:1, source team)
     });
   });
 
+  it('is shown beside the documents that state otherwise', async () => {
+    const drift = (format: string) => server().heddle(['drift', '--source', 'office', '--format', format]);
+    const github = await drift('github');
+    const message = 'metric is 11 and is stated as 1; changed through the API';
+    expect([github.code, github.out]).toEqual([2, `::warning file=routes.yaml,line=1,title=Route one::${message}\n`]);
+    expect((await drift('markdown')).out).toContain('### 1 unit of 1 object is not as stated.');
+    expect(JSON.parse((await drift('gitlab')).out)).toMatchObject([{ check_name: 'drift_api', severity: 'minor' }]);
+  });
+
   it('does not take a source that nobody knows for one without drift', async () => {
     const { code, note } = await server().heddle(['drift', '--source', 'ofice']);
     expect([code, note]).toEqual([1, 'error: source ofice not found; did you mean office?\n']);

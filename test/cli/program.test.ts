@@ -89,6 +89,7 @@ describe('a wrong command line exits with 1 and', () => {
 
 describe('with --json', () => {
   test.each([
+    ['an unknown command', ['pln', '--json']],
     ['a wrong flag', ['plan', 'x', '--json', '--x']],
     ['a wrong setting', ['status', '--json', '--server', 'x']],
     ['a missing path', ['validate', '/does/not/exist', '--json']],

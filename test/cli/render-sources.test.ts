@@ -92,6 +92,8 @@ describe('all that is known of a source', () => {
     const text = renderSource(source(applied, invalid), paint(false));
     expect(text).toContain('url       https://git.example.com/mesh.git\nobjects   3 (2 Group, 1 Policy)\n');
     expect(text).toContain('applied   commit 4c1f2a6e9d0b as revision 7, 2026-01-02T03:00:00Z\n');
+    const row = /^Reconciling +False/m.exec(text)?.[0].length;
+    expect(/^Ready +False/m.exec(text)?.[0]).toHaveLength(row ?? 0);
     expect(text).toMatch(/^Ready +False +InvalidDocuments +2026-01-02T03:01:00Z/m);
     expect(text).toMatch(/LATEST ATTEMPTS\n.* invalid /);
     expect(text).toContain('a.yaml:3:5: unknown field `x` (field_unknown)');
