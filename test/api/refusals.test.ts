@@ -28,7 +28,7 @@ describe('what no route takes', () => {
     ['POST', '/api/groups/x', 'DELETE, GET, HEAD, PUT'],
     ['GET', '/api/accounts/x', 'PUT'],
     ['OPTIONS', '/api/routes', 'GET, HEAD, POST'],
-    ['GET', '/api/config/plans', 'POST'],
+    ['PUT', '/api/config/plans', 'GET, HEAD, POST'],
     ['POST', '/healthz', 'GET, HEAD'],
   ])('%s %s is not allowed, and Allow says what is', async (method, url, allow) => {
     const answer = await api().call(method, url, method === 'GET' ? undefined : 'not json', { 'content-type': 'a/b' });

@@ -78,7 +78,7 @@ describe('heddle completion', () => {
       const script = `${out}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _heddle; printf '%s\\n' "\${COMPREPLY[@]}"`;
       return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split('\n');
     };
-    expect(complete('heddle', 'ap')).toEqual(['apply']);
+    expect(complete('heddle', 'appl')).toEqual(['apply']);
     expect(complete('heddle', 'secrets', '')).toEqual(['key', 'rotate']);
     expect(complete('heddle', 'plan', '--detailed')).toEqual(['--detailed-exitcode']);
     expect(complete('heddle', 'secrets', 'rotate', '--ser')).toEqual(['--server']);
