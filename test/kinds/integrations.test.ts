@@ -123,7 +123,7 @@ describe('the catalogue of activities', () => {
 
   it('says something about each', () => {
     for (const [code, text] of Object.entries(activities)) {
-      expect(code).toMatch(/^[a-z-]+(\.[a-z\d-]+)+$/);
+      expect(code).toMatch(/^[a-z-]+(\.[a-z\d_-]+)+$/);
       expect(text).toMatch(/^[A-Z]/);
     }
   });

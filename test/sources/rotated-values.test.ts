@@ -15,7 +15,8 @@ it('E120 a secret that was rotated is applied, although no document changed', as
     const [object] = (await office.engine.snapshots.fresh(office.account)).ofKind('EdrVendorB');
     return object === undefined ? undefined : office.engine.means.vault.open(String(object.spec['secret']));
   };
-  const desk = office.run([newShelf('git', text)], { intervalMs: 50 });
+  // Not so often that it is taken for a hot loop on a slow machine.
+  const desk = office.run([newShelf('git', text)], { intervalMs: 500 });
   await expect.poll(kept, { timeout: 20_000 }).toBe('the first');
   const revision = (await office.engine.snapshots.fresh(office.account)).revision;
   value = 'the second';
