@@ -34,17 +34,19 @@ export function createReader(options: ReaderOptions = {}): Reader {
   const counts = { parsed: 0, reused: 0 };
   let closed = false;
   let last: Promise<unknown> = Promise.resolve();
-  const readText = async (file: SourceFile, signal: AbortSignal | undefined): Promise<ParsedFile> => {
+  const parse = async (file: SourceFile, digest: string, signal: AbortSignal | undefined): Promise<ParsedFile> => {
+    const parsed = await parser.parse(file.text, signal);
+    // A text that was too slow may be read when the machine is less busy.
+    if (parsed.bytes > 0) cache.set(digest, parsed, parsed.bytes);
+    return parsed;
+  };
+  const readText = (file: SourceFile, signal: AbortSignal | undefined): ParsedFile | Promise<ParsedFile> => {
     signal?.throwIfAborted();
     if (closed) throw new Internal('The reader is closed.');
     const digest = digestOfFile(file);
     const known = cache.get(digest);
     counts[known === undefined ? 'parsed' : 'reused'] += 1;
-    if (known !== undefined) return known;
-    const parsed = await parser.parse(file.text, signal);
-    // A text that was too slow may be read when the machine is less busy.
-    if (parsed.bytes > 0) cache.set(digest, parsed, parsed.bytes);
-    return parsed;
+    return known ?? parse(file, digest, signal);
   };
   return {
     read(files, signal) {
@@ -60,7 +62,7 @@ export function createReader(options: ReaderOptions = {}): Reader {
   };
 }
 
-type ReadText = (file: SourceFile) => Promise<ParsedFile>;
+type ReadText = (file: SourceFile) => ParsedFile | Promise<ParsedFile>;
 
 const charactersPerTurn = 4 * 1024 * 1024;
 
@@ -77,7 +79,9 @@ async function readRevision(
   const problems: Problem[] = [];
   let characters = 0;
   for (const file of files) {
-    const result = placeIn(file.path, await readText(file));
+    const text = readText(file);
+    // What is known already needs no turn of the event loop.
+    const result = placeIn(file.path, text instanceof Promise ? await text : text);
     byFile.push(result.documents);
     for (const document of result.documents) documents.push(document);
     for (const problem of result.problems) problems.push(problem);

@@ -116,7 +116,7 @@ export const settingsMembers: JsonObject = {
   scope: members('What its documents may state and refer to; what is left out allows everything.', {
     kinds: texts('Kinds that they may state.'),
     keyPrefixes: texts('Beginnings of the keys that they may state.'),
-    groups: texts('Groups that they may refer to beside their own; a `*` at the end stands for any ending.'),
+    groups: texts('Groups that they may refer to and change beside their own; a `*` at the end stands for any ending.'),
   }),
   onSourceDelete: words(
     ['orphan', 'prune'],

@@ -1,7 +1,6 @@
 import { type BigIntStats, type Dirent, stat as statWithCallback } from 'node:fs';
-import { readdir, realpath } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
-import { promisify } from 'node:util';
 import { mapInBatches } from './batches.ts';
 import { Unreadable } from './snapshot.ts';
 
@@ -50,10 +49,11 @@ async function collect(
       `"${steps.slice(0, 3).join('/')}/…" is nested more than ${deepest} directories deep; flatten it.`,
     );
   const entries = await readdir(directory, { withFileTypes: true });
-  const looks = await mapInBatches(entries, looksAtOnce, (entry) => look(listing.root, directory, steps, entry));
-  for (const found of looks) {
-    if (found === undefined) continue;
-    const { path, relative, wanted, status } = found;
+  const places = await mapInBatches(entries, looksAtOnce, (entry) => placeOf(listing.root, directory, steps, entry));
+  const found = places.filter((place) => place !== undefined);
+  const statuses = await lookAt(found.map(({ path }) => path));
+  for (const [at, { path, relative, wanted }] of found.entries()) {
+    const status = statuses[at] as BigIntStats;
     if (status.isDirectory()) {
       if (!above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
     } else if (wanted) add(listing, listed(relative.join('/'), path, status), status.isFile());
@@ -63,32 +63,49 @@ async function collect(
 /** Asking for one file after the other takes ten times as long (27 ms for 500 files, against 2.6 ms). */
 const looksAtOnce = 256;
 
-/** Half the cost of the one in `node:fs/promises`, which the looks at unchanged files mostly are. */
-const stat = promisify(statWithCallback);
-
 /** What may be a file of documents or a directory with such. */
 interface Found {
   readonly path: string;
   readonly relative: readonly string[];
   /** Whether its name is that of a file of documents. */
   readonly wanted: boolean;
-  readonly status: BigIntStats;
 }
 
-async function look(
+function placeOf(
   root: string,
   directory: string,
   steps: readonly string[],
   entry: Dirent,
-): Promise<Found | undefined> {
+): Found | undefined | Promise<Found | undefined> {
   if (entry.name.startsWith('.')) return undefined;
   const relative = [...steps, entry.name];
   const wanted = isDocumentFile(entry.name);
-  if (!entry.isDirectory() && !entry.isSymbolicLink() && !wanted) return undefined;
-  const path = entry.isSymbolicLink()
-    ? await target(root, join(directory, entry.name), relative, wanted)
-    : join(directory, entry.name);
-  return path === undefined ? undefined : { path, relative, wanted, status: await stat(path, { bigint: true }) };
+  const path = join(directory, entry.name);
+  if (entry.isSymbolicLink())
+    return target(root, path, relative, wanted).then((real) =>
+      real === undefined ? undefined : { path: real, relative, wanted },
+    );
+  return entry.isDirectory() || wanted ? { path, relative, wanted } : undefined;
+}
+
+/** The status of each path. Callbacks take a fifth of the time that a promise for each would. */
+async function lookAt(paths: readonly string[]): Promise<readonly BigIntStats[]> {
+  const statuses: BigIntStats[] = [];
+  for (let start = 0; start < paths.length; start += looksAtOnce) {
+    const batch = paths.slice(start, start + looksAtOnce);
+    await new Promise<void>((resolve, reject) => {
+      let left = batch.length;
+      for (const [at, path] of batch.entries()) {
+        statWithCallback(path, { bigint: true }, (error, status) => {
+          if (error !== null) reject(error);
+          statuses[start + at] = status;
+          left -= 1;
+          if (left === 0) resolve();
+        });
+      }
+    });
+  }
+  return statuses;
 }
 
 function listed(

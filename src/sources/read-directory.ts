@@ -82,9 +82,15 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
   );
 }
 
-async function readListed(listed: ListedFile, name: string, memory: FileMemory | undefined): Promise<SourceFile> {
-  const known = memory?.recall(name, listed);
-  if (known !== undefined) return known;
+function readListed(
+  listed: ListedFile,
+  name: string,
+  memory: FileMemory | undefined,
+): SourceFile | Promise<SourceFile> {
+  return memory?.recall(name, listed) ?? readAnew(listed, name, memory);
+}
+
+async function readAnew(listed: ListedFile, name: string, memory: FileMemory | undefined): Promise<SourceFile> {
   const readAt = Date.now();
   const file = { path: name, text: await readText(listed.path, name) };
   memory?.remember(file, listed, readAt);
