@@ -131,10 +131,12 @@ export async function applyDesire(engine: Engine, call: Call, desire: Desire): P
 }
 
 async function applyAsking(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
-  if (engine.wanters.size > 0 && desire.rollback === undefined) {
+  const { account } = call;
+  const wanters = [...engine.wanters].filter((wanter) => wanter.isConcerned(account, desire.source));
+  if (wanters.length > 0 && desire.rollback === undefined) {
     const result = await applyNoting(engine, call, desire, (plan) => plan.counts.delete > 0);
     if (result !== 'stopped') return result;
-    for (const ask of engine.wanters) await ask(call.account, desire.source);
+    for (const wanter of wanters) await wanter.ask(account, desire.source);
   }
   const result = await applyNoting(engine, call, desire, () => false);
   if (result === 'stopped') throw new Error('nothing stops this plan');

@@ -32,12 +32,20 @@ export interface Engine {
   resolveTxt(name: string): Promise<readonly string[]>;
   /** Told about every commit of this server, after it happened. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
-  /** Before a source deletes: asks the other sources of the account that this server runs to record what they want. */
-  readonly wanters: Set<(account: string, deleting: string) => Promise<void>>;
+  /** Asked before a source deletes. */
+  readonly wanters: Set<Wanter>;
   /** Hints from all servers on this database. */
   readonly notices: NoticeBoard;
   /** Hears what is worth measuring. */
   readonly observer: Observer;
+}
+
+/** Knows other sources, which may want what one is about to delete. */
+export interface Wanter {
+  /** Whether there are any. */
+  isConcerned(account: string, deleting: string): boolean;
+  /** Lets them record what they want. */
+  ask(account: string, deleting: string): Promise<void>;
 }
 
 /** A revision that this server made. */

@@ -18,7 +18,7 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
 }
 
 function viewSource({ id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord): JsonObject {
-  const known = Object.keys(status).length === 0 ? {} : shownStatus(readStatus(status), generation);
+  const known = Object.keys(status).length === 0 ? {} : shownStatus(readStatus(status), { generation, suspended });
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
   // A status is plain data.
   return { id, type, ...spec, suspended, generation, status: shown as JsonObject };

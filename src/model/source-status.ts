@@ -126,10 +126,11 @@ function sorted(members: object): object {
  * The status as it is shown while the settings are at this generation: what was found under earlier ones does not make a
  * source ready, and one that is suspended is shown so whatever it was before.
  */
-export function shownStatus(status: SourceStatus, generation: number): SourceStatus {
-  const shown = isSo(status, 'Suspended')
-    ? { ...status, state: 'suspended' as const, message: suspendedMessage }
-    : status;
+export function shownStatus(
+  status: SourceStatus,
+  { generation, suspended }: { readonly generation: number; readonly suspended: boolean },
+): SourceStatus {
+  const shown = suspended ? { ...status, state: 'suspended' as const, message: suspendedMessage } : status;
   if (status.observedGeneration >= generation) return shown;
   const message = 'its settings changed, and it was not reconciled since';
   const conditions = status.conditions.map((condition) =>

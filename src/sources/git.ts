@@ -34,7 +34,7 @@ export function openGit(options: GitOptions): Origin {
 
 class GitOrigin implements Origin {
   readonly #options: GitOptions;
-  readonly #stopping = new AbortController();
+  #stopping = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
   #seen: string | undefined;
   #read: { readonly id: string; readonly tree: GitTree } | undefined;
@@ -77,6 +77,8 @@ class GitOrigin implements Origin {
       this.#stopping.abort();
       await asking;
       await this.#last;
+      // It may be watched again, when another server gives it back.
+      this.#stopping = new AbortController();
     };
   }
 

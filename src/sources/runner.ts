@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import { giveSourceBack, keepSource, type SourceLease, takeSource } from '../engine/leases.ts';
 import { findSource, recordSource, recordWantedKeys } from '../engine/sources.ts';
 import { NotFound } from '../model/errors.ts';
-import { readStatus } from '../model/source-status.ts';
+import { isSo, readStatus } from '../model/source-status.ts';
 import type { SourceDefinition } from './definition.ts';
 import { type Clock, type Loop, runLoop } from './loop.ts';
 import { goneMessage, hotMessage } from './messages.ts';
@@ -34,7 +34,8 @@ interface Held {
   readonly lease: SourceLease;
   readonly loop: Loop;
   readonly reconciler: Reconciler;
-  readonly ended: readonly (() => Promise<void> | void)[];
+  readonly renewing: NodeJS.Timeout;
+  readonly unwatch: () => Promise<void>;
   renewedAt: number;
   generation: number;
   suspended: boolean;
@@ -147,19 +148,17 @@ export class SourceRunner {
       ranHot: (trigger) => void this.#ranHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
     });
     const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
-    const ended = [() => clearInterval(renewing), this.#origin.watch(() => loop.want('content'))];
-    return {
-      lease,
-      loop,
-      reconciler,
-      ended,
-      renewedAt,
-      generation,
-      suspended,
-      requested: null,
-      hinted: undefined,
-      approved: false,
-    };
+    const unwatch = this.#origin.watch(() => loop.want('content'));
+    // It may have been suspended, or resumed, while nobody ran it.
+    const status = readStatus(stored.status);
+    if (isSo(status, 'Suspended') !== suspended) this.#note(reconciler, suspended);
+    const asked = { requested: null, hinted: undefined, approved: false };
+    return { lease, loop, reconciler, renewing, unwatch, renewedAt, generation, suspended, ...asked };
+  }
+
+  #note(reconciler: Reconciler, suspended: boolean): void {
+    const what = suspended ? 'suspended' : 'resumed';
+    reconciler.note({ what }).catch((error: unknown) => this.#report(error));
   }
 
   /** Does what is asked of the source. */
@@ -171,8 +170,7 @@ export class SourceRunner {
       held.suspended = suspended;
       if (suspended) held.loop.suspend();
       else held.loop.resume();
-      const what = suspended ? 'suspended' : 'resumed';
-      held.reconciler.note({ what }).catch((error: unknown) => this.#report(error));
+      this.#note(held.reconciler, suspended);
     } else if (isChanged) held.loop.want('settings');
     if (suspended) held.reconciler.remind().catch((error: unknown) => this.#report(error));
     const isHinted = held.hinted !== undefined && hinted !== held.hinted;
@@ -207,14 +205,14 @@ export class SourceRunner {
 
   async #renew(): Promise<void> {
     const held = this.#held;
-    if (held === undefined || this.#changing !== undefined || this.#stopped) return;
+    if (held === undefined || this.#changing !== undefined) return;
     const { engine, clock, leaseSeconds } = this.#options;
     const now = clock.now();
     // A database that is away says nothing; once its time is over the lease is not relied on.
     const isKept = await keepSource(engine, held.lease, leaseSeconds).catch(() => undefined);
     if (isKept === true) held.renewedAt = now;
     const isOver = isKept === false || clock.now() - held.renewedAt >= leaseSeconds * 1000;
-    if (isOver && this.#held === held && this.#changing === undefined) this.#change(() => this.#lose(held));
+    if (isOver && !this.#stopped && this.#changing === undefined) this.#change(() => this.#lose(held));
   }
 
   async #lose(held: Held): Promise<void> {
@@ -223,10 +221,12 @@ export class SourceRunner {
     await this.#end(held);
   }
 
+  /** Ends the loop; the lease is kept while something is still under way. */
   async #end(held: Held): Promise<void> {
-    this.#held = undefined;
-    for (const end of held.ended) await end();
+    await held.unwatch();
     await held.loop.stop();
+    clearInterval(held.renewing);
+    this.#held = undefined;
   }
 
   #nextRunAt(): string | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type CalledSource, calledSources } from '../engine/called-sources.ts';
+import type { Wanter } from '../engine/engine.ts';
 import { equalJson } from '../lib/json.ts';
 import type { SourceDefinition } from './definition.ts';
 import { processClock } from './loop.ts';
@@ -67,17 +68,19 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
     engine.notices.on(({ what }) => (what === 'sources' ? looks.now() : undefined)),
     engine.notices.onMissed(() => looks.now()),
   ];
-  const ask = async (account: string, deleting: string): Promise<void> => {
-    const others = [...runners.values()].filter(({ definition }) => definition.account === account);
-    await Promise.all(
-      others.filter(({ definition }) => definition.name !== deleting).map((runner) => runner.refreshWanted()),
-    );
+  const others = (account: string, deleting: string): readonly SourceRunner[] =>
+    [...runners.values()].filter(({ definition: { account: own, name } }) => own === account && name !== deleting);
+  const wanter: Wanter = {
+    isConcerned: (account, deleting) => others(account, deleting).length > 0,
+    async ask(account, deleting) {
+      await Promise.all(others(account, deleting).map((runner) => runner.refreshWanted()));
+    },
   };
-  engine.wanters.add(ask);
+  engine.wanters.add(wanter);
 
   return async () => {
     for (const stop of unlisten) stop();
-    engine.wanters.delete(ask);
+    engine.wanters.delete(wanter);
     await looks.stop();
     await Promise.all([...[...runners.values()].map((runner) => runner.stop()), ...ending]);
   };

@@ -34,6 +34,7 @@ function statusAfter(events: readonly SourceEvent[], generation = 1): SourceStat
   );
 }
 
+const under = (generation: number, suspended = false) => ({ generation, suspended });
 const conditionOf = (status: SourceStatus, type: ConditionType) =>
   status.conditions.find((condition) => condition.type === type);
 
@@ -71,9 +72,12 @@ describe('the status of a source', () => {
 
   test('E117: what was found under earlier settings is not shown as ready', () => {
     const status = statusAfter([applied('a', 4)], 2);
-    expect(shownStatus(status, 2)).toBe(status);
-    expect(conditionOf(shownStatus(status, 3), 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Outdated' });
-    expect(conditionOf(shownStatus(statusAfter([refused('a', 'invalid')], 2), 3), 'Ready')).toMatchObject({
+    expect(shownStatus(status, under(2))).toBe(status);
+    expect(conditionOf(shownStatus(status, under(3)), 'Ready')).toMatchObject({
+      status: 'Unknown',
+      reason: 'Outdated',
+    });
+    expect(conditionOf(shownStatus(statusAfter([refused('a', 'invalid')], 2), under(3)), 'Ready')).toMatchObject({
       status: 'False',
     });
   });
@@ -122,8 +126,13 @@ describe('the status of a source', () => {
 
   test('is suspended beside how it fared, until it is resumed', () => {
     const still = statusAfter([applied('a', 4), { what: 'suspended' }]);
-    expect(shownStatus(still, 1)).toMatchObject({ state: 'suspended', message: expect.stringMatching(/^suspended: /) });
-    expect(shownStatus(statusAfter([applied('a', 4), { what: 'suspended' }, applied('b', 5)]), 1)).toMatchObject({
+    expect(shownStatus(still, under(1, true))).toMatchObject({
+      state: 'suspended',
+      message: expect.stringMatching(/^suspended: /),
+    });
+    expect(
+      shownStatus(statusAfter([applied('a', 4), { what: 'suspended' }, applied('b', 5)]), under(1, true)),
+    ).toMatchObject({
       state: 'suspended',
       lastAppliedRevision: 5,
     });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fetched, Origin } from '../../src/sources/origin.ts';
 import { follow, makeUpstream, serveHttps } from './git-host.ts';
 import { temporaryDirectory } from './mount.ts';
@@ -273,6 +273,21 @@ test('only commits that an allowed signer signed are accepted when signatures ar
   };
   expect(await signed('ana', 'a2')).toEqual(['a.yaml=a2']);
   expect(await signed('eve', 'a3')).toMatch(/is not signed by any of the allowed signers/);
+});
+
+test('a repository is watched again when its source comes back to this server', async () => {
+  const upstream = await makeUpstream({ 'a.yaml': 'a1' });
+  let changes = 0;
+  const origin = await follow({ url: upstream.url }, { pollMs: 20 });
+  await origin.fetch();
+  await origin.stop();
+  const stop = origin.watch(() => {
+    changes += 1;
+  });
+  onTestFinished(stop);
+  await upstream.commit({ 'a.yaml': 'a2' });
+  await expect.poll(() => changes, patience).toBeGreaterThan(0);
+  expect(await read(origin)).toEqual(['a.yaml=a2']);
 });
 
 test('stopping ends a git that waits', async () => {
