@@ -91,7 +91,7 @@ export const configExamples = {
   source,
   sources: [source],
   gitSource,
-  pushSource: { name: 'ci', type: 'push', conflictMode: 'guard', scope: { kinds: ['Group', 'Policy'] } },
+  changedSource: { ...gitSource, conflictMode: 'correct', scope: { kinds: ['Group', 'Policy'] } },
   sourceEnd: { revision: 19, released: 22, deleted: 0 },
   revisions: [revision],
   revision: { ...revision, changes: [{ action: 'create', ...group, id: groupId, units }] },

@@ -7,7 +7,7 @@ import { count, object, text, time, words } from './openapi-words.ts';
 const tag = 'config';
 const common = [401, 403, 429, 503];
 const writing = [400, 404, 409, 413, 415, 422];
-const { source, gitSource, pushSource, sourceEnd } = configExamples;
+const { source, gitSource, changedSource, sourceEnd } = configExamples;
 
 /** The endpoints about sources. */
 export const sourceItems: Items = {
@@ -25,8 +25,8 @@ export const sourceItems: Items = {
       summary: 'Make a source',
       description:
         'A Git repository, which the servers follow from then on, or the settings of documents that are pushed. Directories are named by the configuration of a server.',
-      body: json(named('SourceRequest'), pushSource),
-      answer: json(named('Source'), { ...source, id: 'ci', type: 'push', managedBy: 'api' }),
+      body: json(named('SourceRequest'), gitSource),
+      answer: json(named('Source'), { ...source, ...gitSource, managedBy: 'api' }),
       status: 201,
       errors: [...common, 400, 409, 413, 415, 422],
     },
@@ -45,8 +45,8 @@ export const sourceItems: Items = {
       summary: 'Give a source other settings',
       description:
         'What is left out returns to its default. Sources of the configuration of a server are changed there.',
-      body: json(named('SourceRequest'), gitSource),
-      answer: json(named('Source'), { ...source, ...gitSource, managedBy: 'api' }),
+      body: json(named('SourceRequest'), changedSource),
+      answer: json(named('Source'), { ...source, ...changedSource, managedBy: 'api' }),
       errors: [...common, ...writing],
     },
     delete: {
