@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { createApi } from './api/server.ts';
+import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
 import { createCommitter } from './engine/commit.ts';
@@ -54,6 +54,8 @@ export interface ServeOptions {
   readonly rateLimit: RateLimit | 'off' | undefined;
   /** Of one account, what makes a plan. */
   readonly planRateLimit: RateLimit | 'off';
+  readonly corsOrigins: CorsOrigins;
+  readonly trustProxy: TrustedProxies;
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   /** Variables and files that documents may take secrets from. */
@@ -124,6 +126,8 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       openEndpoints: options.openEndpoints,
       sources: sources.rules,
       planRateLimit: options.planRateLimit,
+      corsOrigins: options.corsOrigins,
+      trustProxy: options.trustProxy,
       rateLimit: options.rateLimit ?? (options.edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off'),
       report: (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` }),
     });

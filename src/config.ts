@@ -8,6 +8,8 @@ import {
   parseGrace,
   parseLease,
   parseListen,
+  parseOrigins,
+  parseProxies,
   parseRateLimit,
   parseServer,
   parseSwitch,
@@ -36,6 +38,8 @@ export interface Config {
   /** Absent: as the edition has it. */
   readonly rateLimit: RateLimit | 'off' | undefined;
   readonly planRateLimit: RateLimit | 'off';
+  readonly corsOrigins: '*' | readonly string[];
+  readonly trustProxy: number | readonly string[];
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   readonly valuesDir: string | undefined;
@@ -93,7 +97,8 @@ export interface Setting<T> {
   /** What stands for the value in help texts. */
   readonly placeholder: string;
   readonly doc: string;
-  readonly multiple?: true;
+  /** A list; `commas`: its items may hold what separates paths. */
+  readonly multiple?: true | 'commas';
   readonly default: T;
   parse(text: readonly string[]): Parsed<T>;
 }
@@ -227,6 +232,22 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: { perMinute: 300, burst: 600 },
     parse: ([text = '']) => parseRateLimit(text),
   },
+  corsOrigins: {
+    variable: 'HEDDLE_CORS_ORIGINS',
+    placeholder: 'ORIGINS',
+    doc: 'Origins whose pages may call the API, a list, `*` or `off` (default *; the API goes by tokens, never by cookies).',
+    multiple: 'commas',
+    default: '*',
+    parse: parseOrigins,
+  },
+  trustProxy: {
+    variable: 'HEDDLE_TRUST_PROXY',
+    placeholder: 'COUNT|ADDRESSES',
+    doc: 'Proxies in front whose word about addresses counts: how many, or their addresses (default 0).',
+    multiple: 'commas',
+    default: 0,
+    parse: parseProxies,
+  },
   secretKey: textSetting({
     variable: 'HEDDLE_SECRET_KEY',
     placeholder: 'KEYS',
@@ -303,12 +324,15 @@ function statedValue(
   if (Array.isArray(flag)) return [`--${setting.flag}`, flag.map(String)];
   const text = (setting.variable === undefined ? undefined : env[setting.variable])?.trim() ?? '';
   if (text === '') return ['', undefined];
-  return [setting.variable ?? '', setting.multiple === true ? splitList(text) : [text]];
+  return [
+    setting.variable ?? '',
+    setting.multiple === undefined ? [text] : splitList(text, setting.multiple === 'commas'),
+  ];
 }
 
 /** Variables hold lists as `a,b`, or as paths are listed on this system. */
-function splitList(text: string): readonly string[] {
-  const separator = text.includes(',') ? ',' : delimiter;
+function splitList(text: string, byCommas: boolean): readonly string[] {
+  const separator = byCommas || text.includes(',') ? ',' : delimiter;
   return text
     .split(separator)
     .map((part) => part.trim())

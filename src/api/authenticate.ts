@@ -13,8 +13,10 @@ declare module 'fastify' {
     call: Call | undefined;
   }
   interface FastifyContextConfig {
-    /** The route wants no credentials. */
+    /** The route wants no credentials: it is in the list of open routes. */
     open?: boolean;
+    /** The route answers everybody that it is not there. */
+    refuses?: true;
     /** What a caller must be allowed to do. `anyone`: nothing, the route is about the callers themselves. */
     access?: Access;
     /** The route writes nothing but plans, whatever its method. */

@@ -62,7 +62,7 @@ export const metrics = {
 } as const satisfies Readonly<Record<string, Metric>>;
 
 /** Counts what the server does, for Prometheus; answers `GET /metrics`. */
-export function addMetrics(app: FastifyInstance, engine: Engine, open: boolean): void {
+export function addMetrics(app: FastifyInstance, engine: Engine): void {
   const meters = createMeters();
   engine.listeners.add(({ plan }) => {
     meters.count('config_revisions_total');
@@ -79,7 +79,7 @@ export function addMetrics(app: FastifyInstance, engine: Engine, open: boolean):
     };
     meters.observe('http_request_seconds', reply.elapsedTime / 1000, labels);
   });
-  app.get('/metrics', { config: { open } }, async (_request, reply) => {
+  app.get('/metrics', async (_request, reply) => {
     meters.set('process_resident_memory_bytes', process.memoryUsage.rss());
     for (const [source, at] of inPlace)
       meters.set('config_source_age_seconds', (performance.now() - at) / 1000, { source });

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Unauthenticated } from '../model/errors.ts';
 import type { RateLimit } from '../model/means.ts';
 import { callOf } from './authenticate.ts';
 
@@ -46,6 +47,26 @@ export function createRateLimit(limit: RateLimit, now: () => number = () => perf
   return async (request, reply) => {
     if (!request.url.startsWith('/api')) return;
     refuse(reply, limit, take(request.call?.actor.id ?? request.ip), 'requests');
+  };
+}
+
+/**
+ * Counts requests that come without good credentials, per address: guessing is slow, and whoever has good ones is not held
+ * up by a neighbour who guesses.
+ */
+export function limitStrangers(
+  limit: RateLimit,
+  authenticate: (request: FastifyRequest) => Promise<void>,
+  now: () => number = () => performance.now(),
+): Limiter {
+  const take = createBuckets(limit, now);
+  return async (request, reply) => {
+    try {
+      await authenticate(request);
+    } catch (error) {
+      if (error instanceof Unauthenticated) refuse(reply, limit, take(request.ip), 'requests without good credentials');
+      throw error;
+    }
   };
 }
 

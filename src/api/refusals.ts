@@ -42,7 +42,7 @@ function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<stri
       .header('allow', allow)
       .send(errorBody(405, `${request.method} is not possible here; use ${allow}`));
   // In the hook already: whatever the body is, the method is what is wrong.
-  app.route({ method, url, config: { open: true }, onRequest: refuse, handler: refuse });
+  app.route({ method, url, config: { open: true, refuses: true }, onRequest: refuse, handler: refuse });
 }
 
 /** Answers what is not HTTP, in the one shape of errors, and hangs up. */

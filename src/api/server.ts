@@ -1,4 +1,5 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import cors from '@fastify/cors';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Reader } from '../documents/reader.ts';
 import type { Engine } from '../engine/engine.ts';
 import { plainRules, type SourceRules } from '../engine/source-admin.ts';
@@ -12,10 +13,12 @@ import { addConfigRoutes } from './config/routes.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
 import { addEtags } from './etags.ts';
+import { addHeaders, exposedHeaders, placeOf, requestId } from './headers.ts';
 import { addIdempotency } from './idempotency.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
-import { createPlanLimit, createRateLimit } from './rate-limit.ts';
+import { openListedRoutes } from './open-routes.ts';
+import { createPlanLimit, createRateLimit, limitStrangers } from './rate-limit.ts';
 import { renderReference } from './reference-page.ts';
 import { collectMethods, refuseBrokenRequest, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
@@ -32,9 +35,21 @@ export interface ApiOptions {
   readonly planRateLimit?: RateLimit | 'off';
   /** What is allowed about sources; absent: nothing runs them here. */
   readonly sources?: SourceRules;
+  /** Origins whose pages may call the interface; absent: all, since nothing here goes by cookies. */
+  readonly corsOrigins?: CorsOrigins;
+  /** Proxies whose word about addresses counts: how many, or which. */
+  readonly trustProxy?: TrustedProxies;
+  /** Whether clients come by https only. */
+  readonly https?: boolean;
   /** Told about defects; the caller of the API only sees a 500. */
   report(error: unknown, place: string): void;
 }
+
+/** `*`, a list of origins, or none at all. */
+export type CorsOrigins = '*' | readonly string[];
+
+/** So many proxies in front, or those at these addresses. */
+export type TrustedProxies = number | readonly string[];
 
 /** Builds the HTTP interface without listening. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
@@ -43,6 +58,8 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
     bodyLimit: 1024 * 1024,
+    trustProxy: trusted(options.trustProxy),
+    genReqId: requestId,
     routerOptions: { maxParamLength: 500 },
     forceCloseConnections: 'idle',
     requestTimeout: 120_000,
@@ -51,20 +68,23 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     frameworkErrors: (_error, request, reply) => refuseUnknown(request, reply),
     clientErrorHandler: refuseBrokenRequest,
   });
+  addHeaders(app, { https: options.https ?? false });
+  await app.register(cors, corsOptions(options.corsOrigins ?? '*'));
+  openListedRoutes(app, options.openEndpoints);
   const refuseOtherMethods = collectMethods(app);
   drainConnections(app);
   app.decorateRequest('call', undefined);
-  app.setErrorHandler(
-    createErrorHandler((error, request) => options.report(error, `${request.method} ${request.url}`)),
-  );
+  const report = (error: unknown, request: FastifyRequest) => options.report(error, placeOf(request));
+  app.setErrorHandler(createErrorHandler(report));
   refuseUnknownPaths(app);
-  app.addHook('onRequest', createAuthHook(options.authenticator, engine.snapshots));
-  if (options.rateLimit !== undefined && options.rateLimit !== 'off')
-    app.addHook('onRequest', createRateLimit(options.rateLimit));
+  const limited = options.rateLimit === 'off' ? undefined : options.rateLimit;
+  const authenticate = createAuthHook(options.authenticator, engine.snapshots);
+  app.addHook('onRequest', limited === undefined ? authenticate : limitStrangers(limited, authenticate));
+  if (limited !== undefined) app.addHook('onRequest', createRateLimit(limited));
   addEtags(app);
-  addIdempotency(app, engine, (error, request) => options.report(error, `${request.method} ${request.url}`));
+  addIdempotency(app, engine, report);
   acceptJson(app);
-  addMetrics(app, engine, options.openEndpoints.includes('/metrics'));
+  addMetrics(app, engine);
   addHealth(app, engine);
   addKindRoutes(app, engine);
   for (const area of areas) area.add(app, engine);
@@ -78,16 +98,14 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 }
 
 /** The interface described for programs and for people. */
-function addDescription(app: FastifyInstance, { engine, version, openEndpoints }: ApiOptions): void {
+function addDescription(app: FastifyInstance, { engine, version }: ApiOptions): void {
   const extraPaths = Object.assign({}, ...areas.map(({ paths }) => paths));
   const description = lowerToOpenApi(engine.registry, { version, extraPaths, edition: engine.means.edition });
   const [text, page] = [JSON.stringify(description), renderReference(description)];
-  app.get(
-    '/api/openapi.json',
-    { config: { open: openEndpoints.includes('/api/openapi.json') } },
-    async (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(text),
+  app.get('/api/openapi.json', async (_request, reply) =>
+    reply.header('content-type', 'application/json; charset=utf-8').send(text),
   );
-  app.get('/docs', { config: { open: openEndpoints.includes('/docs') } }, async (_request, reply) =>
+  app.get('/docs', async (_request, reply) =>
     reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
@@ -97,9 +115,24 @@ function addDescription(app: FastifyInstance, { engine, version, openEndpoints }
 
 /** `/healthz` says that the process answers, `/readyz` that the database does too. */
 function addHealth(app: FastifyInstance, engine: Engine): void {
-  app.get('/healthz', { config: { open: true } }, async () => ({ status: 'ok' }));
-  app.get('/readyz', { config: { open: true } }, async () => {
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async () => {
     await engine.database.ping();
     return { status: 'ready' };
   });
+}
+
+function corsOptions(origins: CorsOrigins) {
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
+  // Preflights are answered, everything else with OPTIONS is a method like any other.
+  return {
+    ...{ origin: origins === '*' ? '*' : [...origins], methods, exposedHeaders, maxAge: 7200 },
+    ...{ strictPreflight: false, preflightContinue: false },
+  };
+}
+
+/** Whom to believe where a request comes from, by address and distance; the server itself is at 0. */
+function trusted(proxies: TrustedProxies | undefined) {
+  if (proxies === undefined || proxies === 0) return false;
+  return typeof proxies === 'number' ? (_address: string, distance: number) => distance < proxies : [...proxies];
 }

@@ -34,7 +34,7 @@ export function flagsOf(command: Command): Flags {
     if (flag === undefined) return [];
     const options = {
       ...(variable === undefined ? {} : { variable }),
-      ...(multiple === undefined ? {} : { multiple }),
+      ...(multiple === undefined ? {} : { multiple: true as const }),
     };
     return [[flag, { placeholder, doc, ...options }]];
   });

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { parseDuration } from '../lib/duration.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { RateLimit } from '../model/means.ts';
@@ -91,4 +92,24 @@ export function parseRateLimit(text: string): Parsed<RateLimit | 'off'> {
   if (Number(perMinute) > 0 && Number(burst) > 0)
     return { value: { perMinute: Number(perMinute), burst: Number(burst) } };
   return { fault: `is \`${text}\`; write COUNT/BURST such as 120/1200, or off` };
+}
+
+/** Origins whose pages may call the interface: `*`, some, or `off`. */
+export function parseOrigins(texts: readonly string[]): Parsed<'*' | readonly string[]> {
+  if (texts.includes('*')) return { value: '*' };
+  if (texts.length === 1 && texts[0] === 'off') return { value: [] };
+  const wrong = texts.find((text) => URL.parse(text)?.origin !== text);
+  if (wrong === undefined) return { value: [...new Set(texts)] };
+  return {
+    fault: `names \`${wrong}\`, which is not an origin; write one such as https://console.example.com, * or off`,
+  };
+}
+
+/** Proxies whose word about addresses counts: how many stand in front, or where they are. */
+export function parseProxies(texts: readonly string[]): Parsed<number | readonly string[]> {
+  const [first = ''] = texts;
+  if (texts.length === 1 && /^\d{1,2}$/.test(first)) return { value: Number(first) };
+  const wrong = texts.find((text) => !/^[\da-fA-F.:]+(\/\d{1,3})?$/.test(text) || isIP(text.replace(/\/.*/, '')) === 0);
+  if (wrong === undefined) return { value: texts };
+  return { fault: `names \`${wrong}\`; write how many proxies there are, or their addresses such as 10.0.0.0/8` };
 }

@@ -27,7 +27,6 @@ describe('what no route takes', () => {
     ['DELETE', '/api/groups', 'GET, HEAD, POST'],
     ['POST', '/api/groups/x', 'DELETE, GET, HEAD, PUT'],
     ['GET', '/api/accounts/x', 'PUT'],
-    ['OPTIONS', '/api/routes', 'GET, HEAD, POST'],
     ['PUT', '/api/config/plans', 'GET, HEAD, POST'],
     ['POST', '/healthz', 'GET, HEAD'],
   ])('%s %s is not allowed, and Allow says what is', async (method, url, allow) => {

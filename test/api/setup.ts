@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { createApi } from '../../src/api/server.ts';
+import { type CorsOrigins, createApi, type TrustedProxies } from '../../src/api/server.ts';
 import { createEngine, firstObjects } from '../../src/app.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -58,6 +58,8 @@ export interface TestApiOptions {
   readonly edition?: Edition;
   readonly rateLimit?: RateLimit;
   readonly planRateLimit?: RateLimit;
+  readonly corsOrigins?: CorsOrigins;
+  readonly trustProxy?: TrustedProxies;
   readonly valueFrom?: Means['valueFrom'];
   readonly shareValues?: boolean;
   readonly literalSecrets?: boolean;
@@ -92,7 +94,7 @@ export function sharedApi(options: TestApiOptions = {}): () => TestApi {
 export async function apiOn(
   database: Database,
   dispose: () => PromiseLike<void>,
-  { rateLimit, planRateLimit, sources, ...given }: TestApiOptions = {},
+  { rateLimit, planRateLimit, corsOrigins, trustProxy, sources, ...given }: TestApiOptions = {},
 ): Promise<TestApi> {
   const defects: unknown[] = [];
   const engine = engineOn(database, given);
@@ -113,6 +115,8 @@ export async function apiOn(
     ...(sources === undefined ? {} : { sources: sources(engine, account) }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
+    ...(corsOrigins === undefined ? {} : { corsOrigins }),
+    ...(trustProxy === undefined ? {} : { trustProxy }),
     report: (error) => defects.push(error),
   });
   const call = createCall(app, createAnswerCheck(engine.registry, engine.means.edition));

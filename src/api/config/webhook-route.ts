@@ -23,7 +23,7 @@ export function addWebhookRoute(app: FastifyInstance, { engine, sources }: Confi
     hintAtSource(engine, account, name).catch(() => undefined);
   });
   app.addHook('onClose', async () => pass.close());
-  app.post('/api/config/sources/:name/webhook', { bodyLimit, config: { open: true } }, async (request, reply) => {
+  app.post('/api/config/sources/:name/webhook', { bodyLimit }, async (request, reply) => {
     const name = parameter(request, 'name');
     const account = queryOf(request)['account'] ?? sources.account;
     const secret = account === undefined ? undefined : await sources.webhookSecret(account, name);

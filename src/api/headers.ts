@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+
+/** What browsers are told about every answer: nothing here is a page, a frame or a script unless a route says so. */
+const protecting: Readonly<Record<string, string>> = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** Headers that programs of other origins may read. */
+export const exposedHeaders = [
+  ...['ETag', 'Retry-After', 'X-Request-Id', 'Heddle-Ignored', 'Idempotency-Replayed', 'Content-Disposition'],
+];
+
+/** The id of a request: the one it came with, when it can stand in a log line, else a new one. */
+export function requestId({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/** Puts the headers that protect on every answer, and the id by which its request is found in the log. */
+export function addHeaders(app: FastifyInstance, { https }: { readonly https: boolean }): void {
+  const always = https ? { ...protecting, 'strict-transport-security': 'max-age=31536000' } : protecting;
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(always).header('x-request-id', request.id);
+  });
+}
+
+/** A place in the interface as a log may name it: tokens that stand in paths are secrets. */
+export function placeOf({ method, url, id }: { readonly method: string; readonly url: string; readonly id: string }) {
+  return `${method} ${url.replace(/\bnb[a-z]_[^/?&#]*/g, (token) => `${token.slice(0, 4)}****`)} (request ${id})`;
+}

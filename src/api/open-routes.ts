@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Every route that wants none of the account's credentials, and what guards it instead. A route is open because it stands
+ * here, and for no other reason.
+ */
+export const openRoutes: Readonly<Record<string, string>> = {
+  'GET /healthz': 'tells only that the process answers',
+  'GET /readyz': 'tells only that the database answers',
+  'POST /api/config/sources/:name/webhook': 'is signed with the secret of the source',
+};
+
+/** Routes that configuration may open. */
+const openable: Readonly<Record<string, string>> = {
+  'GET /metrics': '/metrics',
+  'GET /docs': '/docs',
+  'GET /api/openapi.json': '/api/openapi.json',
+};
+
+/** Opens the routes that are in the list, and of those that configuration may open the ones that it names. */
+export function openListedRoutes(app: FastifyInstance, opened: readonly string[]): void {
+  app.addHook('onRoute', (route) => {
+    const names = [route.method].flat().map((method) => `${method === 'HEAD' ? 'GET' : method} ${route.url}`);
+    const isListed = names.every((name) => name in openRoutes || opened.includes(openable[name] ?? ''));
+    if (isListed) route.config = { ...route.config, open: true };
+    else if (route.config?.open === true && route.config.refuses !== true)
+      throw new Error(`${names.join(', ')} is open but not in the list of open routes; say there what guards it`);
+  });
+}

@@ -1,0 +1,94 @@
+import Fastify from 'fastify';
+import { expect, it } from 'vitest';
+import { placeOf } from '../../src/api/headers.ts';
+import { openListedRoutes } from '../../src/api/open-routes.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { sharedApi, testApi, token } from './setup.ts';
+
+const api = sharedApi();
+const authorization = `Token ${token}`;
+
+it('every answer says what protects it, refusals too', async () => {
+  for (const url of ['/api/groups', '/healthz', '/api/nothing', '/docs']) {
+    const { headers } = await api().app.inject({ url, headers: { authorization } });
+    expect([url, headers['x-content-type-options'], headers['referrer-policy']]).toEqual([
+      url,
+      'nosniff',
+      'no-referrer',
+    ]);
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+  }
+});
+
+it.each([
+  ['trace-7.a:b', 'trace-7.a:b'],
+  ['two words', expect.stringMatching(/^[0-9a-f-]{36}$/)],
+  ['x'.repeat(129), expect.stringMatching(/^[0-9a-f-]{36}$/)],
+])('a request that calls itself %j is called %s', async (given, expected) => {
+  const { headers } = await api().app.inject({ url: '/healthz', headers: { 'x-request-id': given } });
+  expect(headers['x-request-id']).toEqual(expected);
+});
+
+it('pages of any origin may call, by tokens and never by cookies', async () => {
+  const { app } = api();
+  const asking = { origin: 'https://console.example.com', 'access-control-request-method': 'PUT' };
+  const preflight = await app.inject({ method: 'OPTIONS', url: '/api/groups/x', headers: asking });
+  expect([preflight.statusCode, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
+  expect(preflight.headers['access-control-allow-methods']).toContain('PUT');
+  const answer = await app.inject({ url: '/api/groups', headers: { authorization, origin: asking.origin } });
+  expect(answer.headers['access-control-expose-headers']).toContain('X-Request-Id');
+  expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+});
+
+it('OPTIONS is accepted wherever something is, and where nothing is', async () => {
+  for (const url of ['/api/routes', '/api/nothing'])
+    expect((await api().app.inject({ method: 'OPTIONS', url })).statusCode).toBe(204);
+});
+
+it('only pages of the origins that are set may call', async () => {
+  await using own = await testApi('postgres', { corsOrigins: ['https://console.example.com'] });
+  const allowed = async (origin: string) =>
+    (await own.app.inject({ url: '/healthz', headers: { origin } })).headers['access-control-allow-origin'];
+  expect(await allowed('https://console.example.com')).toBe('https://console.example.com');
+  expect(await allowed('https://elsewhere.example.com')).toBeUndefined();
+});
+
+it('guessing tokens is slow, and holds up nobody who has a good one', async () => {
+  await using own = await testApi('postgres', { rateLimit: { perMinute: 1, burst: 3 } });
+  const guess = (seed: number) =>
+    own.app.inject({
+      url: '/api/groups',
+      headers: { authorization: `Token ${makeToken('nbp_', new Uint8Array(32).fill(seed))}` },
+    });
+  const statuses: number[] = [];
+  for (const seed of [1, 2, 3, 4]) statuses.push((await guess(seed)).statusCode);
+  expect(statuses).toEqual([401, 401, 401, 429]);
+  expect((await own.app.inject({ url: '/api/groups', headers: { authorization } })).statusCode).toBe(200);
+});
+
+it('tells addresses apart that a proxy in front names, and believes nobody else', async () => {
+  const limited = { rateLimit: { perMinute: 1, burst: 1 } };
+  await using behind = await testApi('postgres', { ...limited, trustProxy: 1 });
+  await using direct = await testApi('postgres', limited);
+  const statuses = async ({ app }: typeof behind) => {
+    const asked: number[] = [];
+    for (const address of ['198.51.100.1', '198.51.100.2'])
+      asked.push((await app.inject({ url: '/api/groups', headers: { 'x-forwarded-for': address } })).statusCode);
+    return asked;
+  };
+  expect(await statuses(behind)).toEqual([401, 401]);
+  expect(await statuses(direct)).toEqual([401, 429]);
+});
+
+it('no token that stands in a path comes into the log', () => {
+  const url = `/api/users/invites/${makeToken('nbi_', new Uint8Array(32).fill(1))}/accept?x=1`;
+  expect(placeOf({ method: 'POST', url, id: 'r1' })).toBe('POST /api/users/invites/nbi_****/accept?x=1 (request r1)');
+});
+
+it('no route is open that is not in the list', () => {
+  const app = Fastify();
+  openListedRoutes(app, []);
+  expect(() => app.get('/api/door', { config: { open: true } }, async () => '')).toThrow(
+    'GET /api/door is open but not in the list',
+  );
+});
