@@ -2,6 +2,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
+import { createAccessImages } from './engine/access-images.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
@@ -195,6 +196,7 @@ export function createEngine(
     snapshots,
     past: createPastStates(database, registry, snapshots),
     committer,
+    access: createAccessImages(),
     now,
     newId,
     firstObjects: firstObjects({ now, newId }),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { accessiblePeers } from './routes/accessible-peers.ts';
 import { audit } from './routes/audit.ts';
 import { events } from './routes/events.ts';
 import { integrations } from './routes/integrations.ts';
@@ -19,6 +20,7 @@ export interface AreaRoutes {
 
 /** All areas with routes of their own. */
 export const areas: readonly AreaRoutes[] = [
+  accessiblePeers,
   audit,
   events,
   integrations,

@@ -130,7 +130,7 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const viewer = restrictedTo(kind, request, state);
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)} ${viewer ?? ''}`;
   const isWhole = kind.varies !== true && filters.length === 0 && viewer === undefined && parent === undefined;
-  const answer = answerOf(engine, kind, request, state, name, (seen) => {
+  const answer = await answerOf(engine, kind, request, state, name, (seen) => {
     const long = isWhole ? longListsOf(engine).answer(state, kind.name) : undefined;
     if (long !== undefined) return long;
     const all = objects().filter((object) => viewer === undefined || kind.isOwn?.(object, viewer, state) === true);
@@ -144,20 +144,21 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
 }
 
 /** An answer about a state: kept, unless answers of the kind depend on the moment or on who asks. */
-function answerOf(
+async function answerOf(
   engine: Engine,
   kind: Kind,
   request: FastifyRequest,
   state: Snapshot,
   name: string,
   make: (seen: State) => Content | Answer,
-): Answer {
+): Promise<Answer> {
   if (kind.varies !== true) return answerFrom(state, name, () => make(state));
-  return makeAnswer(make(seenBy(engine, request, state)));
+  return makeAnswer(make(await seenBy(engine, request, state)));
 }
 
-function seenBy(engine: Engine, request: FastifyRequest, state: Snapshot): State {
-  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id });
+async function seenBy(engine: Engine, request: FastifyRequest, state: Snapshot): Promise<State> {
+  const countAccessible = await engine.access.counter(state);
+  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible });
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {
@@ -233,17 +234,17 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
 }
 
 /** Answers with the object that was written. */
-export function sendWritten(
+export async function sendWritten(
   engine: Engine,
   written: Written,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   if (written.ignored.length > 0) void reply.header('heddle-ignored', ignoredHeader(written.ignored));
   if (Object.keys(written.outputs).length === 0)
     return sendObject(engine, written.object, written.state, request, reply);
   const kind = engine.registry.get(written.object.kind);
-  const seen = kind.varies === true ? seenBy(engine, request, written.state) : written.state;
+  const seen = kind.varies === true ? await seenBy(engine, request, written.state) : written.state;
   const shown = lowerToResponse(engine.registry, written.object, seen);
   const body = { ...shown, ...written.outputs };
   keepInstead(request, shown);
@@ -270,15 +271,15 @@ function ignoredHeader(pointers: readonly string[]): string {
   return shown.join(', ');
 }
 
-function sendObject(
+async function sendObject(
   engine: Engine,
   object: StoredObject,
   state: Snapshot,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   const kind = engine.registry.get(object.kind);
-  const answer = answerOf(engine, kind, request, state, object.id, (seen) => ({
+  const answer = await answerOf(engine, kind, request, state, object.id, (seen) => ({
     version: object.updatedRevision,
     body: lowerToResponse(engine.registry, object, seen),
   }));

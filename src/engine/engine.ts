@@ -5,6 +5,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Database } from '../store/database.ts';
+import type { AccessImages } from './access-images.ts';
 import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
 import type { NoticeBoard } from './notices.ts';
@@ -21,6 +22,8 @@ export interface Engine {
   /** The states that accounts were in. */
   readonly past: PastStates;
   readonly committer: Committer;
+  /** Who reaches whom. */
+  readonly access: AccessImages;
   /** ISO 8601, UTC. */
   now(): string;
   newId(): string;

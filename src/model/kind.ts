@@ -20,6 +20,8 @@ export interface State {
   readonly now?: string;
   /** The id of the user who looks at it; set for answers of kinds that vary. */
   readonly viewer?: string;
+  /** To how many peers a peer may open a connection; set for lists of kinds that vary. */
+  countAccessible?(peer: string): number;
 }
 
 /** A broken rule. `path` is a JSON pointer into the spec. */

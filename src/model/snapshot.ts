@@ -43,6 +43,8 @@ export interface Snapshot extends State {
   with(edits: Edits, revision?: number): Snapshot;
   /** The parts of the state that are others than in an earlier one; see `parts`. */
   partsSince(before: Snapshot): ReadonlySet<string>;
+  /** Ids of the objects that came, changed or went since an earlier state. */
+  changedSince(before: Snapshot): ReadonlySet<string>;
   /** Ids of the objects of a kind that came, changed or went since an earlier state. */
   changedOf(kind: string, before: Snapshot): ReadonlySet<string>;
   /** The same objects, looked at by somebody at some moment. */
@@ -50,7 +52,7 @@ export interface Snapshot extends State {
 }
 
 /** Who looks at a state, and when. */
-export type View = Required<Pick<State, 'now' | 'viewer'>>;
+export type View = Required<Pick<State, 'now' | 'viewer'>> & Pick<State, 'countAccessible'>;
 
 /** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
 export function emptySnapshot(
@@ -72,6 +74,7 @@ class AccountSnapshot implements Snapshot {
   readonly revision: number;
   readonly now?: string;
   readonly viewer?: string;
+  readonly countAccessible?: (peer: string) => number;
   readonly #tables: Tables;
 
   constructor(registry: Registry, account: string, revision: number, tables: Tables, view?: View) {
@@ -82,6 +85,7 @@ class AccountSnapshot implements Snapshot {
     if (view === undefined) return;
     this.now = view.now;
     this.viewer = view.viewer;
+    if (view.countAccessible !== undefined) this.countAccessible = view.countAccessible;
   }
 
   get size(): number {
@@ -170,6 +174,11 @@ class AccountSnapshot implements Snapshot {
   partsSince(before: Snapshot): ReadonlySet<string> {
     // There is one class of snapshots.
     return changedParts((before as AccountSnapshot).#tables, this.#tables);
+  }
+
+  changedSince(before: Snapshot): ReadonlySet<string> {
+    // There is one class of snapshots.
+    return this.#tables.objects.changedSince((before as AccountSnapshot).#tables.objects);
   }
 
   changedOf(kind: string, before: Snapshot): ReadonlySet<string> {

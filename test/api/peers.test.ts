@@ -73,7 +73,7 @@ describe('peers', () => {
     };
     const one = await own.call('GET', `${peers}/${id}`);
     expect([one.status, one.body]).toEqual([200, unknown]);
-    expect((await own.call('GET', peers)).body).toEqual([one.body]);
+    expect((await own.call('GET', peers)).body).toEqual([{ ...one.body, accessible_peers_count: 0 }]);
     const facts = {
       ...{ network_addresses: [{ net_ip: '10.20.0.7/24', mac: '02:42:0a:14:00:07' }], connection_ip: '192.0.2.7' },
       ...{ connected: true, last_seen: '2026-01-02T03:04:05Z', os: 'Debian 13', geoname_id: 2950159 },

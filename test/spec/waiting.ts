@@ -17,7 +17,6 @@ export const waiting: Readonly<Record<string, readonly string[]>> = {
     'DELETE /api/accounts/{accountId}',
   ],
   'issue 5/5': [
-    'GET /api/peers/{peerId}/accessible-peers',
     'POST /api/peers/{peerId}/temporary-access',
     'GET /api/events/network-traffic',
     'GET /api/events/proxy',
@@ -28,7 +27,6 @@ export const waiting: Readonly<Record<string, readonly string[]>> = {
 export const unseen: Readonly<Record<string, string>> = {
   password: 'issue 4/5 signs people in',
   idp_id: 'issue 4/5 knows identity providers',
-  accessible_peers_count: 'issue 5/5 knows who reaches whom',
   disapproval_reason: 'issue 5/5 refuses peers',
   certificate_issued_at: 'issue 5/5 hears it from proxies',
   last_synced_at: 'no connector syncs anything yet',

@@ -39,9 +39,8 @@ describe('the table of the specification', () => {
     ]);
   });
 
-  it('waits for 15 operations of later issues', () => {
-    expect(later.length).toBe(15);
-    expect(new Set(later).size).toBe(15);
+  it('names each operation that waits for a later issue once', () => {
+    expect(new Set(later).size).toBe(later.length);
   });
 });
 

@@ -78,6 +78,12 @@ export const facts: Readonly<Record<string, Computed>> = {
     schema: { type: 'string' },
     value: (object) => derivedText(object, 'disapproval_reason'),
   },
+  accessible_peers_count: {
+    doc: 'To how many peers it may open a connection.',
+    schema: { type: 'integer' },
+    listOnly: true,
+    value: ({ id }, state) => state.countAccessible?.(id) ?? 0,
+  },
   local_flags: {
     doc: 'What its user has switched on or off on the machine.',
     schema: {

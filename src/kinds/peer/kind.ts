@@ -18,6 +18,7 @@ export const peer = defineKind({
   module: 'peers',
   document: { allowed: true, creates: false },
   pending: true,
+  varies: true,
   spec: {
     name: string({
       doc: 'The name people see. The DNS label follows it, unless documents name the peer.',

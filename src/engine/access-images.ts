@@ -1,0 +1,94 @@
+import type { Access } from '../access/access.ts';
+import { compileAccess, updateAccess } from '../access/compile.ts';
+import { accessibleCount, carryCounts } from '../access/counts.ts';
+import { type Circumstances, unknownCircumstances } from '../access/facts.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+
+/** Knows what peers told about themselves, who waits, and whose user has to sign in again. */
+export interface CircumstancesSource {
+  /** A new value only when something in it is other; the facts of a peer stay the same value as long as they are equal. */
+  of(account: string): Promise<Circumstances>;
+}
+
+/** Who reaches whom in the accounts in use. An image is carried on from change to change, never compiled again. */
+export interface AccessImages {
+  /** The image of a state under what is known now. */
+  of(state: Snapshot): Promise<Access>;
+  /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
+  counter(state: Snapshot): Promise<(peer: string) => number>;
+  /** The image after a step away from a state, under the same circumstances; it is not kept. */
+  after(before: Access, from: Snapshot, to: Snapshot): Access;
+  /** Names who knows the circumstances from now on; until then nothing is known about anybody. */
+  learnFrom(source: CircumstancesSource): void;
+}
+
+/** An image with the state that it shows. */
+interface Kept {
+  readonly state: Snapshot;
+  readonly image: Access;
+}
+
+/** How many ends the kept images have in all; one takes a few hundred bytes. */
+const capacity = 200_000;
+
+/** Creates the source of images; those of the account used longest ago go first when there are too many. */
+export function createAccessImages(): AccessImages {
+  const known = new Map<string, Kept>();
+  let circumstances: CircumstancesSource = { of: async () => unknownCircumstances };
+
+  const imageOf = (state: Snapshot, now: Circumstances): Access => {
+    const kept = known.get(state.account);
+    if (kept !== undefined && kept.state === state && kept.image.circumstances === now) return kept.image;
+    const image = kept === undefined ? compileAccess(state, now) : carryOn(kept, state, now);
+    if (kept !== undefined) carryCounts(kept.image, image);
+    // An older state is asked for seldom, and what is kept is worth more.
+    if (kept !== undefined && kept.state.revision > state.revision) return image;
+    known.delete(state.account);
+    known.set(state.account, { state, image });
+    evict(known);
+    return image;
+  };
+
+  return {
+    of: async (state) => imageOf(state, await circumstances.of(state.account)),
+    async counter(state) {
+      const now = await circumstances.of(state.account);
+      return (peer) => accessibleCount(imageOf(state, now), peer);
+    },
+    after: (before, from, to) => updateAccess(before, to, to.changedSince(from)),
+    learnFrom(source) {
+      circumstances = source;
+    },
+  };
+}
+
+function carryOn({ state, image }: Kept, next: Snapshot, now: Circumstances): Access {
+  const changed = next === state ? [] : next.changedSince(state);
+  return updateAccess(image, next, [...changed, ...changedPeers(image.circumstances, now)], now);
+}
+
+/** Peers about which something else is known. */
+function changedPeers(before: Circumstances, after: Circumstances): readonly string[] {
+  if (before === after) return [];
+  return [
+    ...[...after.facts].filter(([id, facts]) => before.facts.get(id) !== facts).map(([id]) => id),
+    ...[...before.facts.keys()].filter((id) => !after.facts.has(id)),
+    ...differing(before.waiting, after.waiting),
+    ...differing(before.expired, after.expired),
+  ];
+}
+
+function differing(before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] {
+  if (before === after) return [];
+  return [...[...before].filter((id) => !after.has(id)), ...[...after].filter((id) => !before.has(id))];
+}
+
+function evict(known: Map<string, Kept>): void {
+  let total = 0;
+  for (const { image } of known.values()) total += image.ends.ids.length;
+  for (const [account, { image }] of known) {
+    if (total <= capacity || known.size === 1) return;
+    known.delete(account);
+    total -= image.ends.ids.length;
+  }
+}

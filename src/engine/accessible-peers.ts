@@ -1,0 +1,29 @@
+import { accessiblePeers } from '../access/neighbours.ts';
+import { NotFound } from '../model/errors.ts';
+import type { State } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import { isAllowed } from '../plan/authorize.ts';
+import type { Call, Engine } from './engine.ts';
+
+/** Peers to which somebody may open a connection, and the state that shows them. */
+export interface Accessible {
+  readonly peers: readonly StoredObject[];
+  readonly state: State;
+}
+
+/**
+ * The peers to which a peer may open a connection, in the order of their ids. Who may not read peers is told this about
+ * their own alone. Throws `NotFound`.
+ */
+export async function readAccessiblePeers(engine: Engine, call: Call, id: string): Promise<Accessible> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const kind = engine.registry.get('Peer');
+  const peer = state.get(id);
+  if (peer === undefined || peer.kind !== kind.name) throw new NotFound(`peer ${id} not found`);
+  const seen = state.seen({ now: engine.now(), viewer: call.actor.id });
+  const isVisible =
+    isAllowed(state, call.actor, kind.module, 'read') || kind.isOwn?.(peer, call.actor.id, state) === true;
+  if (!isVisible) return { peers: [], state: seen };
+  const { sure } = accessiblePeers(await engine.access.of(state), id);
+  return { peers: sure.flatMap((other) => state.get(other) ?? []), state: seen };
+}

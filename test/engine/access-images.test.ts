@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { compileAccess } from '../../src/access/compile.ts';
+import { countAccessiblePeers } from '../../src/access/neighbours.ts';
+import { createAccessImages } from '../../src/engine/access-images.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { largeAccount, onAnotherPort } from '../access/large.ts';
+import { group, stateOf, stored } from '../kinds/objects.ts';
+
+const objects = largeAccount({ peers: 60, groups: 12, groupsOfPeer: 2, policies: 25 });
+const peers = Array.from({ length: 60 }, (_, at) => `p${at}`);
+
+/** What an account compiled anew counts. */
+function counted(state: Snapshot): readonly number[] {
+  const image = compileAccess(state);
+  return peers.map((id) => countAccessiblePeers(image, id));
+}
+
+it('counts carried on from revision to revision are those of the account compiled anew', async () => {
+  const images = createAccessImages();
+  let state = stateOf(...objects);
+  const steps = [
+    { put: onAnotherPort(objects.slice(-3)), remove: [] },
+    { put: [group('g1', ['p1', 'p7', 'p9'])], remove: [] },
+    { put: [], remove: ['p5', 'y3'] },
+    { put: [stored('Peer', 'p60', { name: 'new', dns_label: 'p60' })], remove: [] },
+    { put: [stored('Group', 'other', { name: 'other' })], remove: [] },
+  ];
+  for (const step of [{ put: [], remove: [] }, ...steps]) {
+    state = state.with(step, state.revision + 1);
+    const count = await images.counter(state);
+    expect(peers.map(count)).toEqual(counted(state));
+  }
+});
+
+it('an image is made once for a state, and anew when something else is known', async () => {
+  const images = createAccessImages();
+  const state = stateOf(...objects);
+  const [first, second] = [await images.of(state), await images.of(state)];
+  expect(second).toBe(first);
+  const none = { facts: new Map(), expired: new Set<string>() };
+  const told = { ...none, waiting: new Set(['p1']) };
+  images.learnFrom({ of: async () => told });
+  const third = await images.of(state);
+  expect([third.circumstances === told, countAccessiblePeers(third, 'p1')]).toEqual([true, 0]);
+  expect(await images.of(state)).toBe(third);
+});
+
+it('an image after a step is that of the state it leads to', async () => {
+  const images = createAccessImages();
+  const state = stateOf(...objects);
+  const next = state.with({ put: onAnotherPort(objects.slice(-3)), remove: ['p2'] });
+  const after = images.after(await images.of(state), state, next);
+  expect(peers.map((id) => countAccessiblePeers(after, id))).toEqual(counted(next));
+});
