@@ -41,7 +41,7 @@ describe('the launcher', () => {
     const program = install('', { 'src/main.ts': printing('source') });
     const [output, complaint, code] = outcome(run(program, [], ['--import', pretendNode20]));
     expect([output, code]).toEqual(['', 1]);
-    expect(complaint).toMatch(/^Heddle needs Node 22\.18 or newer, and this is Node 20\.1\.0: [^.]*\.org\.\n$/);
+    expect(complaint).toMatch(/^Heddle needs Node 24\.7 or newer, and this is Node 20\.1\.0: [^.]*\.org\.\n$/);
   });
 
   test('under an old Node runs with the bundled one, if that is installed', () => {

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createBuckets } from '../lib/buckets.ts';
 import { Unauthenticated } from '../model/errors.ts';
 import type { RateLimit } from '../model/means.ts';
 import { callOf } from './authenticate.ts';
@@ -11,42 +12,15 @@ class TooManyRequests extends Error {
 /** Lets a request pass, or refuses it with 429 and says when to come back. */
 export type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-interface Bucket {
-  left: number;
-  /** Milliseconds on a clock that only goes forward. */
-  filledAt: number;
-}
-
-/** How many callers are remembered; a forgotten one begins anew with a full bucket. */
-const mostCallers = 100_000;
-
-/** Counts what each caller takes. Answers 0, or after how many seconds there is something to take again. */
-function createBuckets({ perMinute, burst }: RateLimit, now: () => number): (caller: string) => number {
-  const buckets = new Map<string, Bucket>();
-  return (caller) => {
-    const bucket = buckets.get(caller) ?? { left: burst, filledAt: now() };
-    const time = now();
-    bucket.left = Math.min(burst, bucket.left + ((time - bucket.filledAt) / 60_000) * perMinute);
-    bucket.filledAt = time;
-    // Put back at the end: the caller unheard of for longest is the first to be forgotten.
-    buckets.delete(caller);
-    buckets.set(caller, bucket);
-    if (buckets.size > mostCallers) buckets.delete(buckets.keys().next().value ?? '');
-    if (bucket.left < 1) return Math.ceil(((1 - bucket.left) / perMinute) * 60);
-    bucket.left -= 1;
-    return 0;
-  };
-}
-
 /**
  * Counts requests per caller: the user of an authenticated one, else the address. The counts are this process's own. Runs
  * after authentication.
  */
 export function createRateLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
-  const take = createBuckets(limit, now);
+  const buckets = createBuckets(limit);
   return async (request, reply) => {
     if (!request.url.startsWith('/api')) return;
-    refuse(reply, limit, take(request.call?.actor.id ?? request.ip), 'requests');
+    refuse(reply, limit, buckets.take(request.call?.actor.id ?? request.ip, now()), 'requests');
   };
 }
 
@@ -59,12 +33,13 @@ export function limitStrangers(
   authenticate: (request: FastifyRequest) => Promise<void>,
   now: () => number = () => performance.now(),
 ): Limiter {
-  const take = createBuckets(limit, now);
+  const buckets = createBuckets(limit);
   return async (request, reply) => {
     try {
       await authenticate(request);
     } catch (error) {
-      if (error instanceof Unauthenticated) refuse(reply, limit, take(request.ip), 'requests without good credentials');
+      if (error instanceof Unauthenticated)
+        refuse(reply, limit, buckets.take(request.ip, now()), 'requests without good credentials');
       throw error;
     }
   };
@@ -73,8 +48,9 @@ export function limitStrangers(
 /** Counts what makes a plan, per account: planning is the most that one request can ask for. */
 export function createPlanLimit(limit: RateLimit | 'off', now: () => number = () => performance.now()): Limiter {
   if (limit === 'off') return async () => {};
-  const take = createBuckets(limit, now);
-  return async (request, reply) => refuse(reply, limit, take(callOf(request).account), 'plans of this account');
+  const buckets = createBuckets(limit);
+  return async (request, reply) =>
+    refuse(reply, limit, buckets.take(callOf(request).account, now()), 'plans of this account');
 }
 
 function refuse(reply: FastifyReply, { perMinute, burst }: RateLimit, seconds: number, what: string): void {

@@ -5,7 +5,8 @@ import type { Problem } from '../model/problem.ts';
 import type { Operation } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isAllowed } from '../plan/authorize.ts';
-import { createToken, deleteToken, listTokens, type TokenRow, type Told } from '../store/tokens.ts';
+import { createToken, deleteToken, listTokens, type TokenRow } from '../store/tokens.ts';
+import type { Told } from '../store/told.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** A new token: its value, which is shown this once, and how it is kept. */

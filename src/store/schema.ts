@@ -188,6 +188,31 @@ export interface TokensTable {
   plan_only: Generated<boolean>;
 }
 
+export interface CredentialsTable {
+  account_id: string;
+  email: string;
+  user_id: string;
+  password_hash: string;
+  one_time: Generated<boolean>;
+  changed_at: Timestamp;
+  totp_secret: string | null;
+  totp_confirmed: Generated<boolean>;
+  totp_step: number | null;
+}
+
+export interface InvitesTable {
+  account_id: string;
+  id: string;
+  hash: string;
+  email: string;
+  name: string;
+  role: string;
+  auto_groups: JsonColumn<readonly string[]>;
+  created_by: string;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+}
+
 export interface SyncLogsTable {
   account_id: string;
   integration_id: string;
@@ -228,6 +253,8 @@ export interface Schema {
   base_objects: BaseObjectsTable;
   audit_events: AuditEventsTable;
   tokens: TokensTable;
+  credentials: CredentialsTable;
+  invites: InvitesTable;
   sync_logs: SyncLogsTable;
   directory: DirectoryTable;
   idempotency_keys: IdempotencyKeysTable;

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Actor } from '../model/actor.ts';
-import type { AuditEvent } from '../model/kind.ts';
 import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
+import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** A personal access token as it is stored: never the value. */
 export interface TokenRecord {
@@ -113,14 +112,6 @@ export async function listTokens(database: Database, account: string, user: stri
   return rows;
 }
 
-/** What is told about a deed that is no revision: written in the transaction of the deed. */
-export interface Told {
-  readonly actor: Actor;
-  readonly event: AuditEvent;
-  /** ISO 8601. */
-  readonly at: string;
-}
-
 /** Stores a new token, its entry in the directory, and what is told about it. */
 export async function createToken(database: Database, token: TokenRecord, told: Told): Promise<void> {
   const { account, id, user, name, hash, createdBy, createdAt, expiresAt, planOnly = false } = token;
@@ -129,19 +120,6 @@ export async function createToken(database: Database, token: TokenRecord, told: 
     ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly],
   ];
   await database.inAccount(account, [statement(createText, parameters)], { write: true });
-}
-
-const headText = `head as (
-  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1
-  returning audit_sequence as event, revision
-)`;
-
-const toldText = `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
-select $1, head.event, head.revision, $2::timestamptz, $3, $4, $5, $6, $7, $8::jsonb from head`;
-
-function toldParameters(account: string, { actor, event, at }: Told): readonly unknown[] {
-  const { id, name, email = '' } = actor;
-  return [account, at, event.code, id, name, email, event.target ?? '', JSON.stringify(event.meta)];
 }
 
 const createText = `with ${headText}, token as (

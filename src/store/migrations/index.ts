@@ -7,6 +7,7 @@ import * as addLeases from './0006_add_leases.ts';
 import * as addEventIndex from './0007_add_event_index.ts';
 import * as bindPlans from './0008_bind_plans.ts';
 import * as addTokenScope from './0009_add_token_scope.ts';
+import * as addCredentials from './0010_add_credentials.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   addEventIndex,
   bindPlans,
   addTokenScope,
+  addCredentials,
 ];

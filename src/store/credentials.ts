@@ -1,0 +1,125 @@
+import type { CompiledQuery } from 'kysely';
+import { statement } from './builder.ts';
+import type { Database } from './database.ts';
+import { headText, type Told, toldParameters, toldText } from './told.ts';
+
+/** The entries of the directory that say whose an e-mail address is: an address has credentials in one account only. */
+const emailEntry = 'email';
+
+/** How a person signs in by the embedded identity provider. */
+export interface Credentials {
+  readonly account: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly user: string;
+  /** As `hashPassword` makes it. */
+  readonly hash: string;
+  /** The server made the password up; it wants to be replaced. */
+  readonly oneTime: boolean;
+  readonly changedAt: Date;
+  /** Sealed by the vault; absent without a second factor. */
+  readonly totpSecret: string | null;
+  /** The person has shown once that the second factor works. */
+  readonly totpConfirmed: boolean;
+  /** The last step whose code was used; it and earlier ones work no more. */
+  readonly totpStep: number | null;
+  /** The account's revision at this moment. */
+  readonly revision: number;
+}
+
+const columns = `c.account_id as account, c.email, c.user_id as "user", c.password_hash as hash, c.one_time as "oneTime",
+c.changed_at as "changedAt", c.totp_secret as "totpSecret", c.totp_confirmed as "totpConfirmed", c.totp_step as "totpStep"`;
+
+/** The credentials of an address, in whichever account; `undefined` when there are none that lead to a user. */
+export async function findCredentials(database: Database, email: string): Promise<Credentials | undefined> {
+  const text = `select ${columns}, a.revision from directory d
+    join credentials c on c.account_id = d.account_id and c.email = d.value and c.user_id = d.subject_id
+    join accounts a on a.account_id = d.account_id
+    where d.kind = '${emailEntry}' and d.value = $1`;
+  const [row] = await database.lookUp(statement<Credentials>(text, [email.toLowerCase()]));
+  return row;
+}
+
+/** The credentials of a user; `undefined` when there are none. */
+export async function readCredentials(
+  database: Database,
+  account: string,
+  user: string,
+): Promise<Credentials | undefined> {
+  const text = `select ${columns}, a.revision from credentials c join accounts a on a.account_id = c.account_id
+    where c.account_id = $1 and c.user_id = $2`;
+  const [rows] = await database.inAccount(account, [statement<Credentials>(text, [account, user])]);
+  return rows[0];
+}
+
+/** Whether anybody on this server has credentials. */
+export async function hasCredentials(database: Database): Promise<boolean> {
+  const [row] = await database.lookUp(
+    statement<{ readonly found: boolean }>('select exists (select from credentials) as found', []),
+  );
+  return row?.found === true;
+}
+
+/** New credentials of a user. */
+export interface NewCredentials extends Pick<Credentials, 'account' | 'email' | 'user' | 'hash' | 'oneTime'> {
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/**
+ * The statement that stores credentials, within the transaction that makes the user; answers one row. What was kept of a
+ * user who had the address before is replaced.
+ */
+export function putCredentials({ account, email, user, hash, oneTime, at }: NewCredentials): CompiledQuery<unknown> {
+  const text = `insert into credentials (account_id, email, user_id, password_hash, one_time, changed_at)
+    values ($1, $2, $3, $4, $5::boolean, $6::timestamptz)
+    on conflict (account_id, email) do update set user_id = excluded.user_id, password_hash = excluded.password_hash,
+      one_time = excluded.one_time, changed_at = excluded.changed_at, totp_secret = null, totp_confirmed = false, totp_step = null
+    returning email`;
+  return statement(text, [account, email.toLowerCase(), user, hash, oneTime, at]);
+}
+
+/** A password that takes the place of another. */
+export interface PasswordChange extends Pick<Credentials, 'account' | 'user' | 'hash' | 'oneTime'> {
+  /** The hash that it replaces: a change that was decided on an older one is none. */
+  readonly replaces: string;
+}
+
+/** Replaces a password; answers whether it was still the one that was checked. */
+export async function changePassword(database: Database, change: PasswordChange, told: Told): Promise<boolean> {
+  const { account, user, hash, oneTime, replaces } = change;
+  const parameters = [...toldParameters(account, told), user, hash, oneTime, replaces];
+  const [rows] = await database.inAccount(account, [statement(changeText, parameters)], { write: true });
+  return rows.length === 1;
+}
+
+const changeText = `with changed as (
+  update credentials set password_hash = $10, one_time = $11::boolean, changed_at = $2::timestamptz
+  where account_id = $1 and user_id = $9 and password_hash = $12 returning email
+), ${headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)')}
+${toldText} returning id`;
+
+/** Sets the second factor of a user, or takes it away; answers whether there are credentials. */
+export async function setTotp(
+  database: Database,
+  { account, user }: Pick<Credentials, 'account' | 'user'>,
+  totp: Pick<Credentials, 'totpSecret' | 'totpConfirmed'>,
+): Promise<boolean> {
+  const text = `update credentials set totp_secret = $3, totp_confirmed = $4::boolean, totp_step = null
+    where account_id = $1 and user_id = $2 returning email`;
+  const parameters = [account, user, totp.totpSecret, totp.totpConfirmed];
+  const [rows] = await database.inAccount(account, [statement(text, parameters)], { write: true });
+  return rows.length === 1;
+}
+
+/** Uses up the code of a step; answers whether nobody did before, for this or a later one. */
+export async function useTotpStep(
+  database: Database,
+  { account, user }: Pick<Credentials, 'account' | 'user'>,
+  step: number,
+): Promise<boolean> {
+  const text = `update credentials set totp_step = $3::bigint
+    where account_id = $1 and user_id = $2 and (totp_step is null or totp_step < $3::bigint) returning email`;
+  const [rows] = await database.inAccount(account, [statement(text, [account, user, step])], { write: true });
+  return rows.length === 1;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { hashPassword, passwordFault, verifyPassword } from '../../src/identity/passwords.ts';
+
+describe('a password', () => {
+  it.each([
+    ['seven c', 'must have at least 8 characters'],
+    ['ééééééé', 'must have at least 8 characters'],
+    ['x'.repeat(1025), 'must have at most 1024 characters'],
+    [undefined, 'is required: a text of at least 8 characters'],
+    [12_345_678, 'is required: a text of at least 8 characters'],
+  ])('that is %j is refused', (password, fault) => {
+    expect(passwordFault(password)).toBe(fault);
+  });
+
+  it.each(['aaaaaaaa', '        ', '🧵🧵🧵🧵🧵🧵🧵🧵', '🧵'.repeat(1024)])(
+    'follows no rule but its length: %j',
+    (password) => {
+      expect(passwordFault(password)).toBeUndefined();
+    },
+  );
+
+  it('is stored as argon2id, with its cost and a salt of its own', async () => {
+    const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+    expect(one).not.toBe(two);
+    expect(await verifyPassword(one, 'correct horse')).toBe(true);
+    expect(await verifyPassword(one, 'correct horsf')).toBe(false);
+  });
+
+  it('is compared byte for byte: spellings that look alike are different', async () => {
+    const stored = await hashPassword('caf\u00e9 at ten');
+    expect(await verifyPassword(stored, 'cafe\u0301 at ten')).toBe(false);
+    expect(await verifyPassword(stored, 'caf\u00e9 at ten')).toBe(true);
+  });
+
+  it('made elsewhere, at another cost, is checked at that cost', async () => {
+    const stored = '$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$8iVicxCnXgp2sHmYbAHOOg4MYhRYOxTOX3nmDyPeuKM';
+    expect(await verifyPassword(stored, 'not this one')).toBe(false);
+  });
+
+  it('is never right for somebody who is not there', async () => {
+    expect(await verifyPassword(undefined, '')).toBe(false);
+    expect(await verifyPassword(undefined, 'anything at all')).toBe(false);
+  });
+
+  it('is hashed while other work goes on', async () => {
+    let turns = 0;
+    const hashes = Promise.all(['a', 'b', 'c', 'd'].map((letter) => hashPassword(letter.repeat(8))));
+    let isDone = false;
+    void hashes.finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      turns += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(turns).toBeGreaterThan(10);
+  });
+});
