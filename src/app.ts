@@ -19,6 +19,7 @@ import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
 import { createIdSource } from './lib/ids.ts';
 import type { Log } from './log.ts';
+import type { Installation } from './model/installation.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
 import { createRegistry, type Registry } from './model/registry.ts';
 import type { Transport } from './model/source-faults.ts';
@@ -57,6 +58,14 @@ export interface ServeOptions {
   readonly planRateLimit: RateLimit | 'off';
   readonly corsOrigins: CorsOrigins;
   readonly trustProxy: TrustedProxies;
+  /** Whether the server is an identity provider itself, and whether people may use passwords there. */
+  readonly idp: 'embedded' | 'off';
+  readonly localAuthDisabled: boolean;
+  /** Absent: the address that it listens on. */
+  readonly publicUrl: string | undefined;
+  readonly idpRedirectUris: readonly string[];
+  /** In days. */
+  readonly idpKeyRotation: number;
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   /** Variables and files that documents may take secrets from. */
@@ -87,8 +96,8 @@ export interface RunningServer {
 }
 
 /** All kinds of the program. */
-export function productRegistry(): Registry {
-  return createRegistry(Object.values(kinds));
+export function productRegistry(installation?: Installation): Registry {
+  return createRegistry(Object.values(kinds), installation);
 }
 
 /** Opens the database, brings it up to date, starts the sources and listens. */
@@ -106,7 +115,14 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
-    const engine = createEngine(database, log, productRegistry(), means, createTxtResolver(), notices);
+    const engine = createEngine(
+      database,
+      log,
+      productRegistry(installationOf(options)),
+      means,
+      createTxtResolver(),
+      notices,
+    );
     closing.unshift(() => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
@@ -145,6 +161,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     await closeAll(closing);
     throw error;
   }
+}
+
+function installationOf({ idp, localAuthDisabled }: Pick<ServeOptions, 'idp' | 'localAuthDisabled'>): Installation {
+  return { embeddedIdp: idp === 'embedded', localAuthDisabled };
 }
 
 function configuredSources(named: readonly NamedSource[], options: ServeOptions): ConfiguredSources {

@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path';
+import { type IdpConfig, idpSettings } from './config/idp.ts';
 import {
   openable,
   type Parsed,
@@ -19,7 +20,7 @@ import type { Edition, RateLimit } from './model/means.ts';
 import type { Transport } from './model/source-faults.ts';
 
 /** Everything that flags and the environment can say. */
-export interface Config {
+export interface Config extends IdpConfig {
   readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
@@ -248,6 +249,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: 0,
     parse: parseProxies,
   },
+  ...idpSettings,
   secretKey: textSetting({
     variable: 'HEDDLE_SECRET_KEY',
     placeholder: 'KEYS',

@@ -37,6 +37,11 @@ describe('the configuration', () => {
         historyDays: 90,
         leaseSeconds: 25,
         gitTransports: ['https', 'ssh'],
+        idp: 'embedded',
+        localAuthDisabled: false,
+        publicUrl: undefined,
+        idpRedirectUris: [],
+        idpKeyRotation: 30,
       },
     });
   });
@@ -73,6 +78,15 @@ describe('the configuration', () => {
     ['rateLimit', 'HEDDLE_RATE_LIMIT', '120/1200', { perMinute: 120, burst: 1200 }],
     ['rateLimit', 'HEDDLE_RATE_LIMIT', 'off', 'off'],
     ['planRateLimit', 'HEDDLE_PLAN_RATE_LIMIT', '30/60', { perMinute: 30, burst: 60 }],
+    ['idp', 'HEDDLE_IDP', 'off', 'off'],
+    ['publicUrl', 'HEDDLE_PUBLIC_URL', 'https://heddle.example.com/', 'https://heddle.example.com'],
+    [
+      'idpRedirectUris',
+      'HEDDLE_IDP_REDIRECT_URIS',
+      'https://a.example/cb, https://a.example/cb',
+      ['https://a.example/cb'],
+    ],
+    ['idpKeyRotation', 'HEDDLE_IDP_KEY_ROTATION', '7', 7],
     ['corsOrigins', 'HEDDLE_CORS_ORIGINS', '*', '*'],
     ['corsOrigins', 'HEDDLE_CORS_ORIGINS', 'off', []],
     [
@@ -134,6 +148,19 @@ describe('the configuration', () => {
       'HEDDLE_OPEN_ENDPOINTS',
       '/metric',
       'names `/metric`, which cannot be opened; did you mean /metrics?',
+    ],
+    ['idp', 'HEDDLE_IDP', 'on', 'is `on`; write embedded or off.'],
+    [
+      'publicUrl',
+      'HEDDLE_PUBLIC_URL',
+      'https://a.example/b',
+      'is `https://a.example/b`; write an address without a path such as https://heddle.example.com.',
+    ],
+    [
+      'idpRedirectUris',
+      'HEDDLE_IDP_REDIRECT_URIS',
+      'console',
+      'names `console`; write addresses such as https://console.example.com/callback.',
     ],
     ['gitTransports', 'HEDDLE_GIT_TRANSPORTS', 'http', 'names `http`; choose from https, ssh, file.'],
     [

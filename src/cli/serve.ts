@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { IdpConfig } from '../config/idp.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../config.ts';
 import * as kinds from '../kinds/index.ts';
 import { isWellFormedToken } from '../lib/token.ts';
@@ -16,7 +17,7 @@ import { programVersion } from './version.ts';
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
   Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
-  Pick<Config, 'corsOrigins' | 'trustProxy'> &
+  Pick<Config, 'corsOrigins' | 'trustProxy' | keyof IdpConfig> &
   Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
   Pick<Config, 'historyRevisions' | 'historyDays'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
@@ -55,6 +56,7 @@ const declaration = {
     ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
     ...(['shareValues', 'literalSecrets', 'historyRevisions', 'historyDays', 'leaseSeconds', 'gitTransports'] as const),
     ...(['corsOrigins', 'trustProxy'] as const),
+    ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],

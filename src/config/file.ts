@@ -34,6 +34,11 @@ const written: { readonly [K in keyof Config]?: Written } = {
   historyRevisions: { name: 'historyRevisions', type: 'integer' },
   historyDays: { name: 'historyDays', type: 'integer' },
   leaseSeconds: { name: 'lease', type: 'string' },
+  idp: { name: 'idp', type: 'string' },
+  localAuthDisabled: { name: 'localAuthDisabled', type: 'boolean' },
+  publicUrl: { name: 'publicUrl', type: 'string' },
+  idpRedirectUris: { name: 'idpRedirectUris', type: 'list' },
+  idpKeyRotation: { name: 'idpKeyRotation', type: 'integer' },
 };
 
 // `written` has these keys and no others.

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Actor } from './actor.ts';
 import type { Fields, SpecOf } from './field.ts';
+import type { Installation } from './installation.ts';
 import type { StoredObject } from './object.ts';
 
 /** The objects that rules, computed members and planners may look at: one account at one moment. */
@@ -220,7 +221,7 @@ export interface KindDeclaration<F extends Fields = Fields> {
   /** References to objects of this kind may wait for an object that is not there yet. */
   readonly pending?: boolean;
   /** Bends the generic response where the wire wants something else; runs last. */
-  respond?(body: JsonObject, object: StoredObject, state: State): JsonObject;
+  respond?(body: JsonObject, object: StoredObject, state: State, installation: Installation): JsonObject;
   /** Whether those who may not read the kind see the object all the same, because it is theirs. */
   isOwn?(object: StoredObject, viewer: string, state: State): boolean;
   /**

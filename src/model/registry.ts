@@ -1,10 +1,13 @@
 import { entriesOf } from './field.ts';
+import { type Installation, plainInstallation } from './installation.ts';
 import type { Kind, Parent } from './kind.ts';
 
 /** All kinds of the program, by name. */
 export interface Registry {
   readonly kinds: readonly Kind[];
   readonly names: readonly string[];
+  /** What answers tell about the installation. */
+  readonly installation: Installation;
   find(name: string): Kind | undefined;
   /** The kind of this name; throws when a declaration names one that does not exist. */
   get(name: string): Kind;
@@ -14,7 +17,7 @@ export interface Registry {
 }
 
 /** Builds the registry and refuses declarations that contradict themselves. */
-export function createRegistry(declared: readonly Kind[]): Registry {
+export function createRegistry(declared: readonly Kind[], installation: Installation = plainInstallation): Registry {
   const kinds = [...declared].sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   for (const kind of kinds) checkDeclaration(kind, byName);
@@ -30,6 +33,7 @@ export function createRegistry(declared: readonly Kind[]): Registry {
   return {
     kinds,
     names: kinds.map((kind) => kind.name),
+    installation,
     find: (name) => byName.get(name),
     get,
     childrenOf: (name) => children.get(name) ?? [],

@@ -51,8 +51,11 @@ describe('what a group says about itself', () => {
       { id: 'ana-laptop', name: 'Peer ana-laptop' },
       { id: 'build-server', name: 'Peer build-server' },
     ];
-    expect(kind.respond?.({ id: 'All', peers: [] }, all, state)).toEqual({ id: 'All', peers });
-    expect(kind.respond?.({ id: 'devs', peers: [] }, group('devs'), state)).toEqual({ id: 'devs', peers: [] });
+    expect(kind.respond?.({ id: 'All', peers: [] }, all, state, registry.installation)).toEqual({ id: 'All', peers });
+    expect(kind.respond?.({ id: 'devs', peers: [] }, group('devs'), state, registry.installation)).toEqual({
+      id: 'devs',
+      peers: [],
+    });
   });
 
   it('says who issued it, people when nobody else did', () => {

@@ -266,7 +266,7 @@ const settings = async (world: World) => ({
   },
   lazy_connection_enabled: true,
   auto_update_version: '0.60.0',
-  embedded_idp_enabled: false,
+  embedded_idp_enabled: true,
   local_auth_disabled: false,
 });
 

@@ -69,13 +69,12 @@ export const account = defineKind({
       value: (object) => derivedText(object, 'created_at') ?? object.createdAt,
     },
   },
-  respond: (body, object) => ({
+  respond: (body, _object, _state, installation) => ({
     ...body,
     settings: {
       ...(body['settings'] as JsonObject),
-      // What the installation says about signing in is recorded with the account; without a record there is no provider.
-      embedded_idp_enabled: object.derived['embedded_idp_enabled'] === true,
-      local_auth_disabled: object.derived['local_auth_disabled'] === true,
+      embedded_idp_enabled: installation.embeddedIdp,
+      local_auth_disabled: installation.localAuthDisabled,
     },
   }),
   check: checkRanges,

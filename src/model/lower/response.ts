@@ -37,7 +37,7 @@ export function lowerToResponse(
     ...Object.fromEntries(children),
     ...computedMembers(kind, object, state, place),
   };
-  return kind.respond?.(body, object, state) ?? body;
+  return kind.respond?.(body, object, state, registry.installation) ?? body;
 }
 
 const ownFieldsOf = new WeakMap<Kind, Fields>();

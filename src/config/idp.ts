@@ -1,0 +1,70 @@
+import type { Setting } from '../config.ts';
+import { type Parsed, parseCount, parseSwitch } from './parse.ts';
+
+/** How the server is an identity provider itself. */
+export interface IdpConfig {
+  readonly idp: 'embedded' | 'off';
+  readonly localAuthDisabled: boolean;
+  /** Absent: the address that the server listens on. */
+  readonly publicUrl: string | undefined;
+  readonly idpRedirectUris: readonly string[];
+  /** In days. */
+  readonly idpKeyRotation: number;
+}
+
+/** These settings. */
+export const idpSettings: { readonly [K in keyof IdpConfig]: Setting<IdpConfig[K]> } = {
+  idp: {
+    variable: 'HEDDLE_IDP',
+    placeholder: 'embedded|off',
+    doc: 'Whether the server signs people in itself, with passwords, or leaves it to other identity providers (default embedded).',
+    default: 'embedded',
+    parse: ([text = '']) =>
+      text === 'embedded' || text === 'off' ? { value: text } : { fault: `is \`${text}\`; write embedded or off` },
+  },
+  localAuthDisabled: {
+    variable: 'HEDDLE_LOCAL_AUTH_DISABLED',
+    placeholder: 'true|false',
+    doc: 'Whether passwords are refused, so that only other identity providers authenticate people (default false).',
+    default: false,
+    parse: ([text = '']) => parseSwitch(text),
+  },
+  publicUrl: {
+    variable: 'HEDDLE_PUBLIC_URL',
+    placeholder: 'URL',
+    doc: 'Address at which people and programs reach the server (default http://127.0.0.1:PORT); tokens and links name it.',
+    default: undefined,
+    parse: ([text = '']) => parsePublicUrl(text),
+  },
+  idpRedirectUris: {
+    variable: 'HEDDLE_IDP_REDIRECT_URIS',
+    placeholder: 'URLS',
+    doc: 'Pages of a dashboard to which people return when they have signed in, a list (default none).',
+    multiple: 'commas',
+    default: [],
+    parse: parseRedirectUris,
+  },
+  idpKeyRotation: {
+    variable: 'HEDDLE_IDP_KEY_ROTATION',
+    placeholder: 'DAYS',
+    doc: 'After how many days the key that signs tokens is followed by a new one, 1 to 365 (default 30).',
+    default: 30,
+    parse: ([text = '']) => parseCount(text, 1, 365),
+  },
+};
+
+function parsePublicUrl(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  if (url !== null && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`)
+    return { value: url.origin };
+  return { fault: `is \`${text}\`; write an address without a path such as https://heddle.example.com` };
+}
+
+function parseRedirectUris(texts: readonly string[]): Parsed<readonly string[]> {
+  const wrong = texts.find((text) => {
+    const url = URL.parse(text);
+    return url === null || !['http:', 'https:'].includes(url.protocol) || url.hash !== '' || url.username !== '';
+  });
+  if (wrong === undefined) return { value: [...new Set(texts)] };
+  return { fault: `names \`${wrong}\`; write addresses such as https://console.example.com/callback` };
+}

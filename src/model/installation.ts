@@ -1,0 +1,10 @@
+/** What an installation says about how people sign in. */
+export interface Installation {
+  /** The server itself is an identity provider. */
+  readonly embeddedIdp: boolean;
+  /** Nobody signs in with a password of this server; only identity providers outside of it say who people are. */
+  readonly localAuthDisabled: boolean;
+}
+
+/** As an installation is when nothing else is said. */
+export const plainInstallation: Installation = { embeddedIdp: true, localAuthDisabled: false };
