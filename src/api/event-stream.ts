@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /** One message of a stream of Server-Sent Events. */
@@ -27,6 +27,8 @@ export function openEventStream(reply: FastifyReply): EventStream {
   const { raw } = reply;
   const ended = new AbortController();
   raw.writeHead(200, {
+    // Of headers that were given a value, all are text.
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',

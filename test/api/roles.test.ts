@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { hashToken } from '../../src/identity/authenticate.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { createToken } from '../../src/store/tokens.ts';
+import { putObjects } from '../setup/objects.ts';
+import { operationsOf } from './described.ts';
+import { type Asker, askers, expected, type Mark } from './role-table.ts';
+import { sharedApi, type TestApi } from './setup.ts';
+
+const api = sharedApi({ edition: 'hosted' });
+
+it('every endpoint lets those in whom the matrix lets in, and nobody else', async () => {
+  const { app, call } = api();
+  const base = await app.listen({ host: '127.0.0.1', port: 0 });
+  const operations = operationsOf((await call('GET', '/api/openapi.json')).body);
+  const faults: string[] = [];
+  const marks = new Map<string, Mark[]>();
+  for (const asker of askers) {
+    const secret = await tokenFor(api(), asker);
+    await Promise.all(
+      operations.map(async ({ name, method, path }) => {
+        const mark = expected(name, asker);
+        if (mark === undefined) return;
+        const status = await ask(base, method.toUpperCase(), path, secret);
+        if ((status === 403) !== (mark === 'no'))
+          faults.push(`${asker.name}: ${name} is answered ${status}, not ${mark}`);
+        if (status === 401 || status >= 500) faults.push(`${asker.name}: ${name} is answered ${status}`);
+        marks.set(name, [...(marks.get(name) ?? []), mark]);
+      }),
+    );
+  }
+  expect(faults).toEqual([]);
+  await expect(render(marks)).toMatchFileSnapshot('./roles.md');
+});
+
+/** The token of a new user. */
+async function tokenFor({ engine, account }: TestApi, { name, role, isServiceUser, planOnly }: Asker): Promise<string> {
+  const id = engine.newId();
+  const secret = makeToken('nbp_', randomBytes(32));
+  const at = engine.now();
+  await putObjects(engine, account, (state) => {
+    const [owner] = state.ofKind('User');
+    if (owner === undefined) throw new Error('no owner');
+    const spec = { ...owner.spec, name, role, is_service_user: isServiceUser };
+    return [{ ...owner, id, name, key: name, spec }];
+  });
+  const expiresAt = new Date(Date.parse(at) + 86_400_000).toISOString();
+  const token = { account, id: engine.newId(), user: id, name, hash: hashToken(secret), createdBy: id, createdAt: at };
+  await createToken(
+    engine.database,
+    { ...token, expiresAt, planOnly },
+    { actor: { type: 'system', id: 'test', name: 'test' }, at, event: { code: 'test', target: id, meta: {} } },
+  );
+  return secret;
+}
+
+/** Asks about what is not there: whether somebody may ask is told before whether there is anything to tell. */
+async function ask(base: string, method: string, path: string, secret: string): Promise<number> {
+  const ended = new AbortController();
+  const response = await fetch(`${base}${path.replace(/\{n\}/g, '1000000').replace(/\{\w+\}/g, 'nothing')}`, {
+    method,
+    headers: { authorization: `Token ${secret}`, 'content-type': 'application/json' },
+    ...(method === 'POST' || method === 'PUT' ? { body: '{}' } : {}),
+    signal: ended.signal,
+  });
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) ended.abort();
+  else await response.arrayBuffer();
+  return response.status;
+}
+
+function render(marks: ReadonlyMap<string, readonly Mark[]>): string {
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  const names = [...marks.keys()].sort((a, b) => (byPath(a) < byPath(b) ? -1 : 1));
+  return [
+    'Who may call what: written by the test that asks every endpoint as everybody.\n\n',
+    row(['operation', ...askers.map(({ name }) => name)]),
+    row(['---', ...askers.map(() => '---')]),
+    ...names.map((name) => row([`\`${name}\``, ...(marks.get(name) ?? [])])),
+  ].join('');
+}
+
+function byPath(name: string): string {
+  return name.split(' ').reverse().join(' ');
+}
