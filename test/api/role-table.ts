@@ -69,6 +69,7 @@ const exceptions: Readonly<Record<string, Wanted>> = {
   'POST /api/integrations/scim-idp/{id}/token': { module: 'idp', ...update },
   'GET /api/peers': { module: 'peers', ...read, own: true },
   'GET /api/peers/{peerId}': { module: 'peers', ...read, own: true },
+  'GET /api/peers/{peerId}/accessible-peers': { module: 'peers', ...read, own: true },
   'GET /api/users': { module: 'users', ...read, own: true },
   'GET /api/users/current': 'anyone',
   'GET /api/users/{userId}/tokens': 'anyone',
