@@ -8,6 +8,7 @@ import { completionCommand } from './completion.ts';
 import { drift } from './drift.ts';
 import { exit } from './exit.ts';
 import { explainField } from './explain.ts';
+import { explainAccess } from './explain-access.ts';
 import { exportDocuments } from './export.ts';
 import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
@@ -65,6 +66,7 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     detach,
     health,
     explainField,
+    explainAccess,
     schema,
     token,
     secretsKey,

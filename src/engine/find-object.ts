@@ -28,6 +28,27 @@ function findNamed(state: Snapshot, kind: Kind, name: string): StoredObject {
   throw new InvalidInput(`${found.length} objects of kind ${kind.name} are called ${name}; name one of ${ids}`);
 }
 
+/**
+ * The one object of these kinds that a text names: a key, a former key, an id or a display name, also with its kind in
+ * front. Throws `NotFound`, and `InvalidInput` when several have the name.
+ */
+export function findAmong(state: Snapshot, text: string, names: readonly string[]): StoredObject {
+  const kinds = names.map((name) => state.registry.get(name));
+  const at = text.indexOf('/');
+  const only = kinds.find(({ name }) => name === text.slice(0, Math.max(at, 0)));
+  if (only !== undefined) return findNamed(state, only, text.slice(at + 1));
+  const found = kinds.flatMap((kind) => candidates(state, kind, text));
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0) return first;
+  if (first === undefined) {
+    const near = kinds.flatMap((kind) => nearestOf(state, kind, text).map((name) => `${kind.name}/${name}`));
+    const guess = near.length === 0 ? '' : `; did you mean ${near.slice(0, 3).join(' or ')}?`;
+    throw new NotFound(`no ${names.join(', ').replace(/, (\w+)$/, ' or $1')} is called ${text}${guess}`);
+  }
+  const meant = found.map(({ kind, key, id }) => `${kind}/${key ?? `id:${id}`}`).join(', ');
+  throw new InvalidInput(`${found.length} objects are called ${text}; name one of ${meant}`);
+}
+
 /** What a name may mean, the surest sense first. */
 function candidates(state: Snapshot, kind: Kind, name: string): readonly StoredObject[] {
   const byId = (segment: string) => {
@@ -48,7 +69,11 @@ function candidates(state: Snapshot, kind: Kind, name: string): readonly StoredO
 }
 
 function hint(state: Snapshot, kind: Kind, name: string): string {
-  const names = state.ofKind(kind.name).flatMap((object) => [object.key ?? object.name, object.name]);
-  const near = nearestAll(name, names, 3);
+  const near = nearestOf(state, kind, name);
   return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
+}
+
+function nearestOf(state: Snapshot, kind: Kind, name: string): readonly string[] {
+  const names = state.ofKind(kind.name).flatMap((object) => [object.key ?? object.name, object.name]);
+  return nearestAll(name, names, 3);
 }

@@ -65,7 +65,7 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
     async locate(of) {
       const row = isPlaced(of) ? rows[of.name] : undefined;
       const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
-      return { url: pathOf(of.name, place), headers: (await row?.as?.(world, place)) ?? {} };
+      return { url: urlOf(of, place), headers: (await row?.as?.(world, place)) ?? {} };
     },
     async attempt(of) {
       const row = circumstances.has(of.name) ? rows[of.name] : undefined;
@@ -75,7 +75,7 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
         const sample = await row?.request?.samples[0]?.body(world, place);
         const sent = await withDigest(api, of, place, withOwnIds(of, body, sample));
         const headers = { ...(await row?.as?.(world, place)), ...(type === undefined ? {} : { 'content-type': type }) };
-        const url = pathOf(of.name, place);
+        const url = urlOf(of, place);
         const answer = await call(of.method.toUpperCase(), url, sent, headers);
         if (answer.status !== of.answer.status)
           faults.push(`${of.name}: ${answer.status} ${JSON.stringify(answer.body)} to ${JSON.stringify(sent)}`);
@@ -84,6 +84,15 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
       return faults;
     },
   };
+}
+
+/** The path, with the examples of the parameters without which the operation cannot be asked. */
+function urlOf({ name, operation }: Described, place: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams();
+  for (const one of (operation['parameters'] ?? []) as readonly JsonObject[])
+    if (one['in'] === 'query' && one['required'] === true) query.set(String(one['name']), String(one['example']));
+  const path = pathOf(name, place);
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** Whether the table of the specification makes what the operation names. */

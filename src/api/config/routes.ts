@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { addAccessRoutes } from './access-routes.ts';
 import { addArchiveRoutes } from './archive-routes.ts';
 import { addDriftRoutes } from './drift-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
@@ -26,6 +27,7 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addStatusRoutes(app, options);
   // Archives are no documents: nothing else takes their content types.
   await app.register(async (scope) => addArchiveRoutes(scope, options));
+  addAccessRoutes(app, options);
   addDriftRoutes(app, options);
   addObjectRoutes(app, options);
 }

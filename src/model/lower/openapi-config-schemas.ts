@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { accessSchemas } from './openapi-access.ts';
 import { driftSchemas } from './openapi-drift.ts';
 import { objectSchemas } from './openapi-objects.ts';
 import { listOf } from './openapi-operation.ts';
@@ -26,6 +27,7 @@ export const configSchemas: JsonObject = {
   ...planSchemas,
   ...sourceSchemas,
   ...revisionSchemas,
+  ...accessSchemas,
   ...driftSchemas,
   ...objectSchemas,
   Status: object('How the account stands.', statusMembers),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { accessItems } from './openapi-access.ts';
 import { accountItems } from './openapi-account.ts';
 import { archiveItems } from './openapi-archive.ts';
 import { driftItems } from './openapi-drift.ts';
@@ -22,6 +23,7 @@ export const configPaths: JsonObject = Object.fromEntries(
     ...planItems,
     ...accountItems,
     ...archiveItems,
+    ...accessItems,
     ...driftItems,
     ...objectItems,
     ...sourceItems,

@@ -1,0 +1,136 @@
+import { parseAsked } from '../access/asked.ts';
+import { type DescribedAccess, type DescribedRule, describeAccess } from '../access/describe.ts';
+import { explainAccess, type Question, type Verdict } from '../access/explain.ts';
+import type { Named } from '../access/named.ts';
+import { testAccess } from '../access/test-access.ts';
+import { kindOf } from '../access/vocabulary.ts';
+import { InvalidInput, NotAllowed } from '../model/errors.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { isAllowed, refusal } from '../plan/authorize.ts';
+import type { Call, Engine } from './engine.ts';
+import { findAmong } from './find-object.ts';
+
+/** Where something is declared. */
+export interface Declared {
+  readonly source: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** An object of an answer, with its key and the places that state it. */
+export interface Placed extends Named {
+  readonly key?: string;
+  readonly declared: readonly Declared[];
+}
+
+/** What was asked about access, and how it is answered. */
+export interface AccessAnswer extends Omit<DescribedAccess, 'from' | 'to' | 'rules'> {
+  readonly revision: number;
+  readonly from: Placed & { readonly imagined?: true };
+  readonly to: Placed & { readonly imagined?: true };
+  readonly rules: readonly PlacedRule[];
+  /** How many rules that speak about neither end were left out. */
+  readonly otherRules: number;
+  /** Where an end is a group: how many pairs of its members are allowed what was asked, and how many not. */
+  readonly pairs?: Readonly<Record<Verdict, number>>;
+  /** Where members differ from what holds for the group: a pair of each other verdict, in a sentence. */
+  readonly exceptions?: readonly { readonly verdict: Verdict; readonly message: string }[];
+}
+
+/** A rule of an answer. */
+export interface PlacedRule extends Omit<DescribedRule, 'from' | 'to' | 'checks'> {
+  readonly from: readonly Placed[];
+  readonly to: readonly Placed[];
+  readonly checks: readonly (Omit<DescribedRule['checks'][number], 'check'> & { readonly check: Placed })[];
+}
+
+/** Who is asked about, as people write it. */
+export interface AccessQuestion {
+  readonly from: string;
+  readonly to: string;
+  /** Such as `tcp/443`; everything when it is not given. */
+  readonly port?: string | undefined;
+  /** Whether rules that speak about neither end are told too. */
+  readonly all?: boolean;
+}
+
+/** Says what one end may open to another and why. Throws `NotFound`, `InvalidInput`, `NotAllowed`. */
+export async function askAccess(engine: Engine, call: Call, question: AccessQuestion): Promise<AccessAnswer> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  requireReading(state, call);
+  const [from, to] = [findEnd(state, question.from), findEnd(state, question.to)];
+  const asked: Question = { from, to, ...trafficOf(question.port) };
+  const image = await engine.access.of(state);
+  const explained = describeAccess(explainAccess(image, asked));
+  const placed = placing(state);
+  const told = explained.rules.filter((rule) => question.all === true || isAbout(rule));
+  const { rules: _, ...answer } = explained;
+  return {
+    revision: state.revision,
+    ...answer,
+    from: { ...explained.from, ...placed(explained.from) },
+    to: { ...explained.to, ...placed(explained.to) },
+    rules: told.map((rule) => ({
+      ...rule,
+      from: rule.from.map(placed),
+      to: rule.to.map(placed),
+      checks: rule.checks.map((outcome) => ({ ...outcome, check: placed(outcome.check) })),
+    })),
+    otherRules: explained.rules.length - told.length,
+    ...([from, to].some((id) => state.get(id)?.kind === kindOf.group) ? pairsOf(image, asked, explained.verdict) : {}),
+  };
+}
+
+/** How the members of groups fare, and where some fare otherwise. */
+function pairsOf(
+  image: Parameters<typeof testAccess>[0],
+  asked: Question,
+  expected: Verdict,
+): Pick<AccessAnswer, 'pairs' | 'exceptions'> {
+  const { pairs, example } = testAccess(image, asked);
+  const others = (['allow', 'conditional', 'deny', 'mixed'] as const).filter(
+    (verdict) => verdict !== expected && pairs[verdict] > 0,
+  );
+  const exceptions = others.flatMap((verdict) => {
+    const found = example(verdict);
+    return found === undefined ? [] : [{ verdict, message: describeAccess(found).message }];
+  });
+  return { pairs, ...(exceptions.length === 0 ? {} : { exceptions }) };
+}
+
+/** A rule that matches, or that means at least one of the two ends. */
+function isAbout({ matches, from, to }: DescribedRule): boolean {
+  return matches || from.length > 0 || to.length > 0;
+}
+
+const endKinds = [kindOf.peer, kindOf.group, kindOf.resource, kindOf.route];
+
+/** The id of an end. A peer that documents name and that has not enrolled yet is known by its label. */
+function findEnd(state: Snapshot, text: string): string {
+  const label = text.startsWith(`${kindOf.peer}/`) ? text.slice(kindOf.peer.length + 1) : text;
+  if (state.get(label) === undefined && state.referrersOf(label).length > 0) return label;
+  return findAmong(state, text, endKinds).id;
+}
+
+/** An explanation tells about everything that access is made of. */
+function requireReading(state: Snapshot, { actor }: Call): void {
+  for (const name of Object.values(kindOf)) {
+    const { module } = state.registry.get(name);
+    if (!isAllowed(state, actor, module, 'read')) throw new NotAllowed(refusal(state, actor, module, 'read'));
+  }
+}
+
+function trafficOf(port: string | undefined): Omit<Question, 'from' | 'to'> {
+  if (port === undefined) return {};
+  const asked = parseAsked(port);
+  if (asked !== undefined) return asked;
+  throw new InvalidInput(`\`${port}\` is no traffic; write tcp/443, udp/8000-8010, icmp, ssh, all, or a port of TCP`);
+}
+
+function placing(state: Snapshot): (named: Named) => Placed {
+  return ({ type, id, name }) => {
+    const object = state.get(id);
+    const declared = (object?.declared ?? []).map(({ source, file, line }) => ({ source, file, line }));
+    return { type, id, name, ...(object?.key === undefined ? {} : { key: object.key }), declared };
+  };
+}

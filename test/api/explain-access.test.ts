@@ -1,0 +1,117 @@
+import { beforeAll, expect, it } from 'vitest';
+import { sharedServer } from '../cli/served.ts';
+import { doc } from './documents.ts';
+
+const server = sharedServer();
+
+const text = [
+  doc('Group', 'devs', 'name: Developers\npeers: [laptop]'),
+  doc('Group', 'db', 'name: Databases\npeers: [db-1]'),
+  doc('PostureCheck', 'recent', 'name: recent\nchecks:\n  client_version_check: {min_version: "2.0"}'),
+  doc(
+    'Policy',
+    'devs-to-db',
+    'name: Data\nrules:\n  - {name: pg, action: accept, protocol: tcp, ports: ["5432"], sources: [devs], destinations: [db]}',
+  ),
+  doc(
+    'Policy',
+    'healthy',
+    'name: Healthy\nsource_posture_checks: [recent]\nrules:\n  - {name: web, action: accept, protocol: tcp, ports: ["80"], sources: [devs], destinations: [db]}',
+  ),
+].join('---\n');
+
+const ask = (query: string) => server().api.call('GET', `/api/config/access?${query}`);
+
+beforeAll(async () => {
+  const { api } = server();
+  await api.peers('laptop', 'db-1', 'db');
+  for (const { id } of (await api.call('GET', '/api/policies')).body) await api.call('DELETE', `/api/policies/${id}`);
+  const files = [{ path: 'office.yaml', text }];
+  const applied = await api.call('POST', '/api/config/apply', { source: 'office', files });
+  expect([applied.status, applied.body.message]).toEqual([200, undefined]);
+});
+
+it('says what lets something through, by which groups, and where all of it is declared', async () => {
+  const { status, body } = await ask('from=laptop&to=db-1&port=tcp/5432');
+  expect([status, body]).toMatchObject([
+    200,
+    {
+      verdict: 'allow',
+      asked: 'tcp/5432',
+      from: { type: 'peer', key: 'laptop', declared: [] },
+      message: '`Peer laptop` may open tcp/5432 to `Peer db-1`: rule `pg` of policy `Data` lets tcp/5432 through',
+      rules: [
+        {
+          policy: { name: 'Data', declared: [{ source: 'office', file: 'office.yaml', line: expect.any(Number) }] },
+          decides: true,
+          from: [{ key: 'devs', name: 'Developers', declared: [{ file: 'office.yaml', line: 1 }] }],
+          to: [{ key: 'db' }],
+        },
+        { policy: { name: 'Healthy' }, decides: false },
+      ],
+      otherRules: 0,
+    },
+  ]);
+  expect((await ask('from=laptop&to=db-1&port=81')).body).toMatchObject({ verdict: 'deny', asked: 'tcp/81' });
+});
+
+it('E152 reports what depends on posture checks as conditional, and names the checks', async () => {
+  const { body } = await ask('from=laptop&to=db-1&port=80');
+  expect(body).toMatchObject({
+    verdict: 'conditional',
+    passesIfPostureAllows: 'tcp/80',
+    rules: [{}, { checks: [{ check: { name: 'recent' }, result: 'unknown', parts: ['client_version_check'] }] }],
+  });
+});
+
+it('answers for groups by somebody in them, and counts their members', async () => {
+  const { body } = await ask('from=Group/devs&to=Group/db&port=5432');
+  expect(body).toMatchObject({ verdict: 'allow', pairs: { allow: 1, deny: 0, conditional: 0, mixed: 0 } });
+});
+
+it('leaves out rules that mean neither end, unless all are asked for', async () => {
+  expect((await ask('from=Peer/db&to=Peer/db')).body).toMatchObject({ rules: [], otherRules: 2 });
+  expect((await ask('from=Peer/db&to=Peer/db&all=true')).body).toMatchObject({ rules: [{}, {}], otherRules: 0 });
+});
+
+it.each([
+  ['from=laptop', 422, '`from` and `to` are missing'],
+  ['from=lapttop&to=db-1', 404, 'is called lapttop; did you mean Peer/laptop?'],
+  ['from=laptop&to=db', 422, '2 objects are called db; name one of Peer/db, Group/db'],
+  ['from=Group/devss&to=Group/db', 404, 'Group devss not found; did you mean devs?'],
+  ['from=laptop&to=db-1&port=tcp/99999', 422, '`tcp/99999` is no traffic'],
+  ['from=laptop&to=db-1&port=http', 422, '`http` is no traffic'],
+])('%s is answered with %i', async (query, status, message) => {
+  const answer = await ask(query);
+  expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
+});
+
+it('heddle explain-access tells people the same', async () => {
+  const { code, out } = await server().heddle(['explain-access', 'laptop', 'db-1', '--port', 'tcp/5432']);
+  expect([code, out.split('\n')]).toEqual([
+    0,
+    [
+      'Allowed: `Peer laptop` may open tcp/5432 to `Peer db-1`: rule `pg` of policy `Data` lets tcp/5432 through',
+      '',
+      'Rules, in the order in which they count:',
+      expect.stringMatching(/^ {2}accept Data \/ pg: tcp\/5432 {2}\(office.yaml:\d+\) {2}decides$/),
+      '      lets tcp/5432 through: `Peer laptop` is in `Developers`, `Peer db-1` is in `Databases`',
+      '      Developers is stated at office.yaml:1',
+      expect.stringMatching(/^ {6}Databases is stated at office.yaml:\d+$/),
+      expect.stringMatching(/^ {2}accept Healthy \/ web: tcp\/80 {2}\(office.yaml:\d+\)$/),
+      '      is about tcp/80, not about what was asked',
+      expect.stringContaining('posture check recent: not known (client_version_check)'),
+      expect.stringContaining('Developers is stated at'),
+      expect.stringContaining('Databases is stated at'),
+      expect.stringContaining('recent is stated at'),
+      '',
+    ],
+  ]);
+});
+
+it('heddle explain-access tells programs the same, and exits with 1 for what is not there', async () => {
+  const { document } = await server().json('explain-access', 'devs', 'Group/db');
+  expect(document).toMatchObject({ formatVersion: '1.0', verdict: 'mixed', passes: 'tcp/5432' });
+  const { code, note } = await server().heddle(['explain-access', 'devs', 'nobody']);
+  expect([code, note]).toEqual([1, expect.stringContaining('is called nobody')]);
+});
