@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { activities } from '../../src/model/activities.ts';
+import { build } from '../../src/store/builder.ts';
 import type { Described } from './described.ts';
 import { createScene, inTheirOrder, isCreation, isStream } from './example-scene.ts';
-import { testApi, token } from './setup.ts';
+import { type TestApi, testApi, token } from './setup.ts';
 
 /** Operations whose example cannot be sent yet, and why. */
 const leftOut: Readonly<Record<string, string>> = {
@@ -26,6 +28,7 @@ describe.each(['self-hosted', 'hosted'] as const)('every example of the %s editi
     const txt = new Map<string, readonly string[]>();
     await using api = await testApi('postgres', { edition, resolveTxt: async (name) => txt.get(name) ?? [] });
     const scene = await createScene(api, edition, txt);
+    const begun = await api.revision();
     const tried: string[] = [];
     const faults: string[] = [];
     const attempt = async (of: Described): Promise<void> => {
@@ -42,6 +45,7 @@ describe.each(['self-hosted', 'hosted'] as const)('every example of the %s editi
     }
     expect(faults).toEqual([]);
     expect([...tried, ...Object.keys(leftOut)].sort()).toEqual(scene.operations.map(({ name }) => name).sort());
+    expect(await untold(api, begun)).toEqual({ revisions: [], codes: [] });
   });
 });
 
@@ -68,4 +72,18 @@ async function follow(
   const [status, type] = [response.status, response.headers.get('content-type')?.split(';')[0]];
   ended.abort();
   return status === answer.status && type === 'text/event-stream' ? [] : [`${name} answers ${status} ${type}`];
+}
+
+/** What the audit list does not tell since a revision: revisions that changed objects without an event, and codes that no catalogue has. */
+async function untold({ engine, account }: TestApi, since: number) {
+  const [events = [], changes = []] = await engine.database.inAccount(account, [
+    build.selectFrom('audit_events').selectAll().compile(),
+    build.selectFrom('changes').selectAll().compile(),
+  ]);
+  const told = new Set(events.map(({ revision }) => revision));
+  const silent = changes.filter(({ revision }) => revision > since && !told.has(revision));
+  return {
+    revisions: silent.map(({ revision, action, kind, name, units }) => ({ revision, action, kind, name, units })),
+    codes: events.map(({ activity_code: code }) => code).filter((code) => !(code in activities)),
+  };
 }
