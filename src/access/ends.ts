@@ -88,11 +88,16 @@ export function slotsOf(ends: Ends, ids: Iterable<string>): BitSet {
 
 /** The ids at these slots, in their order. */
 export function idsAt(ends: Ends, slots: BitSet): readonly string[] {
+  return slotsInOrder(ends, slots).map((slot) => ends.ids[slot] as string);
+}
+
+/** The slots of a set in the order of their ids; only those that are taken. */
+export function slotsInOrder(ends: Ends, slots: BitSet): readonly number[] {
   // Going through all ends is worth it from an eighth of them on; below that, sorting is faster.
   const order = countBits(slots) * 8 > ends.order.length ? ends.order : sortSlots(ends, slots);
-  const ids: string[] = [];
-  for (const slot of order) if (hasBit(slots, slot)) ids.push(ends.ids[slot] as string);
-  return ids;
+  const found: number[] = [];
+  for (const slot of order) if (hasBit(slots, slot)) found.push(slot);
+  return found;
 }
 
 function sortSlots(ends: Ends, slots: BitSet): readonly number[] {

@@ -12,7 +12,7 @@ import type { Access } from './access.ts';
 import { idsAt } from './ends.ts';
 import type { Extent } from './flows.ts';
 import type { Place } from './places.ts';
-import { reachedFrom, reachedTo, type Spoken, spokenAbout } from './reached.ts';
+import { type Itself, reachedFrom, reachedTo, type Spoken, spokenAbout } from './reached.ts';
 
 /** Ids of peers that a peer may open connections to, in order: for sure, and depending on posture checks. */
 export interface AccessiblePeers {
@@ -47,10 +47,15 @@ export interface PlaceAt {
   readonly place: Place;
 }
 
-/** Looks around a peer. */
-export function surroundingOf(access: Access, at: number, spoken: Spoken = spokenAbout(access, at)): Surrounding {
+/** Looks around a peer. As another of its own kind it finds the same as all peers of which the same is said. */
+export function surroundingOf(
+  access: Access,
+  at: number,
+  spoken: Spoken = spokenAbout(access, at),
+  itself: Itself = 'left out',
+): Surrounding {
   const { peer } = access.ends.of;
-  const reached = reachedFrom(access, at, spoken).sure;
+  const reached = reachedFrom(access, at, spoken, itself).sure;
   const uses = numbersIn(subtractBits(reached, peer)).flatMap((where): PlaceAt[] => {
     const place = access.places.get(access.ends.ids[where] ?? '');
     return place === undefined || hasBit(place.gateways, at) ? [] : [{ at: where, place }];
@@ -58,7 +63,7 @@ export function surroundingOf(access: Access, at: number, spoken: Spoken = spoke
   const serves = leadingPlaces(access, at);
   const neighbours = uniteBits(
     intersectBits(reached, peer),
-    reachedTo(access, at, spoken).sure,
+    reachedTo(access, at, spoken, itself).sure,
     ...uses.map(({ place }) => place.gateways),
     ...serves.map((served) => clientsOf(access, served)),
   );
@@ -81,7 +86,8 @@ function peersReachedFrom(access: Access, id: string): Extent {
 /** Places that take part, with all peers that lead to any of them; known as long as they stay. */
 const leaders = new WeakMap<Access, { readonly all: BitSet; readonly places: readonly PlaceAt[] }>();
 
-function leadingPlaces(access: Access, at: number): readonly PlaceAt[] {
+/** The places that take part and to which a peer leads. */
+export function leadingPlaces(access: Access, at: number): readonly PlaceAt[] {
   const known = leaders.get(access) ?? gatherLeaders(access);
   leaders.set(access, known);
   return hasBit(known.all, at) ? known.places.filter(({ place }) => hasBit(place.gateways, at)) : [];

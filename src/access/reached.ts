@@ -21,14 +21,27 @@ export function spokenAbout({ flows }: Access, at: number): Spoken {
   return { from, to };
 }
 
-/** What a peer may open some connection to, drops weighed; not itself. */
-export function reachedFrom(access: Access, at: number, { from }: Spoken = spokenAbout(access, at)): Extent {
-  return reached(access, from, { at, own: 'from', other: 'to', closed: closedGates(access, at) });
+/** Whether an end counts as another of its own kind: what peers that are alike have in common may name themselves. */
+export type Itself = 'left out' | 'as another';
+
+/** What a peer may open some connection to, drops weighed; not itself unless asked for. */
+export function reachedFrom(
+  access: Access,
+  at: number,
+  { from }: Spoken = spokenAbout(access, at),
+  itself: Itself = 'left out',
+): Extent {
+  return reached(access, from, { at, own: 'from', other: 'to', closed: closedGates(access, at), itself });
 }
 
-/** Peers that may open some connection to an end, drops weighed; not itself. */
-export function reachedTo(access: Access, at: number, { to }: Spoken = spokenAbout(access, at)): Extent {
-  return reached(access, to, { at, own: 'to', other: 'from', closed: shutOut(access, at) });
+/** Peers that may open some connection to an end, drops weighed; not itself unless asked for. */
+export function reachedTo(
+  access: Access,
+  at: number,
+  { to }: Spoken = spokenAbout(access, at),
+  itself: Itself = 'left out',
+): Extent {
+  return reached(access, to, { at, own: 'to', other: 'from', closed: shutOut(access, at), itself });
 }
 
 interface View {
@@ -37,6 +50,7 @@ interface View {
   readonly other: 'from' | 'to';
   /** Ends that are closed whatever flows say. */
   readonly closed: BitSet;
+  readonly itself: Itself;
 }
 
 function reached(access: Access, flows: readonly Flow[], view: View): Extent {
@@ -68,7 +82,7 @@ function weighAll(access: Access, flows: readonly Flow[], view: View, which: key
     }
   }
   dropBits(found, view.closed);
-  if (hasBit(found, at)) found[at >>> 5] = (found[at >>> 5] as number) & ~(1 << at);
+  if (view.itself === 'left out' && hasBit(found, at)) found[at >>> 5] = (found[at >>> 5] as number) & ~(1 << at);
   return found;
 }
 

@@ -6,5 +6,6 @@ vi.setConfig({ testTimeout: 3_600_000 });
 
 await import('./access.test.ts');
 await import('./diff.test.ts');
+await import('./map.test.ts');
 await import('./questions.test.ts');
 await import('./reach.test.ts');

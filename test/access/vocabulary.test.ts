@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { mapKindOf } from '../../src/access/map/vocabulary.ts';
 import { groupFields, kindOf, readPolicy } from '../../src/access/vocabulary.ts';
 import { entriesOf } from '../../src/model/field.ts';
 import { registry, stored } from '../kinds/objects.ts';
@@ -26,6 +27,25 @@ test('what access is made of is stored as kinds that exist, with the fields that
   expect(registry.get(kindOf.router).parent?.kind).toBe(kindOf.network);
   expect(registry.get(kindOf.resource).parent?.kind).toBe(kindOf.network);
   expect(Object.values(groupFields)).toEqual(['groups', 'access_control_groups', 'peers']);
+});
+
+const toldFields = {
+  Account: ['settings'],
+  DNSRecord: ['name', 'type', 'content', 'ttl'],
+  DNSSettings: ['disabled_management_groups'],
+  DNSZone: ['domain', 'enabled', 'enable_search_domain', 'distribution_groups'],
+  NameserverGroup: ['enabled', 'groups', 'nameservers', 'primary', 'domains', 'search_domains_enabled'],
+  Peer: ['ip', 'ipv6', 'dns_label', 'extra_dns_labels', 'wg_pub_key', 'user_id', 'ssh_enabled'],
+  User: ['auto_groups', 'is_blocked'],
+};
+
+test('what maps tell besides is stored as kinds that exist, with the fields that are read', () => {
+  for (const kind of Object.values(mapKindOf)) expect(Object.keys(toldFields)).toContain(kind);
+  for (const [kind, names] of Object.entries(toldFields)) {
+    const declared = entriesOf(registry.get(kind).spec).map(([name]) => name);
+    expect([kind, names.filter((name) => !declared.includes(name))]).toEqual([kind, []]);
+  }
+  expect(registry.get(mapKindOf.record).parent?.kind).toBe(mapKindOf.zone);
 });
 
 test('every member of a rule is read, with the id that it was given', () => {

@@ -1,7 +1,7 @@
 import { type Cidr, overlaps, parseCidr } from '../../lib/address.ts';
 import type { Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { peerDomainOf } from '../shared/peer-domain.ts';
+import { peerDomainOf } from '../../model/peer-domain.ts';
 import { sectionOf } from '../shared/stored.ts';
 
 interface Ranges {

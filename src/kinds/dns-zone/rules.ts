@@ -1,7 +1,7 @@
 import { isWithin } from '../../lib/domain.ts';
 import type { Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { peerDomainOf } from '../shared/peer-domain.ts';
+import { peerDomainOf } from '../../model/peer-domain.ts';
 import { textOf } from '../shared/stored.ts';
 
 const mostNames = 10;

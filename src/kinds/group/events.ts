@@ -1,7 +1,7 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { listedPeers } from '../shared/membership.ts';
-import { peerFqdn } from '../shared/peer-domain.ts';
+import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { textOf } from '../shared/stored.ts';
 
 /** One event for each peer that a new group starts with. */

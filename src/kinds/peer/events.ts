@@ -1,6 +1,6 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { peerFqdn } from '../shared/peer-domain.ts';
+import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { textOf } from '../shared/stored.ts';
 import { switchEvents } from '../shared/switches.ts';
 

@@ -1,8 +1,9 @@
 import { isObject } from '../../lib/json.ts';
 import { boolean, optionalString, ref, setOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
+import { peerDomainOf } from '../../model/peer-domain.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
-import { peerDomainOf, peerFqdn } from '../shared/peer-domain.ts';
+import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { textOf, textsOf } from '../shared/stored.ts';
 import { followPeer } from './consequences.ts';
 import { peerMeta, updatedEvents } from './events.ts';

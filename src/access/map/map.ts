@@ -1,0 +1,103 @@
+import { hasBit } from '../../lib/bit-set.ts';
+import { sha256 } from '../../lib/node-pure.ts';
+import type { StoredObject } from '../../model/object.ts';
+import type { Access } from '../access.ts';
+import { isFor, type Picture, pictureOf } from './picture.ts';
+import {
+  changeOfSection,
+  type Entry,
+  type Section,
+  type SectionChange,
+  sameEntry,
+  sectionDigest,
+  writeEntry,
+} from './section.ts';
+import { listNames, type SharedMap, sharedMapOf } from './shared.ts';
+import { writePeer } from './vocabulary.ts';
+
+/** All that a peer has to know to take its part: what it alone is told, and what it is told in common with others. */
+export interface PeerMap {
+  readonly self: Entry;
+  readonly shared: SharedMap;
+}
+
+/** The map of a peer; `undefined` when there is no such peer. */
+export function mapOf(access: Access, peer: string): PeerMap | undefined {
+  const at = access.ends.slots.get(peer);
+  const object = access.state.get(peer);
+  if (at === undefined || object === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
+  const state = hasBit(access.live, at) ? (access.circumstances.expired.has(peer) ? 'expired' : 'active') : 'waiting';
+  const picture = pictureOf(access);
+  return { self: selfOf(picture, object, at, state), shared: sharedMapOf(picture, at, state === 'active') };
+}
+
+/** Equal for equal maps, whatever server worked them out. */
+export function mapDigest({ self, shared }: PeerMap): string {
+  return sha256(`${sectionDigest([self])} ${shared.digest}`).slice(0, 20);
+}
+
+/** What a peer alone is told, as members of a JSON object. */
+export function ownText({ self }: PeerMap): string {
+  return `"self":${self.text}`;
+}
+
+/** What it is told in common with others, as members of a JSON object. */
+export function sharedText({ settings, dns, lists }: SharedMap): string {
+  const written = listNames.map((name) => `"${name}":[${lists[name].map(({ text }) => text).join(',')}]`);
+  return [`"settings":${settings.text}`, `"dns":${dns.text}`, ...written].join(',');
+}
+
+/** What of the own part is other, as members of a JSON object; empty when nothing is. */
+export function ownChange(before: PeerMap, after: PeerMap): string {
+  return sameEntry(before.self, after.self) ? '' : ownText(after);
+}
+
+const changes = new WeakMap<SharedMap, WeakMap<SharedMap, string>>();
+
+/** What of the common part is other, as members of a JSON object; empty when nothing is. */
+export function sharedChange(before: SharedMap, after: SharedMap): string {
+  if (before === after || before.digest === after.digest) return '';
+  const known = changes.get(before) ?? new WeakMap<SharedMap, string>();
+  changes.set(before, known);
+  const text = known.get(after) ?? writeChange(before, after);
+  known.set(after, text);
+  return text;
+}
+
+function writeChange(before: SharedMap, after: SharedMap): string {
+  const members: string[] = [];
+  for (const name of ['settings', 'dns'] as const)
+    if (!sameEntry(before[name], after[name])) members.push(`"${name}":${after[name].text}`);
+  for (const name of listNames) {
+    const change = changeOfSection(before.lists[name], after.lists[name]);
+    if (change !== undefined) members.push(`"${name}":${changeText(change)}`);
+  }
+  return members.join(',');
+}
+
+function changeText({ put, remove, edit }: SectionChange): string {
+  const edits = edit.length === 0 ? '' : `,"edit":${JSON.stringify(edit)}`;
+  return `{"put":[${joined(put)}],"remove":${JSON.stringify(remove)}${edits}}`;
+}
+
+function joined(entries: Section): string {
+  return entries.map(({ text }) => text).join(',');
+}
+
+const selves = new WeakMap<object, { readonly about: string; readonly entry: Entry }>();
+
+function selfOf({ settings, logging, exposing }: Picture, peer: StoredObject, at: number, state: string): Entry {
+  const { self, entry } = writePeer(peer, settings.domain);
+  const more = {
+    state,
+    network_ranges: settings.ranges,
+    reports_traffic: isFor(logging, at),
+    may_expose: isFor(exposing, at),
+  };
+  const about = JSON.stringify(more);
+  const known = selves.get(self);
+  if (known?.about === about) return known.entry;
+  const fresh = writeEntry(entry.id, { ...self, ...more });
+  selves.set(self, { about, entry: fresh });
+  return fresh;
+}

@@ -1,0 +1,105 @@
+import { type BitSet, hasBit, intersectBits, noBits, uniteBits } from '../../lib/bit-set.ts';
+import type { StoredObject } from '../../model/object.ts';
+import type { Access } from '../access.ts';
+import { slotsInOrder } from '../ends.ts';
+import type { Entry, Section } from './section.ts';
+import type { SharedMap } from './shared.ts';
+import {
+  type ClientSettings,
+  type Distributed,
+  readNameservers,
+  readSettings,
+  readUnmanaged,
+  readZones,
+  writePeer,
+} from './vocabulary.ts';
+
+/** Something that is meant for the peers of some groups; `what` is another value when it changed. */
+export interface Audience {
+  readonly id: string;
+  readonly what: unknown;
+  readonly peers: BitSet;
+}
+
+/** An audience of something of DNS. */
+export interface DnsAudience extends Audience {
+  readonly what: Entry;
+  readonly of: 'zones' | 'nameservers';
+  readonly search: readonly string[];
+}
+
+/** An image of an account with all that its maps tell besides; made once for an image. */
+export interface Picture {
+  readonly access: Access;
+  readonly settings: ClientSettings;
+  readonly dns: readonly DnsAudience[];
+  /** Peers that keep the DNS configuration of their machine. */
+  readonly unmanaged: Audience;
+  /** Peers that report their traffic. */
+  readonly logging: Audience;
+  /** Peers that may publish services. */
+  readonly exposing: Audience;
+  /** What others are told about each peer, by its slot; filled as it is needed. */
+  readonly told: (Entry | undefined)[];
+  /** What peers that are alike are told in common, by what is said about them. */
+  readonly shared: Map<string, SharedMap>;
+}
+
+const pictures = new WeakMap<Access, Picture>();
+
+/** The picture of an image. */
+export function pictureOf(access: Access): Picture {
+  const known = pictures.get(access) ?? drawPicture(access);
+  pictures.set(access, known);
+  return known;
+}
+
+/** Everything that is meant for the peers of some groups. */
+export function audiencesOf({ dns, unmanaged, logging, exposing }: Picture): readonly Audience[] {
+  return [...dns, unmanaged, logging, exposing];
+}
+
+/** The peers of a set as others are told about them, in order. */
+export function peersIn({ access, settings, told }: Picture, slots: BitSet): Section {
+  const { ends, state } = access;
+  return slotsInOrder(ends, slots).map((slot) => {
+    const known = told[slot];
+    if (known !== undefined) return known;
+    // A slot of a peer that is taken has its object.
+    const { entry } = writePeer(state.get(ends.ids[slot] as string) as StoredObject, settings.domain);
+    told[slot] = entry;
+    return entry;
+  });
+}
+
+/** The audiences that a peer belongs to. */
+export function isFor(audience: Audience, at: number): boolean {
+  return hasBit(audience.peers, at);
+}
+
+function drawPicture(access: Access): Picture {
+  const { state } = access;
+  const settings = readSettings(state);
+  const { logged, exposing } = settings;
+  const everyone = access.ends.of.peer;
+  const chosen = ({ enabled, groups }: ClientSettings['logged']) =>
+    enabled ? (groups.length === 0 ? everyone : membersOf(access, groups)) : noBits;
+  const dns = (of: DnsAudience['of'], things: readonly Distributed[]) =>
+    things.map(({ entry, groups, search }): DnsAudience => {
+      return { id: entry.id, of, what: entry, search, peers: membersOf(access, groups) };
+    });
+  return {
+    access,
+    settings,
+    dns: [...dns('zones', readZones(state)), ...dns('nameservers', readNameservers(state))],
+    unmanaged: { id: 'unmanaged', what: undefined, peers: membersOf(access, readUnmanaged(state)) },
+    logging: { id: 'logging', what: undefined, peers: chosen(logged) },
+    exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
+    told: [],
+    shared: new Map(),
+  };
+}
+
+function membersOf({ groups: known, ends }: Access, groups: readonly string[]): BitSet {
+  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), ends.of.peer);
+}

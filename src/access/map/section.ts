@@ -1,0 +1,97 @@
+import { sha256 } from '../../lib/node-pure.ts';
+
+/** One thing that a map says, written once for all maps that say it. */
+export interface Entry {
+  /** Unique within its section, the same from map to map. */
+  readonly id: string;
+  /** JSON. */
+  readonly text: string;
+  /** Equal for equal text: four numbers of 32 bits. */
+  readonly digest: Digest;
+  /** Of a set: what is in it, so that a change can be told by its members. */
+  readonly members?: readonly string[];
+}
+
+type Digest = readonly [number, number, number, number];
+
+/** Entries of one sort in the order of their ids. Equal sections of one image are the same value wherever that is cheap. */
+export type Section = readonly Entry[];
+
+/** What is other in a section. */
+export interface SectionChange {
+  readonly put: readonly Entry[];
+  readonly remove: readonly string[];
+  /** Sets that stay, with the members that came and went. */
+  readonly edit: readonly {
+    readonly id: string;
+    readonly add: readonly string[];
+    readonly remove: readonly string[];
+  }[];
+}
+
+/** Nothing. */
+export const noEntries: Section = [];
+
+/** Writes an entry. */
+export function writeEntry(id: string, value: object): Entry {
+  const text = JSON.stringify(value);
+  const hash = sha256(text);
+  const word = (at: number): number => Number.parseInt(hash.slice(at * 8, at * 8 + 8), 16) | 0;
+  return { id, text, digest: [word(0), word(1), word(2), word(3)] };
+}
+
+/** Whether both say the same. */
+export function sameEntry(a: Entry, b: Entry): boolean {
+  return a === b || a.digest.every((word, at) => word === b.digest[at]);
+}
+
+/** Writes a set of ids; they are in order. */
+export function writeSet(id: string, members: readonly string[]): Entry {
+  return { ...writeEntry(id, { id, peers: members }), members };
+}
+
+/** Equal for equal sections, whatever server worked them out. Adding up is faster than hashing thousands of entries again. */
+export function sectionDigest(section: Section): string {
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (const { digest } of section) {
+    a = (a + digest[0]) | 0;
+    b = (b + digest[1]) | 0;
+    c = (c + digest[2]) | 0;
+    d = (d + digest[3]) | 0;
+  }
+  return `${section.length} ${a} ${b} ${c} ${d}`;
+}
+
+/** What has to be done to one section to get the other; `undefined` when nothing has. */
+export function changeOfSection(before: Section, after: Section): SectionChange | undefined {
+  if (before === after) return undefined;
+  const [put, remove, edit]: [Entry[], string[], SectionChange['edit'][number][]] = [[], [], []];
+  let at = 0;
+  for (const entry of after) {
+    while (at < before.length && (before[at] as Entry).id < entry.id) remove.push((before[at++] as Entry).id);
+    const old = before[at];
+    if (old?.id !== entry.id) {
+      put.push(entry);
+      continue;
+    }
+    at += 1;
+    if (sameEntry(old, entry)) continue;
+    const change = changeOfSet(old, entry);
+    if (change === undefined) put.push(entry);
+    else edit.push({ id: entry.id, ...change });
+  }
+  for (const { id } of before.slice(at)) remove.push(id);
+  return put.length + remove.length + edit.length === 0 ? undefined : { put, remove, edit };
+}
+
+/** The members that came and went; `undefined` when saying the set again is as short. */
+function changeOfSet({ members: before }: Entry, { members: after }: Entry) {
+  if (before === undefined || after === undefined) return undefined;
+  const [add, remove] = [without(after, before), without(before, after)];
+  return add.length + remove.length < after.length ? { add, remove } : undefined;
+}
+
+function without(some: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return some.filter((id) => !known.has(id));
+}

@@ -1,0 +1,64 @@
+import { type BitSet, bitsOf, differingBits, intersectBits, noBits, uniteBits } from '../../lib/bit-set.ts';
+import type { Access } from '../access.ts';
+import { agreeOnSlots, idsAt, slotsOf } from '../ends.ts';
+import { surroundingOf } from '../neighbours.ts';
+import { touchedPeers } from '../touched.ts';
+import { partOf } from '../vocabulary.ts';
+import { type Audience, audiencesOf, pictureOf } from './picture.ts';
+import { mapPartOf } from './vocabulary.ts';
+
+/**
+ * Ids of peers whose maps may differ between an image and one carried on from it, in order; none is missing. `changed` are
+ * ids of objects that came, changed or went, as they are given to `updateAccess`.
+ */
+export function touchedMaps(before: Access, after: Access, changed: Iterable<string>): readonly string[] {
+  const everyone = after.ends.of.peer;
+  if (!agreeOnSlots(before.ends, after.ends)) return idsAt(after.ends, everyone);
+  const peers: string[] = [];
+  let [users, all] = [false, false];
+  for (const id of changed) {
+    const object = after.state.get(id) ?? before.state.get(id);
+    const part = mapPartOf(object);
+    if (part === 'account') all = true;
+    if (part === 'user') users = true;
+    if (partOf(object) === 'peer' && before.state.get(id) !== after.state.get(id)) peers.push(id);
+  }
+  // To look around each of very many peers takes longer than to compare all maps.
+  if (all || peers.length * 16 > after.ends.order.length) return idsAt(after.ends, everyone);
+  const touched = uniteBits(
+    slotsOf(after.ends, touchedPeers(before, after)),
+    ...audienceShifts(before, after),
+    ...peers.flatMap((id) => around(after, id)),
+    ...(users ? loggedInto(after) : []),
+  );
+  return idsAt(after.ends, intersectBits(touched, everyone));
+}
+
+/** Peers that are told something that changed, or not any more, or for the first time. */
+function audienceShifts(before: Access, after: Access): readonly BitSet[] {
+  const known = new Map(audiencesOf(pictureOf(before)).map((audience) => [audience.id, audience]));
+  const shifts: BitSet[] = [];
+  for (const audience of audiencesOf(pictureOf(after))) {
+    shifts.push(shiftOf(known.get(audience.id), audience));
+    known.delete(audience.id);
+  }
+  return [...shifts, ...[...known.values()].map(({ peers }) => peers)];
+}
+
+function shiftOf(old: Audience | undefined, audience: Audience): BitSet {
+  if (old?.what === audience.what) return differingBits(old?.peers ?? noBits, audience.peers);
+  return uniteBits(old?.peers ?? noBits, audience.peers);
+}
+
+/** A peer, and everybody who keeps a tunnel with it. */
+function around(access: Access, id: string): readonly BitSet[] {
+  const at = access.ends.slots.get(id);
+  return at === undefined ? [] : [bitsOf([at]), surroundingOf(access, at).neighbours];
+}
+
+/** Peers that users may log in to: who is in the groups that rules name is told to them. */
+function loggedInto({ flows }: Access): readonly BitSet[] {
+  return flows
+    .filter(({ by }) => by?.rule.protocol === 'ssh' && Object.keys(by.rule.authorized).length > 0)
+    .map(({ to }) => to.possible);
+}
