@@ -1,4 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
@@ -56,6 +57,8 @@ export interface ServeOptions {
   readonly rateLimit: RateLimit | 'off' | undefined;
   /** Of one account, what makes a plan. */
   readonly planRateLimit: RateLimit | 'off';
+  /** Where metrics answer without a token. */
+  readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly corsOrigins: CorsOrigins;
   readonly trustProxy: TrustedProxies;
   /** Whether the server is an identity provider itself, and whether people may use passwords there. */
@@ -150,6 +153,11 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     });
     closing.unshift(() => api.close());
     const url = await api.listen(options.listen);
+    if (options.metricsListen !== undefined) {
+      const metrics = createMetricsServer(api);
+      closing.unshift(() => metrics.close());
+      log({ level: 'info', message: `metrics answer at ${await metrics.listen(options.metricsListen)}/metrics` });
+    }
     const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
     closing.unshift(runOverrideLoop({ engine, tell }));
     const { definitions, define } = sources;

@@ -39,6 +39,7 @@ export interface Config extends IdpConfig {
   /** Absent: as the edition has it. */
   readonly rateLimit: RateLimit | 'off' | undefined;
   readonly planRateLimit: RateLimit | 'off';
+  readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly corsOrigins: '*' | readonly string[];
   readonly trustProxy: number | readonly string[];
   readonly secretKey: string | undefined;
@@ -232,6 +233,13 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'Plans a minute and at once of one account, validating and applying included (default 300/600).',
     default: { perMinute: 300, burst: 600 },
     parse: ([text = '']) => parseRateLimit(text),
+  },
+  metricsListen: {
+    variable: 'HEDDLE_METRICS_LISTEN',
+    placeholder: 'HOST:PORT',
+    doc: 'Address on which `/metrics` answers without a token; beside the one on the main address, which wants one.',
+    default: undefined,
+    parse: ([text = '']) => parseListen(text),
   },
   corsOrigins: {
     variable: 'HEDDLE_CORS_ORIGINS',

@@ -14,6 +14,7 @@ describe('the configuration', () => {
         listen: { host: '127.0.0.1', port: 8080 },
         databaseUrl: undefined,
         corsOrigins: '*',
+        metricsListen: undefined,
         trustProxy: 0,
         dataDir: '.heddle',
         bootstrapToken: undefined,
@@ -87,6 +88,7 @@ describe('the configuration', () => {
       ['https://a.example/cb'],
     ],
     ['idpKeyRotation', 'HEDDLE_IDP_KEY_ROTATION', '7', 7],
+    ['metricsListen', 'HEDDLE_METRICS_LISTEN', '0.0.0.0:9090', { host: '0.0.0.0', port: 9090 }],
     ['corsOrigins', 'HEDDLE_CORS_ORIGINS', '*', '*'],
     ['corsOrigins', 'HEDDLE_CORS_ORIGINS', 'off', []],
     [

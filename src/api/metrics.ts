@@ -1,7 +1,22 @@
-import type { FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine } from '../engine/engine.ts';
 import type { Observation } from '../engine/observe.ts';
+import { drainConnections } from './drain.ts';
+import { refuseUnknownPaths } from './refusals.ts';
+
+/** What is scraped. */
+interface Metrics {
+  readonly type: string;
+  readonly text: string;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What the server counted so far. */
+    readMetrics(): Promise<Metrics>;
+  }
+}
 
 /** One metric as `/metrics` describes it. */
 export interface Metric {
@@ -79,12 +94,29 @@ export function addMetrics(app: FastifyInstance, engine: Engine): void {
     };
     meters.observe('http_request_seconds', reply.elapsedTime / 1000, labels);
   });
-  app.get('/metrics', async (_request, reply) => {
+  const read = async (): Promise<Metrics> => {
     meters.set('process_resident_memory_bytes', process.memoryUsage.rss());
     for (const [source, at] of inPlace)
       meters.set('config_source_age_seconds', (performance.now() - at) / 1000, { source });
-    return reply.header('content-type', meters.contentType).send(await meters.text());
+    return { type: meters.contentType, text: await meters.text() };
+  };
+  app.decorate('readMetrics', read);
+  app.get('/metrics', async (_request, reply) => {
+    const { type, text } = await read();
+    return reply.header('content-type', type).send(text);
   });
+}
+
+/** A listener of its own for metrics, for networks in which only the one who scrapes reaches it: it asks for no token. */
+export function createMetricsServer(app: FastifyInstance): FastifyInstance {
+  const own = Fastify({ logger: false, forceCloseConnections: 'idle' });
+  drainConnections(own);
+  refuseUnknownPaths(own);
+  own.get('/metrics', async (_request, reply) => {
+    const { type, text } = await app.readMetrics();
+    return reply.header('content-type', type).send(text);
+  });
+  return own;
 }
 
 /** Takes an observation down; `inPlace` says of each source when what it states was last in place. */

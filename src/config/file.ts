@@ -25,6 +25,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   edition: { name: 'edition', type: 'string' },
   rateLimit: { name: 'rateLimit', type: 'string' },
   planRateLimit: { name: 'planRateLimit', type: 'string' },
+  metricsListen: { name: 'metricsListen', type: 'string' },
   corsOrigins: { name: 'corsOrigins', type: 'list' },
   trustProxy: { name: 'trustProxy', type: 'list' },
   secretKeyFile: { name: 'secretKeyFile', type: 'string' },

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { createMetricsServer } from '../../src/api/metrics.ts';
 import { doc } from './documents.ts';
-import { sharedApi } from './setup.ts';
+import { sharedApi, testApi } from './setup.ts';
 
 const api = sharedApi();
 
@@ -43,4 +44,13 @@ it('tells how sources fare', async () => {
   expect(await metric('config_source_age_seconds{source="team"}')).toBeGreaterThan(0);
   observer.tell({ what: 'breaker', source: 'team', open: false });
   expect(await metric('config_breaker_open{source="team"}')).toBe(0);
+});
+
+it('answer on an address of their own without a token, and nothing else does', async () => {
+  await using own = await testApi();
+  const server = createMetricsServer(own.app);
+  const [counted, other] = [await server.inject('/metrics'), await server.inject('/api/groups')];
+  expect([counted.statusCode, other.statusCode]).toEqual([200, 404]);
+  expect(counted.body).toContain('http_request_seconds');
+  await server.close();
 });
