@@ -22,6 +22,33 @@ export function createLog(options: LogOptions): Log {
   return (line) => options.write(`${format(line, now())}\n`);
 }
 
+/** Texts on their way out. */
+export interface Gathering {
+  write(text: string): void;
+  /** Writes what waits. */
+  flush(): void;
+}
+
+/** How long texts gather, in milliseconds. */
+const gatherMs = 10;
+
+/** Writes texts that come in quick succession at once: each write of its own costs a busy server as much as planning. */
+export function gather(write: (text: string) => void): Gathering {
+  let waiting = '';
+  const flush = (): void => {
+    const text = waiting;
+    waiting = '';
+    if (text !== '') write(text);
+  };
+  return {
+    write(text) {
+      if (waiting === '') setTimeout(flush, gatherMs);
+      waiting += text;
+    },
+    flush,
+  };
+}
+
 function formatJson({ level, message, ...fields }: LogLine, time: Date): string {
   return JSON.stringify({ time: time.toISOString(), level, message: redact(message), ...fields }, replacer);
 }

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { createLog, type LogLine } from '../src/log.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { createLog, gather, type LogLine } from '../src/log.ts';
 
 const time = new Date(2026, 0, 2, 10, 32, 1);
 const token = `nbp_${'a'.repeat(36)}`;
@@ -53,5 +53,29 @@ describe('the log', () => {
     expect(written('text', { level: 'info', message: 'm', tokenFile: '.heddle/token' })).toContain(
       'tokenFile=.heddle/token',
     );
+  });
+});
+
+describe('texts on their way out', () => {
+  test('that come together are written at once and in order, soon', async () => {
+    const seen: string[] = [];
+    const { write } = gather((text) => seen.push(text));
+    for (const text of ['a', 'b', 'c']) write(text);
+    expect(seen).toEqual([]);
+    await vi.waitUntil(() => seen.length > 0);
+    write('d');
+    await vi.waitUntil(() => seen.length > 1);
+    expect(seen).toEqual(['abc', 'd']);
+  });
+
+  test('are written at once when the end comes, and not again', async () => {
+    const seen: string[] = [];
+    const { write, flush } = gather((text) => seen.push(text));
+    write('a');
+    flush();
+    flush();
+    write('b');
+    await vi.waitUntil(() => seen.length > 1);
+    expect(seen).toEqual(['a', 'b']);
   });
 });

@@ -3,7 +3,7 @@ import type { IdpConfig } from '../config/idp.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../config.ts';
 import * as kinds from '../kinds/index.ts';
 import { isWellFormedToken } from '../lib/token.ts';
-import { createLog, type Log } from '../log.ts';
+import { createLog, gather, type Log } from '../log.ts';
 import { InvalidInput, Unauthenticated, Unavailable } from '../model/errors.ts';
 import { createRegistry } from '../model/registry.ts';
 import type { StatedSource } from '../model/source-schema.ts';
@@ -70,10 +70,28 @@ const declaration = {
 type ServeInvocation = Invocation<(typeof declaration.settings)[number]>;
 
 async function run(startServer: StartServer, { flags, config: given, terminal }: ServeInvocation): Promise<number> {
-  const { config, sources: statedSources } = await withFile(given, flags);
+  const { config, sources } = await withFile(given, flags);
+  const lines = gather(terminal.out);
+  // However the process ends, its last lines are seen.
+  process.on('exit', lines.flush);
+  try {
+    await serve(startServer, config, sources, createLog({ format: config.log, write: lines.write }));
+    return exit.ok;
+  } finally {
+    lines.flush();
+    process.off('exit', lines.flush);
+  }
+}
+
+/** Starts the server and lets it run until a signal comes. */
+async function serve(
+  startServer: StartServer,
+  config: ServeConfig,
+  statedSources: readonly StatedSource[],
+  log: Log,
+): Promise<void> {
   const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
-  const log = createLog({ format: config.log, write: terminal.out });
   const stop = waitForSignal(log);
   const database = databaseUrl === undefined ? {} : { databaseUrl };
   const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
@@ -86,7 +104,6 @@ async function run(startServer: StartServer, { flags, config: given, terminal }:
   log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
   await stop;
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
-  return exit.ok;
 }
 
 /** Where programs are, how the network is reached, whom to trust: nothing else of the environment is git's business. */
