@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../model/actor.ts';
 import { Conflict, NotAllowed, NotFound, Unavailable } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
@@ -87,6 +88,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   const shared = new Set<Promise<unknown>>();
 
   const drain = async (account: string, queue: Waiting[]): Promise<void> => {
+    // Those who come in the same turn go along: without it the first of them goes alone, and all others wait for it.
+    await nextTurn();
     while (queue.length > 0) {
       const batch = queue.splice(0, batchSize);
       for (const { since } of batch) options.waited((performance.now() - since) / 1000);

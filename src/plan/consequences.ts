@@ -1,3 +1,4 @@
+import type { Json } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import type { Consequence, Step } from '../model/kind.ts';
@@ -42,7 +43,14 @@ export function withConsequences(
 
 function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
   const { consequences, consequencesOf } = snapshot.registry.get(subject(edit).kind);
-  return consequences !== undefined && (consequencesOf !== 'inputs' || edit.given !== undefined);
+  if (consequences === undefined || consequencesOf !== 'inputs') return consequences !== undefined;
+  const { before, given } = edit;
+  // Without inputs nothing can follow from what is new; what is replaced loses what they gave it.
+  return given !== undefined && (before !== undefined || Object.values(given).some((value) => !isEmptyList(value)));
+}
+
+function isEmptyList(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function followersOf(

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { createTokenLookUp, insertToken } from '../../src/store/tokens.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
@@ -20,6 +20,44 @@ eachEngine('looking up tokens on %s', (engine) => {
     expect(queries).toBe(1);
     await find('hash-a');
     expect(queries).toBe(2);
+  });
+
+  it('lets all who come while a query is under way share the next, which leaves behind them', async () => {
+    await using made = await testDatabase(engine);
+    await addToken(made.database, 'a');
+    const asked: (readonly unknown[])[] = [];
+    let answer = () => {};
+    const find = createTokenLookUp({
+      ...made.database,
+      lookUp: async (statement) => {
+        asked.push(statement.parameters);
+        if (asked.length === 1) await new Promise<void>((resolve) => (answer = resolve));
+        return made.database.lookUp(statement);
+      },
+    });
+    const first = find('hash-a');
+    await vi.waitUntil(() => asked.length === 1);
+    const others = ['hash-a', 'hash-b'].map((hash) => find(hash));
+    answer();
+    const found = await Promise.all([first, ...others]);
+    expect(found.map((owner) => owner?.account)).toEqual(['a', 'a', undefined]);
+    expect(asked).toEqual([[['hash-a']], [['hash-a', 'hash-b']]]);
+  });
+
+  it('waits for no query that gets no answer', async () => {
+    await using made = await testDatabase(engine);
+    await addToken(made.database, 'a');
+    let asked = 0;
+    const find = createTokenLookUp({
+      ...made.database,
+      lookUp: (statement) => {
+        asked += 1;
+        return asked === 1 ? new Promise(() => {}) : made.database.lookUp(statement);
+      },
+    });
+    void find('hash-a');
+    await vi.waitUntil(() => asked === 1);
+    expect((await find('hash-a'))?.account).toBe('a');
   });
 
   it('fails for all that share a query, and works again for the next', async () => {
