@@ -14,12 +14,15 @@ import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
+import { createExternalIssuer } from './identity/issuers.ts';
+import { createPeople } from './identity/people.ts';
 import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
 import { createIdSource } from './lib/ids.ts';
 import type { Log } from './log.ts';
+import { InvalidInput } from './model/errors.ts';
 import type { Installation } from './model/installation.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
 import { createRegistry, type Registry } from './model/registry.ts';
@@ -69,6 +72,13 @@ export interface ServeOptions {
   readonly idpRedirectUris: readonly string[];
   /** In days. */
   readonly idpKeyRotation: number;
+  /** How people of an identity provider sign in. */
+  readonly oidcIssuer: string | undefined;
+  readonly oidcAudience: readonly string[];
+  readonly oidcClaims: Readonly<Record<string, string>>;
+  readonly oidcTrustEmail: boolean;
+  /** Whether everybody joins the one account of the server; absent: as the edition has it. */
+  readonly singleAccount: boolean | undefined;
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   /** Variables and files that documents may take secrets from. */
@@ -141,7 +151,15 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const api = await createApi({
       engine,
       reader,
-      authenticator: createAuthenticator(database, engine.snapshots, Date.now, uses),
+      authenticator: createAuthenticator({
+        ...{ database, snapshots: engine.snapshots, now: Date.now, uses },
+        people: createPeople({
+          engine,
+          issuers: readIssuers(options),
+          singleAccount: isSingle(options),
+          now: Date.now,
+        }),
+      }),
       version: programVersion(),
       openEndpoints: options.openEndpoints,
       sources: sources.rules,
@@ -173,6 +191,20 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
 
 function installationOf({ idp, localAuthDisabled }: Pick<ServeOptions, 'idp' | 'localAuthDisabled'>): Installation {
   return { embeddedIdp: idp === 'embedded', localAuthDisabled };
+}
+
+/** The identity providers whose tokens are accepted. */
+function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions) {
+  if (issuer === undefined) return [];
+  if (audience.length === 0)
+    throw new InvalidInput(
+      'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; say what its tokens name as audience.',
+    );
+  return [createExternalIssuer({ issuer, audience, claims, trustsEmail: oidcTrustEmail })];
+}
+
+function isSingle({ singleAccount, edition }: ServeOptions): boolean {
+  return singleAccount ?? edition !== 'hosted';
 }
 
 function configuredSources(named: readonly NamedSource[], options: ServeOptions): ConfiguredSources {
@@ -248,7 +280,7 @@ export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['fir
       networkRangeV6: `fd${randomBytes(7)
         .toString('hex')
         .replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
-      domain: '',
+      domain: owner.domain ?? '',
     });
 }
 

@@ -1,5 +1,6 @@
 import { delimiter } from 'node:path';
 import { type IdpConfig, idpSettings } from './config/idp.ts';
+import { type OidcConfig, oidcSettings } from './config/oidc.ts';
 import {
   openable,
   type Parsed,
@@ -20,7 +21,7 @@ import type { Edition, RateLimit } from './model/means.ts';
 import type { Transport } from './model/source-faults.ts';
 
 /** Everything that flags and the environment can say. */
-export interface Config extends IdpConfig {
+export interface Config extends IdpConfig, OidcConfig {
   readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
@@ -309,6 +310,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: 25,
     parse: ([text = '']) => parseLease(text),
   },
+  ...oidcSettings,
   gitTransports: {
     variable: 'HEDDLE_GIT_TRANSPORTS',
     placeholder: 'LIST',

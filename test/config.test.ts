@@ -43,8 +43,35 @@ describe('the configuration', () => {
         publicUrl: undefined,
         idpRedirectUris: [],
         idpKeyRotation: 30,
+        oidcIssuer: undefined,
+        oidcAudience: [],
+        oidcClaims: {},
+        oidcTrustEmail: false,
+        singleAccount: undefined,
       },
     });
+  });
+
+  test('knows an identity provider', () => {
+    const env = {
+      HEDDLE_OIDC_ISSUER: 'https://id.example.com/realms/main',
+      HEDDLE_OIDC_AUDIENCE: 'https://mesh.example.com:8443/api, heddle',
+      HEDDLE_OIDC_CLAIMS: 'email=mail,user=oid',
+    };
+    expect(readConfig(env, {}, ['oidcIssuer', 'oidcAudience', 'oidcClaims'])).toEqual({
+      ok: true,
+      config: {
+        oidcIssuer: 'https://id.example.com/realms/main',
+        oidcAudience: ['https://mesh.example.com:8443/api', 'heddle'],
+        oidcClaims: { email: 'mail', user: 'oid' },
+      },
+    });
+    const wrong = { HEDDLE_OIDC_ISSUER: 'id.example.com', HEDDLE_OIDC_CLAIMS: 'mail' };
+    const read = readConfig(wrong, {}, ['oidcIssuer', 'oidcClaims']);
+    expect(read.ok ? [] : read.faults).toEqual([
+      'HEDDLE_OIDC_ISSUER is `id.example.com`, which is no address of an identity provider; write one such as https://id.example.com.',
+      'HEDDLE_OIDC_CLAIMS has `mail`; write pairs such as email=mail, with user, email, name, domain before the sign.',
+    ]);
   });
 
   test('is frozen, and so is the environment it is read from', () => {

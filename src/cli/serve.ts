@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { IdpConfig } from '../config/idp.ts';
+import type { OidcConfig } from '../config/oidc.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../config.ts';
 import * as kinds from '../kinds/index.ts';
 import { isWellFormedToken } from '../lib/token.ts';
@@ -17,7 +18,7 @@ import { programVersion } from './version.ts';
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
   Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
-  Pick<Config, 'corsOrigins' | 'trustProxy' | 'metricsListen' | keyof IdpConfig> &
+  Pick<Config, 'corsOrigins' | 'trustProxy' | 'metricsListen' | keyof IdpConfig | keyof OidcConfig> &
   Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
   Pick<Config, 'historyRevisions' | 'historyDays'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
@@ -57,6 +58,7 @@ const declaration = {
     ...(['shareValues', 'literalSecrets', 'historyRevisions', 'historyDays', 'leaseSeconds', 'gitTransports'] as const),
     ...(['corsOrigins', 'trustProxy', 'metricsListen'] as const),
     ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),
+    ...(['oidcIssuer', 'oidcAudience', 'oidcClaims', 'oidcTrustEmail', 'singleAccount'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],

@@ -40,6 +40,11 @@ const written: { readonly [K in keyof Config]?: Written } = {
   publicUrl: { name: 'publicUrl', type: 'string' },
   idpRedirectUris: { name: 'idpRedirectUris', type: 'list' },
   idpKeyRotation: { name: 'idpKeyRotation', type: 'integer' },
+  oidcIssuer: { name: 'oidcIssuer', type: 'string' },
+  oidcAudience: { name: 'oidcAudience', type: 'list' },
+  oidcClaims: { name: 'oidcClaims', type: 'list' },
+  oidcTrustEmail: { name: 'oidcTrustEmail', type: 'boolean' },
+  singleAccount: { name: 'singleAccount', type: 'boolean' },
 };
 
 // `written` has these keys and no others.

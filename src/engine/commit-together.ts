@@ -6,6 +6,7 @@ import { auditEvents } from '../plan/audit.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import type { CommitInput } from '../store/commit.ts';
 import { commitTogether, type DirectoryEntry } from '../store/commit-together.ts';
+import type { NewIdentity } from '../store/identities.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, resolveDoubt } from './doubt.ts';
 
@@ -17,6 +18,8 @@ export interface SharedMutation {
   readonly founded?: Snapshot;
   /** What the directory says from then on; a value that another account has refuses everything. */
   readonly entries?: readonly DirectoryEntry[];
+  /** Who users are at identity providers from then on; one that somebody has already refuses everything. */
+  readonly identities?: readonly NewIdentity[];
   /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
   propose(stateOf: (account: string) => Snapshot): Readonly<Record<string, Outcome>>;
   /** As of `Mutation`. */
@@ -89,16 +92,18 @@ function stepOf(
 async function write(options: CommitterOptions, mutation: SharedMutation, steps: readonly AccountStep[]) {
   const inputs = steps.map(({ input }) => input).filter(({ revisions }) => revisions.length > 0);
   const [first] = inputs;
-  if (first === undefined) return 'written';
-  const { founded, entries = [] } = mutation;
+  const { founded, entries = [], identities = [] } = mutation;
+  if (first === undefined && identities.length === 0) return 'written';
   try {
     return await commitTogether(options.database, {
       inputs,
       founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
       entries,
+      identities,
     });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
+    if (first === undefined) return 'moved';
     // It was one transaction: what happened in one account happened in all.
     return (await resolveDoubt(options.database, first.base.account, first.revisions, error)) ? 'written' : 'moved';
   }

@@ -30,7 +30,7 @@ export interface Engine {
   /** The key for secrets, the edition, randomness. */
   readonly means: Means;
   /** The objects that a new account begins with, in the order in which they refer to each other. */
-  firstObjects(account: string, owner: { readonly id: string; readonly name: string }): readonly FirstObject[];
+  firstObjects(account: string, owner: Founder): readonly FirstObject[];
   /** The texts of the TXT records of a name; none when there are none. Throws when nobody can tell. */
   resolveTxt(name: string): Promise<readonly string[]>;
   /** Told about every commit of this server, after it happened. */
@@ -41,6 +41,15 @@ export interface Engine {
   readonly notices: NoticeBoard;
   /** Hears what is worth measuring. */
   readonly observer: Observer;
+}
+
+/** Who owns a new account, with the e-mail domain that is its own; without address and provider it is no person. */
+export interface Founder {
+  readonly id: string;
+  readonly name: string;
+  readonly email?: string;
+  readonly idp?: string;
+  readonly domain?: string;
 }
 
 /** Knows other sources, which may want what one is about to delete. */

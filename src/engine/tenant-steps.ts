@@ -11,6 +11,9 @@ import { refusalOf } from './objects.ts';
 /** The kind that an account keeps of its tenants. */
 export const tenantKind = 'MSPTenant';
 
+/** The entries of the directory that say which account an e-mail domain belongs to. */
+export const domainEntry = 'domain';
+
 /** Writes the parts of all accounts or none; answers the state of the caller's account afterwards. */
 export async function changeTogether(
   engine: Engine,

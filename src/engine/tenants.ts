@@ -14,6 +14,7 @@ import {
   activation,
   changeTogether,
   derive,
+  domainEntry,
   move,
   plan,
   requireStatus,
@@ -21,9 +22,6 @@ import {
   statusOf,
   tenantKind,
 } from './tenant-steps.ts';
-
-/** The entries of the directory that say which account an e-mail domain belongs to. */
-const domainEntry = 'domain';
 
 /**
  * Makes a tenant. When the domain has no account yet, its account is made too, under the same id; it waits for proof of

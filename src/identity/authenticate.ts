@@ -2,9 +2,10 @@ import type { Call } from '../engine/engine.ts';
 import type { Snapshots } from '../engine/snapshots.ts';
 import { sha256Base64 } from '../lib/node-pure.ts';
 import { isWellFormedToken } from '../lib/token.ts';
-import { NotAllowed, Unauthenticated } from '../model/errors.ts';
+import { Unauthenticated } from '../model/errors.ts';
 import type { Database } from '../store/database.ts';
 import { createTokenLookUp } from '../store/tokens.ts';
+import { actorOf, type People, requireWelcome } from './people.ts';
 import type { TokenUses } from './token-uses.ts';
 
 /** The prefix of personal access tokens. */
@@ -20,17 +21,24 @@ export interface Authenticator {
   authenticate(header: string | undefined): Promise<Call>;
 }
 
-/** Authenticates personal access tokens, in one query that also reads the account's revision. */
-export function createAuthenticator(
-  database: Database,
-  snapshots: Snapshots,
-  now: () => number,
-  uses?: TokenUses,
-): Authenticator {
+export interface AuthenticatorOptions {
+  readonly database: Database;
+  readonly snapshots: Snapshots;
+  /** Milliseconds since 1970. */
+  now(): number;
+  readonly uses?: TokenUses;
+  /** Knows people by signed tokens; absent: there is no identity provider. */
+  readonly people?: People;
+}
+
+/** Authenticates personal access tokens, in one query that also reads the account's revision, and signed tokens of people. */
+export function createAuthenticator({ database, snapshots, now, uses, people }: AuthenticatorOptions): Authenticator {
   const find = createTokenLookUp(database);
   return {
     async authenticate(header) {
-      const token = tokenOf(header);
+      const { scheme, token } = credentialsOf(header);
+      if (scheme === 'bearer' && people !== undefined && !token.startsWith(tokenPrefix))
+        return people.authenticate(token);
       // A typo costs no look-up.
       if (!isWellFormedToken(tokenPrefix, token)) throw new Unauthenticated('token invalid');
       const owner = await find(hashToken(token));
@@ -39,25 +47,23 @@ export function createAuthenticator(
       const state = await snapshots.at(owner.account, owner.revision);
       const user = state.get(owner.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
-      if (user.spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
+      requireWelcome(user);
       uses?.note(owner.account, owner.token);
-      const email =
-        typeof user.spec['email'] === 'string' && user.spec['email'] !== '' ? { email: user.spec['email'] } : {};
       return {
         account: owner.account,
         revision: owner.revision,
-        actor: { type: 'user', id: user.id, name: user.name, ...email },
+        actor: actorOf(user),
         ...(owner.planOnly ? { planOnly: true } : {}),
       };
     },
   };
 }
 
-function tokenOf(header: string | undefined): string {
-  const [scheme = '', ...rest] = (header ?? '').trim().split(/\s+/);
-  if (!['token', 'bearer'].includes(scheme.toLowerCase()))
-    throw new Unauthenticated('no valid authentication provided');
+function credentialsOf(header: string | undefined): { readonly scheme: string; readonly token: string } {
+  const [word = '', ...rest] = (header ?? '').trim().split(/\s+/);
+  const scheme = word.toLowerCase();
+  if (!['token', 'bearer'].includes(scheme)) throw new Unauthenticated('no valid authentication provided');
   const [token = ''] = rest;
   if (token === '' || rest.length > 1) throw new Unauthenticated('token invalid');
-  return token;
+  return { scheme, token };
 }

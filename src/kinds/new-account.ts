@@ -6,6 +6,15 @@ import { group } from './group/kind.ts';
 import { policy } from './policy/kind.ts';
 import { user } from './user/kind.ts';
 
+/** Who owns a new account: a person with an address or of an identity provider, or the machine owner of an installation. */
+export interface Founder {
+  readonly id: string;
+  readonly name: string;
+  readonly email?: string;
+  /** The identity provider that the person comes from. */
+  readonly idp?: string;
+}
+
 /** What a new account takes from outside. */
 export interface NewAccountInputs {
   readonly accountId: string;
@@ -18,7 +27,7 @@ export interface NewAccountInputs {
   readonly domain: string;
   /** The domain of peers that this installation was started with, if any. */
   readonly peerDnsDomain?: string;
-  readonly owner: { readonly id: string; readonly name: string };
+  readonly owner: Founder;
 }
 
 /** An object that is not stored yet. */
@@ -74,8 +83,11 @@ function defaultPolicy(id: string, all: string): NewObject {
 }
 
 function ownerUser({ owner }: NewAccountInputs): NewObject {
-  const spec = { name: owner.name, role: 'owner', auto_groups: [], is_service_user: false };
-  return build(user, owner.id, spec, { issued: 'api', status: 'active', system: 'owner' });
+  const { id, name, email = '', idp } = owner;
+  const spec = { name, email, role: 'owner', auto_groups: [], is_service_user: false };
+  const isPerson = email !== '' || idp !== undefined;
+  const origin = { ...(isPerson ? {} : { system: 'owner' }), ...(idp === undefined ? {} : { idp_id: idp }) };
+  return build(user, id, spec, { issued: 'api', status: 'active', ...origin });
 }
 
 function build(kind: Kind, id: string, spec: JsonObject, derived: JsonObject): NewObject {

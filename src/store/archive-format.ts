@@ -8,12 +8,15 @@ import { InvalidInput } from '../model/errors.ts';
  */
 export const formatVersion = 1;
 
-/** The sections of an account, in their order. Only the history may be missing. */
+/** The sections of an account, in their order. Only the history may be missing, and what earlier releases did not know. */
 export const sectionNames = [
   'account',
   'sources',
   'objects',
   'tokens',
+  'credentials',
+  'invites',
+  'identities',
   'directory',
   'sync_logs',
   'audit_events',
@@ -23,6 +26,9 @@ export const sectionNames = [
 ] as const;
 
 export type SectionName = (typeof sectionNames)[number];
+
+/** Sections that archives of the first releases have not. */
+const laterSections: readonly SectionName[] = ['credentials', 'invites', 'identities'];
 
 /** Sections that an archive without history has not. */
 const historySections: readonly SectionName[] = ['base_objects', 'revisions', 'changes'];
@@ -174,7 +180,7 @@ function endSection(state: Extract<State, { readonly at: 'inside' }>, value: Jso
 
 function endArchive({ header, done, total }: Between, value: JsonObject, whole: Hash): void {
   const wanted = sectionNames.filter((name) => header.history || !historySections.includes(name));
-  const missing = wanted.filter((name) => !done.includes(name));
+  const missing = wanted.filter((name) => !done.includes(name) && !laterSections.includes(name));
   if (value['end'] !== 'archive') throw damaged('a line does not belong where it is');
   if (missing.length > 0) throw damaged(`its section ${missing[0]} is missing`);
   if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not fit');

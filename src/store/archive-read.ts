@@ -7,34 +7,45 @@ import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 import { type Kept, readKept } from './past.ts';
 
+/** How the rows of small tables are ordered in an archive: by what names them within the account. */
+const orders = {
+  sources: 'id',
+  tokens: 'id',
+  credentials: 'email',
+  invites: 'id',
+  identities: 'issuer, subject',
+  directory: 'kind, value',
+  sync_logs: 'integration_id, id',
+} as const;
+
+type SmallTable = keyof typeof orders;
+
+/** The tables that are read at one moment, with the account. */
+export const smallTables = Object.keys(orders) as readonly SmallTable[];
+
 /** What an archive holds beside objects and history, all of one moment. */
 export interface AccountRows {
   readonly revision: number;
   readonly kept: Kept;
   readonly account: JsonObject;
-  readonly sources: readonly JsonObject[];
-  readonly tokens: readonly JsonObject[];
-  readonly directory: readonly JsonObject[];
-  readonly sync_logs: readonly JsonObject[];
+  readonly tables: ReadonlyMap<SmallTable, readonly JsonObject[]>;
 }
 
 interface Row {
   readonly row: JsonObject;
 }
 
-/** How the rows of a table are ordered in an archive: by what names them within the account. */
-const orders = {
-  sources: 'id',
-  tokens: 'id',
-  directory: 'kind, value',
-  sync_logs: 'integration_id, id',
-} as const;
-
-function rowsOf(account: string, table: keyof typeof orders): CompiledQuery<Row> {
+function rowsOf(account: string, table: SmallTable): CompiledQuery<Row> {
   return statement(
     `select to_jsonb(t) - 'account_id' as row from ${table} t where account_id = $1 order by ${orders[table]}`,
     [account],
   );
+}
+
+interface Head extends Row {
+  readonly revision: number;
+  readonly base: number;
+  readonly validFrom: number;
 }
 
 const accountText = `select a.revision, coalesce(b.revision, 0) as base, coalesce(b.valid_from, 0) as "validFrom",
@@ -43,27 +54,20 @@ from accounts a left join history_base b using (account_id) where a.account_id =
 
 /** Reads the small tables of an account at one moment; `undefined` when there is no such account. */
 export async function readAccountRows(database: Database, account: string): Promise<AccountRows | undefined> {
-  const [[head], sources, tokens, directory, logs] = await database.inAccount(
+  const first = statement<Head>(accountText, [account]);
+  const [[head], ...tables] = await database.inAccount(
     account,
-    [
-      statement<Row & { readonly revision: number; readonly base: number; readonly validFrom: number }>(accountText, [
-        account,
-      ]),
-      rowsOf(account, 'sources'),
-      rowsOf(account, 'tokens'),
-      rowsOf(account, 'directory'),
-      rowsOf(account, 'sync_logs'),
-    ],
+    [first, ...smallTables.map((table) => rowsOf(account, table))],
     { snapshot: true },
   );
   if (head === undefined) return undefined;
-  const plain = (rows: readonly Row[]) => rows.map(({ row }) => row);
   const { revision, base, validFrom, row } = head;
+  const plain = smallTables.map((table, at) => [table, (tables[at] ?? []).map((one) => one.row)] as const);
   return {
     revision,
     kept: { head: revision, base, validFrom },
     account: row,
-    ...{ sources: plain(sources), tokens: plain(tokens), directory: plain(directory), sync_logs: plain(logs) },
+    tables: new Map(plain),
   };
 }
 
@@ -79,14 +83,12 @@ export function archiveSections(
 ): readonly Section[] {
   const { account } = state;
   const events = Number(rows.account['audit_sequence']);
-  const known = (name: 'sources' | 'tokens' | 'directory' | 'sync_logs') => one(name, [...rows[name]]);
+  const [sources, ...small] = smallTables.map((name) => one(name, rows.tables.get(name) ?? []));
   return [
     one('account', [rows.account]),
-    known('sources'),
+    ...(sources === undefined ? [] : [sources]),
     { name: 'objects', pages: () => objectPages(state) },
-    known('tokens'),
-    known('directory'),
-    known('sync_logs'),
+    ...small,
     pagesOf(database, account, { name: 'audit_events', key: ['id'], where: 'id <= $2', given: [events] }),
     ...(history ? historySections(database, rows, account) : []),
   ];

@@ -3,6 +3,7 @@ import type { Actor } from '../model/actor.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
 import type { ArchiveHeader, SectionName } from './archive-format.ts';
+import { smallTables } from './archive-read.ts';
 import { commitStatement } from './commit-statement.ts';
 import { putBaseObjects } from './compaction.ts';
 import type { Database, Run } from './database.ts';
@@ -142,7 +143,8 @@ async function putObjects(run: Run, account: string, state: Snapshot, revision: 
 
 /** Sections that are rows of the table of their name; the others are read by themselves. */
 const tables: ReadonlySet<SectionName> = new Set([
-  ...(['sources', 'tokens', 'directory', 'sync_logs', 'audit_events'] as const),
+  ...smallTables,
+  'audit_events',
   ...(['base_objects', 'revisions', 'changes'] as const),
 ]);
 

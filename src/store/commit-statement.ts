@@ -4,7 +4,7 @@ import type { Lease } from './leases.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
-  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides'}`
+  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides' | 'identities' | 'people'}`
   | `changed_${'objects' | 'sources'}`
   | 'used_plans'
   | `new_${Inserted}`;
@@ -97,6 +97,14 @@ const parts: Readonly<Record<PartName, Part>> = {
   gone_directory: () => `
   delete from directory d using gone_tokens t
   where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id`,
+  // So does who they are at identity providers.
+  gone_identities: (rows, add) => `
+  delete from identities i using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where i.account_id = $1 and i.user_id = x.id
+  returning i.issuer, i.subject`,
+  gone_people: () => `
+  delete from directory d using gone_identities i
+  where d.account_id = $1 and d.kind = 'identity' and d.value = i.issuer || ' ' || i.subject`,
   gone_overrides: (rows, add) => `
   delete from directory d using head, unnest(${lists(rows, add, 'value')}) as x(value)
   where d.account_id = $1 and d.kind = 'override' and d.value = x.value

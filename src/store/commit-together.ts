@@ -1,6 +1,7 @@
 import { restrictTo } from './builder.ts';
 import { type CommitInput, compileCommit, repeated } from './commit.ts';
 import type { Database, Run } from './database.ts';
+import { insertIdentity, type NewIdentity } from './identities.ts';
 
 /** An entry of the table by which accounts are found. */
 export interface DirectoryEntry {
@@ -16,6 +17,7 @@ export interface TogetherInput {
   /** Accounts that come into being, with the time. */
   readonly founded: readonly { readonly account: string; readonly at: string }[];
   readonly entries: readonly DirectoryEntry[];
+  readonly identities: readonly NewIdentity[];
 }
 
 /** What became of it: somebody else was faster in an account, or holds a value of the directory. */
@@ -43,6 +45,7 @@ export async function commitTogether(database: Database, input: TogetherInput): 
       rows = 0;
       for (const one of inputs) rows += await writeAccount(run, input, one);
       for (const entry of input.entries) await writeEntry(run, entry);
+      for (const identity of input.identities) await writeIdentity(run, identity);
     });
   } catch (error) {
     if (error instanceof Abandoned) return error.result;
@@ -63,6 +66,12 @@ async function writeAccount(run: Run, { founded }: TogetherInput, input: CommitI
   const written = await run(statement.sql, statement.parameters);
   if (written.length === 0) throw new Abandoned('moved');
   return rows;
+}
+
+async function writeIdentity(run: Run, identity: NewIdentity): Promise<void> {
+  const restriction = restrictTo(identity.account, { write: true });
+  await run(restriction.sql, restriction.parameters);
+  if (!(await insertIdentity(run, identity))) throw new Abandoned('taken');
 }
 
 async function writeEntry(run: Run, { account, kind, value, subject }: DirectoryEntry): Promise<void> {

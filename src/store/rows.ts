@@ -11,6 +11,8 @@ export interface RowChanges {
   readonly insertObjects: readonly JsonObject[];
   readonly updateObjects: readonly JsonObject[];
   readonly deleteObjects: readonly JsonObject[];
+  /** Those of them beside which credentials are kept. */
+  readonly deleteHolders: readonly JsonObject[];
   readonly insertKeys: readonly JsonObject[];
   readonly deleteKeys: readonly JsonObject[];
   readonly insertReferences: readonly JsonObject[];
@@ -28,6 +30,7 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     insertObjects: [] as JsonObject[],
     updateObjects: [] as JsonObject[],
     deleteObjects: [] as JsonObject[],
+    deleteHolders: [] as JsonObject[],
     insertKeys: [] as JsonObject[],
     deleteKeys: [] as JsonObject[],
     insertReferences: [] as JsonObject[],
@@ -41,8 +44,11 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     const before = base.get(id);
     const after = next.get(id);
     if (before === after) continue;
-    if (after === undefined) rows.deleteObjects.push({ id });
-    else
+    if (after === undefined) {
+      rows.deleteObjects.push({ id });
+      if (before !== undefined && next.registry.get(before.kind).credential === 'beside')
+        rows.deleteHolders.push({ id });
+    } else
       (before === undefined ? rows.insertObjects : rows.updateObjects).push(
         objectRow(next.registry.get(after.kind), after),
       );

@@ -213,6 +213,15 @@ export interface InvitesTable {
   expires_at: Timestamp;
 }
 
+export interface IdentitiesTable {
+  account_id: string;
+  issuer: string;
+  subject: string;
+  user_id: string;
+  created_at: Timestamp;
+  last_login: OptionalTimestamp;
+}
+
 export interface SyncLogsTable {
   account_id: string;
   integration_id: string;
@@ -255,6 +264,7 @@ export interface Schema {
   tokens: TokensTable;
   credentials: CredentialsTable;
   invites: InvitesTable;
+  identities: IdentitiesTable;
   sync_logs: SyncLogsTable;
   directory: DirectoryTable;
   idempotency_keys: IdempotencyKeysTable;

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
+import { gatherLookUps } from './gather.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** A personal access token as it is stored: never the value. */
@@ -38,49 +38,11 @@ where d.kind = 'token' and d.value = any($1)`;
 /** Finds tokens by their hashes. */
 export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
 
-/** How long a look-up waits for the one before it, in milliseconds: one that gets no answer holds up nobody for longer. */
-const patience = 20;
-
-/**
- * Reads token and account revision in one query. Requests that arrive in one turn of the event loop share it, and those
- * that arrive while one is under way share the next: it leaves behind the last of them, so that each sees what was
- * acknowledged before it came.
- */
+/** Reads token and account revision in one query, which requests that arrive together share. */
 export function createTokenLookUp(database: Database): TokenLookUp {
-  let wanted: Set<string> | undefined;
-  let next: Promise<ReadonlyMap<string, TokenOwner>>;
-  let under: Promise<unknown> | undefined;
-  const read = async (hashes: Set<string>): Promise<ReadonlyMap<string, TokenOwner>> => {
-    if (under === undefined) await nextTurn();
-    else await settled(under, patience);
-    wanted = undefined;
-    const answer = database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [[...hashes]]));
-    under = answer;
-    const over = (): void => {
-      if (under === answer) under = undefined;
-    };
-    answer.then(over, over);
-    return new Map((await answer).map(({ hash, ...owner }) => [hash, owner]));
-  };
-  return async (hash) => {
-    if (wanted === undefined) {
-      wanted = new Set();
-      next = read(wanted);
-    }
-    wanted.add(hash);
-    return (await next).get(hash);
-  };
-}
-
-/** Resolves when the work has ended, however it did, or when the time is over. */
-function settled(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    const end = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(end, end);
+  return gatherLookUps(async (hashes) => {
+    const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [hashes]));
+    return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
   });
 }
 

@@ -39,7 +39,11 @@ it('looks nothing up for a token with a wrong checksum', async () => {
   const { engine } = api();
   const lookUps: unknown[] = [];
   const database = { ...engine.database, lookUp: async (statement: unknown) => lookUps.push(statement) && [] };
-  const authenticator = createAuthenticator(database as never, engine.snapshots, Date.now);
+  const authenticator = createAuthenticator({
+    database: database as never,
+    snapshots: engine.snapshots,
+    now: Date.now,
+  });
   const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
   await expect(authenticator.authenticate(`Token ${wrong}`)).rejects.toThrow('token invalid');
   expect(lookUps).toEqual([]);

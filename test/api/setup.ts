@@ -7,6 +7,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { SourceRules } from '../../src/engine/source-admin.ts';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
+import type { People } from '../../src/identity/people.ts';
 import { createTokenUses } from '../../src/identity/token-uses.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
@@ -69,6 +70,8 @@ export interface TestApiOptions {
   readonly log?: Log;
   /** What is allowed about sources, given the engine and the account. */
   readonly sources?: (engine: Engine, account: string) => SourceRules;
+  /** Knows people by the tokens of identity providers. */
+  readonly people?: (engine: Engine) => People;
 }
 
 /** Builds the HTTP interface on a database of its own. */
@@ -94,7 +97,7 @@ export function sharedApi(options: TestApiOptions = {}): () => TestApi {
 export async function apiOn(
   database: Database,
   dispose: () => PromiseLike<void>,
-  { rateLimit, planRateLimit, corsOrigins, trustProxy, sources, ...given }: TestApiOptions = {},
+  { rateLimit, planRateLimit, corsOrigins, trustProxy, sources, people, ...given }: TestApiOptions = {},
 ): Promise<TestApi> {
   const defects: unknown[] = [];
   const engine = engineOn(database, given);
@@ -109,7 +112,10 @@ export async function apiOn(
   const app = await createApi({
     engine,
     reader,
-    authenticator: createAuthenticator(database, engine.snapshots, Date.now, uses),
+    authenticator: createAuthenticator({
+      ...{ database, snapshots: engine.snapshots, now: Date.now, uses },
+      ...(people === undefined ? {} : { people: people(engine) }),
+    }),
     version: '0.0.0-test',
     openEndpoints: [],
     ...(sources === undefined ? {} : { sources: sources(engine, account) }),

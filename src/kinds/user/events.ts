@@ -6,7 +6,11 @@ import { propagates } from './consequences.ts';
 
 export function createdEvents(after: StoredObject): readonly AuditEvent[] {
   if (isService(after)) return [{ code: 'service.user.create', meta: { name: after.name } }];
-  return [{ code: 'user.create', meta: { name: after.name, email: textOf(after, 'email') } }];
+  const meta = { name: after.name, email: textOf(after, 'email') };
+  if (derivedText(after, 'idp_id') === undefined) return [{ code: 'user.create', meta }];
+  return [
+    { code: 'user.join', meta: { ...meta, pending_approval: String(after.derived['pending_approval'] === true) } },
+  ];
 }
 
 export function deletedEvents(before: StoredObject): readonly AuditEvent[] {
@@ -23,13 +27,20 @@ export function updatedEvents(before: StoredObject, after: StoredObject, state: 
   const switched = before.spec['is_blocked'] !== after.spec['is_blocked'];
   const about = { is_service_user: String(isService(after)), user_name: after.name };
   const groups = [textsOf(before, 'auto_groups'), textsOf(after, 'auto_groups')] as const;
+  const joined = isInvited(before) && !isInvited(after);
   return [
+    ...(joined ? [{ code: 'user.join', meta: named }] : []),
     ...(switched ? [{ code: after.spec['is_blocked'] === true ? 'user.block' : 'user.unblock', meta: named }] : []),
     ...(textOf(before, 'role') === role
       ? []
       : [{ code: role === 'owner' ? 'transferred.owner.role' : 'user.role.update', meta: { ...named, role } }]),
     ...(propagates(state) ? autoGroupEvents('user.group', ...groups, state, about) : []),
   ];
+}
+
+/** Whether the user has not signed in yet. */
+function isInvited(user: StoredObject): boolean {
+  return (derivedText(user, 'status') ?? 'invited') === 'invited';
 }
 
 function isService(user: StoredObject): boolean {

@@ -24,6 +24,8 @@ function checkCreation(user: StoredObject, isAsked: boolean): readonly Fault[] {
 function checkEmail(user: StoredObject): readonly Fault[] {
   const isService = user.spec['is_service_user'] === true;
   if (isService === (textOf(user, 'email') === '')) return [];
+  // An identity provider may know somebody without telling the address.
+  if (!isService && derivedText(user, 'idp_id') !== undefined) return [];
   const message = isService
     ? 'a service user has no e-mail address; leave `email` out, or set `is_service_user` to false'
     : 'a person is invited by e-mail; give `email`, or set `is_service_user` to true';

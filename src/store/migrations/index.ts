@@ -8,6 +8,7 @@ import * as addEventIndex from './0007_add_event_index.ts';
 import * as bindPlans from './0008_bind_plans.ts';
 import * as addTokenScope from './0009_add_token_scope.ts';
 import * as addCredentials from './0010_add_credentials.ts';
+import * as addIdentities from './0012_add_identities.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   bindPlans,
   addTokenScope,
   addCredentials,
+  addIdentities,
 ];

@@ -1,0 +1,78 @@
+import type { Setting } from '../config.ts';
+import { type Parsed, parseSwitch } from './parse.ts';
+
+/** How people of an identity provider outside of this server sign in. */
+export interface OidcConfig {
+  readonly oidcIssuer: string | undefined;
+  readonly oidcAudience: readonly string[];
+  /** What the provider calls `user`, `email`, `name` and `domain`, as far as it is no standard name. */
+  readonly oidcClaims: Readonly<Record<string, string>>;
+  readonly oidcTrustEmail: boolean;
+  /** Absent: as the edition has it. */
+  readonly singleAccount: boolean | undefined;
+}
+
+/** These settings. */
+export const oidcSettings: { readonly [K in keyof OidcConfig]: Setting<OidcConfig[K]> } = {
+  oidcIssuer: {
+    variable: 'HEDDLE_OIDC_ISSUER',
+    placeholder: 'URL',
+    doc: 'Identity provider (OpenID Connect) whose signed tokens people may use, as it calls itself in `iss`.',
+    default: undefined,
+    parse: ([text = '']) => parseIssuer(text),
+  },
+  oidcAudience: {
+    variable: 'HEDDLE_OIDC_AUDIENCE',
+    placeholder: 'NAMES',
+    doc: 'What its tokens must name as their audience (`aud`), one of a list.',
+    multiple: 'commas',
+    default: [],
+    parse: (texts) => ({ value: [...new Set(texts)] }),
+  },
+  oidcClaims: {
+    variable: 'HEDDLE_OIDC_CLAIMS',
+    placeholder: 'LIST',
+    doc: 'Claims that it calls otherwise, a list such as `email=mail` (default user=sub,email=email,name=name,domain=hd).',
+    multiple: 'commas',
+    default: {},
+    parse: parseClaims,
+  },
+  oidcTrustEmail: {
+    variable: 'HEDDLE_OIDC_TRUST_EMAIL',
+    placeholder: 'true|false',
+    doc: 'Whether its e-mail addresses count as verified also without the claim `email_verified` (default false).',
+    default: false,
+    parse: ([text = '']) => parseSwitch(text),
+  },
+  singleAccount: {
+    variable: 'HEDDLE_SINGLE_ACCOUNT',
+    placeholder: 'true|false',
+    doc: 'Whether everybody who signs in joins the one account of the server (default false in the hosted edition, else true).',
+    default: undefined,
+    parse: ([text = '']) => parseSwitch(text),
+  },
+};
+
+/** The address stays as it is written, because tokens repeat it letter by letter. */
+function parseIssuer(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  const usable = url !== null && ['http:', 'https:'].includes(url.protocol);
+  if (usable && url.username === '' && url.search === '' && url.hash === '') return { value: text };
+  return {
+    fault: `is \`${text}\`, which is no address of an identity provider; write one such as https://id.example.com`,
+  };
+}
+
+const facts = ['user', 'email', 'name', 'domain'];
+
+function parseClaims(texts: readonly string[]): Parsed<Readonly<Record<string, string>>> {
+  const pairs = texts.map((text) => text.split('=').map((part) => part.trim()));
+  const wrong = pairs.findIndex(
+    ([fact = '', claim = '', more]) => !facts.includes(fact) || claim === '' || more !== undefined,
+  );
+  if (wrong >= 0)
+    return {
+      fault: `has \`${texts[wrong]}\`; write pairs such as email=mail, with ${facts.join(', ')} before the sign`,
+    };
+  return { value: Object.fromEntries(pairs.map(([fact = '', claim = '']) => [fact, claim])) };
+}

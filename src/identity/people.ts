@@ -1,0 +1,73 @@
+import type { Call, Engine } from '../engine/engine.ts';
+import { NotAllowed, Unauthenticated } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import { createIdentityLookUp, type Identity, type KnownIdentity, noteLogin } from '../store/identities.ts';
+import { type Claims, createBearer } from './bearer.ts';
+import { requireAllowed } from './group-sync.ts';
+import type { Issuer } from './issuers.ts';
+import { createSignIn } from './sign-in.ts';
+
+/** Says on whose behalf a request with a signed token runs. */
+export interface People {
+  /** Throws `Unauthenticated`, `NotAllowed`, or `Unavailable` when the issuer does not answer. */
+  authenticate(token: string): Promise<Call>;
+}
+
+export interface PeopleOptions {
+  readonly engine: Engine;
+  readonly issuers: readonly Issuer[];
+  /** Everybody who is new joins the one account of this server. */
+  readonly singleAccount: boolean;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** Knows people by signed tokens, in one query; who is unknown becomes a user. */
+export function createPeople({ engine, issuers, singleAccount, now }: PeopleOptions): People {
+  const bearer = createBearer({ issuers, now });
+  const find = createIdentityLookUp(engine.database);
+  const enter = createSignIn({ engine, singleAccount, find });
+  return {
+    async authenticate(token) {
+      const claims = await bearer.verify(token);
+      const known = (await find(identityOf(claims))) ?? (await enter(claims, token));
+      const state = await engine.snapshots.at(known.account, known.revision);
+      const user = state.get(known.user);
+      if (user === undefined) throw new Unauthenticated('token invalid');
+      requireWelcome(user);
+      requireAllowed(state, claims);
+      const call = callOf(known, user);
+      if ((known.lastLogin?.getTime() ?? Number.NEGATIVE_INFINITY) < claims.signedInAt)
+        await tellLogin(engine, claims, call);
+      return call;
+    },
+  };
+}
+
+function identityOf({ issuer, subject, account }: Claims): Identity {
+  const embedded = issuer.kind === 'embedded';
+  return { issuer: issuer.issuer, subject, embedded, ...(account === undefined ? {} : { account }) };
+}
+
+/** Throws `NotAllowed` for users who are kept out, in the words that clients look for. */
+export function requireWelcome({ spec, derived }: StoredObject): void {
+  if (derived['pending_approval'] === true) throw new NotAllowed('user is pending approval');
+  if (spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
+}
+
+function callOf({ account, revision }: KnownIdentity, user: StoredObject): Call {
+  return { account, revision, actor: actorOf(user) };
+}
+
+/** A user as the one on whose behalf something happens. */
+export function actorOf({ id, name, spec }: StoredObject): Call['actor'] {
+  const email = typeof spec['email'] === 'string' && spec['email'] !== '' ? { email: spec['email'] } : {};
+  return { type: 'user', id, name, ...email };
+}
+
+async function tellLogin(engine: Engine, { issuer, subject, signedInAt }: Claims, call: Call): Promise<void> {
+  const at = new Date(signedInAt).toISOString();
+  const login = { account: call.account, issuer: issuer.issuer, subject, user: call.actor.id, at };
+  const event = { code: 'dashboard.login', target: call.actor.id, meta: { timestamp: at } };
+  await noteLogin(engine.database, login, { actor: call.actor, event, at: engine.now() });
+}

@@ -1,0 +1,81 @@
+import type { Engine } from '../engine/engine.ts';
+import { foundAccount, type Joining, joinAccount, type Newcomer } from '../engine/join.ts';
+import { domainEntry } from '../engine/tenant-steps.ts';
+import { canonicalDomain } from '../lib/domain.ts';
+import { Unauthenticated, Unavailable } from '../model/errors.ts';
+import { findAccount } from '../store/accounts.ts';
+import { findEntry } from '../store/directory.ts';
+import { accountsOfEmail, type IdentityLookUp, type KnownIdentity } from '../store/identities.ts';
+import { type Claims, withMore } from './bearer.ts';
+import { requireAllowed } from './group-sync.ts';
+import { isMailProvider } from './mail-providers.ts';
+
+export interface SignInOptions {
+  readonly engine: Engine;
+  /** Everybody joins the one account of this server. */
+  readonly singleAccount: boolean;
+  readonly find: IdentityLookUp;
+}
+
+/** How often somebody else may be faster before a sign-in gives up. */
+const attempts = 5;
+
+/** Lets somebody in who is unknown so far. Requests of one newcomer that come together wait for the first of them. */
+export function createSignIn(options: SignInOptions): (claims: Claims, token: string) => Promise<KnownIdentity> {
+  const running = new Map<string, Promise<KnownIdentity>>();
+  return (claims, token) => {
+    const who = `${claims.issuer.issuer} ${claims.subject}`;
+    const present = running.get(who);
+    if (present !== undefined) return present;
+    const work = signIn(options, claims, token).finally(() => running.delete(who));
+    running.set(who, work);
+    return work;
+  };
+}
+
+/**
+ * Makes a user of somebody who is unknown so far: in the account that invited the address, in that of the e-mail domain,
+ * in the one account of the server, or in a new account of their own.
+ */
+async function signIn(options: SignInOptions, claims: Claims, token: string): Promise<KnownIdentity> {
+  const { issuer, subject } = claims;
+  // Whom this server signs in, it knows.
+  if (issuer.kind === 'embedded') throw new Unauthenticated('token invalid');
+  const person = await withMore(claims, token);
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    await enter(options, person);
+    const known = await options.find({ issuer: issuer.issuer, subject, embedded: false });
+    if (known !== undefined) return known;
+  }
+  throw new Unavailable('too many people sign in for the first time at this moment; try again');
+}
+
+async function enter({ engine, singleAccount }: SignInOptions, claims: Claims): Promise<Joining> {
+  const { issuer, subject, email, emailVerified } = claims;
+  const name = claims.name || email || subject;
+  const person: Newcomer = { issuer: issuer.issuer, subject, email, emailVerified, name };
+  const domain = domainOf(claims);
+  const account = await findDestination(engine, person, domain, singleAccount);
+  if (account === undefined) return foundAccount(engine, person, domain);
+  return joinAccount(engine, account, person, (state) => requireAllowed(state, claims));
+}
+
+async function findDestination(
+  { database }: Engine,
+  { email, emailVerified }: Newcomer,
+  domain: string,
+  singleAccount: boolean,
+): Promise<string | undefined> {
+  if (singleAccount) return (await findAccount(database))?.account;
+  const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
+  const inviting = emailVerified ? await accountsOfEmail(database, email.toLowerCase()) : [];
+  if (ofDomain !== undefined && inviting.includes(ofDomain)) return ofDomain;
+  return inviting[0] ?? ofDomain;
+}
+
+/** The domain of the person's organisation: as the issuer vouches for it, or that of a proved address; empty when neither. */
+function domainOf({ domain, email, emailVerified }: Claims): string {
+  const stated = domain === '' && emailVerified ? email.slice(email.lastIndexOf('@') + 1) : domain;
+  const name = canonicalDomain(stated) ?? '';
+  return isMailProvider(name) ? '' : name;
+}

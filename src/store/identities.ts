@@ -1,0 +1,130 @@
+import { statement } from './builder.ts';
+import type { Database, Run } from './database.ts';
+import { gatherLookUps } from './gather.ts';
+import { type Told, toldParameters, toldText } from './told.ts';
+
+/** Somebody at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly embedded: boolean;
+  /** The account of the user, when the token of this server says it. */
+  readonly account?: string;
+}
+
+/** The user that an identity is, with the account's revision at this moment. */
+export interface KnownIdentity {
+  readonly account: string;
+  readonly user: string;
+  readonly revision: number;
+  readonly lastLogin: Date | null;
+}
+
+const lookUpText = `select x.name, a.account_id as account, coalesce(d.subject_id, x.subject) as "user", a.revision, i.last_login as "lastLogin"
+from unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[]) as x(name, embedded, account, issuer, subject)
+left join directory d on not x.embedded and d.kind = 'identity' and d.value = x.issuer || ' ' || x.subject
+left join lateral (
+  select c.account_id from credentials c where x.embedded and x.account = '' and c.user_id = x.subject limit 1
+) c on true
+join accounts a on a.account_id = coalesce(d.account_id, c.account_id, case when x.embedded then x.account end)
+left join identities i on i.account_id = a.account_id and i.issuer = x.issuer and i.subject = x.subject`;
+
+/** Finds users by who they are at an identity provider. */
+export type IdentityLookUp = (identity: Identity) => Promise<KnownIdentity | undefined>;
+
+/** Reads user and account revision in one query, which requests that arrive together share. */
+export function createIdentityLookUp(database: Database): IdentityLookUp {
+  const find = gatherLookUps(async (names) => {
+    // The names were written below.
+    const all = names.map((name): Identity => JSON.parse(name));
+    const rows = await database.lookUp(
+      statement<KnownIdentity & { readonly name: string }>(lookUpText, [
+        names,
+        all.map(({ embedded }) => embedded),
+        all.map(({ account = '' }) => account),
+        all.map(({ issuer }) => issuer),
+        all.map(({ subject }) => subject),
+      ]),
+    );
+    return new Map(rows.map(({ name, ...known }) => [name, known]));
+  });
+  return ({ issuer, subject, embedded, account }) => find(JSON.stringify({ issuer, subject, embedded, account }));
+}
+
+/** Whom an identity belongs to from now on. */
+export interface NewIdentity extends Pick<Identity, 'issuer' | 'subject'> {
+  readonly account: string;
+  readonly user: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Writes the identity and its entry in the directory (an issuer is a URL, which has no space); answers false when somebody has it already. */
+export async function insertIdentity(run: Run, identity: NewIdentity): Promise<boolean> {
+  const { account, issuer, subject, user, at } = identity;
+  const added = await run(
+    `insert into directory (account_id, kind, value, subject_id) values ($1, 'identity', $2, $3)
+     on conflict do nothing returning value`,
+    [account, `${issuer} ${subject}`, user],
+  );
+  if (added.length === 0) return false;
+  await run(
+    'insert into identities (account_id, issuer, subject, user_id, created_at) values ($1, $2, $3, $4, $5::timestamptz)',
+    [account, issuer, subject, user, at],
+  );
+  return true;
+}
+
+/** Who a user is at an issuer. */
+export async function subjectsOf(
+  database: Database,
+  account: string,
+  { issuer, user }: { readonly issuer: string; readonly user: string },
+): Promise<readonly string[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly subject: string }>(
+      'select subject from identities where account_id = $1 and issuer = $2 and user_id = $3',
+      [account, issuer, user],
+    ),
+  ]);
+  return rows.map(({ subject }) => subject);
+}
+
+/** A sign-in. */
+export interface Login extends Pick<Identity, 'issuer' | 'subject'> {
+  readonly account: string;
+  readonly user: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Notes a sign-in and what is told about it, unless a later one is noted already. */
+export async function noteLogin(database: Database, login: Login, told: Told): Promise<void> {
+  const { account, issuer, subject, user, at } = login;
+  const parameters = [...toldParameters(account, told), issuer, subject, user, at];
+  await database.inAccount(account, [statement(loginText, parameters)], { write: true });
+}
+
+const loginText = `with login as (
+  insert into identities (account_id, issuer, subject, user_id, created_at, last_login)
+  values ($1, $9, $10, $11, $2::timestamptz, $12::timestamptz)
+  on conflict (account_id, issuer, subject) do update set last_login = excluded.last_login
+  where identities.last_login is null or identities.last_login < excluded.last_login
+  returning 1
+), head as (
+  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from login)
+  returning audit_sequence as event, revision
+)
+${toldText}`;
+
+/** The accounts that have a user with an e-mail address, given in lower case; the oldest accounts first. */
+export async function accountsOfEmail(database: Database, email: string): Promise<readonly string[]> {
+  const rows = await database.lookUp(
+    statement<{ readonly account: string }>(
+      `select k.account_id as account from object_keys k join accounts a on a.account_id = k.account_id
+       where k.kind = 'User' and k.rule = 'email' and k.value = $1 order by a.created_at, k.account_id limit 10`,
+      [email],
+    ),
+  );
+  return rows.map(({ account }) => account);
+}

@@ -1,0 +1,178 @@
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Bearer, createBearer } from '../../src/identity/bearer.ts';
+import { createExternalIssuer } from '../../src/identity/issuers.ts';
+import { audience, startProvider, type TestProvider } from './provider.ts';
+
+let provider: TestProvider;
+let bearer: Bearer;
+let now: () => number;
+
+beforeAll(async () => {
+  provider = await startProvider();
+});
+afterAll(() => provider[Symbol.asyncDispose]());
+beforeEach(() => {
+  now = Date.now;
+  bearer = accepting();
+});
+
+/** Accepts tokens of the provider; asks for its keys again at once. */
+function accepting(options: { readonly cooldownMs?: number; readonly keysLastMs?: number } = {}): Bearer {
+  const issuer = createExternalIssuer({ issuer: provider.issuer, audience: [audience], cooldownMs: 0, ...options });
+  return createBearer({ issuers: [issuer], now: () => now() });
+}
+
+const refusal = (token: string) =>
+  bearer.verify(token).then(
+    () => 'accepted',
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+
+describe('a signed token', () => {
+  it('of the provider is accepted, with what it says about the person', async () => {
+    const claims = { email: ' Ana@Example.com', email_verified: true, name: 'Ana', hd: 'Example.com' };
+    const verified = await bearer.verify(await provider.token('ana', claims));
+    expect(verified).toMatchObject({ subject: 'ana', email: 'Ana@Example.com', emailVerified: true, name: 'Ana' });
+    expect(verified.domain).toBe('example.com');
+    expect(verified.expiresAt).toBeGreaterThan(Date.now());
+  });
+
+  it('has an address that is proved only when the provider says so', async () => {
+    const proved = async (claims: Readonly<Record<string, unknown>>) =>
+      (await bearer.verify(await provider.sign({ email: 'ana@example.com', ...claims }))).emailVerified;
+    expect(await proved({})).toBe(false);
+    expect(await proved({ email_verified: false })).toBe(false);
+    expect(await proved({ email_verified: 'yes' })).toBe(false);
+    expect(await proved({ email_verified: 'true' })).toBe(true);
+  });
+
+  it('is checked once, and its keys are read once', async () => {
+    const token = await provider.token('ana');
+    const before = provider.keyReads();
+    for (let count = 0; count < 50; count++) await bearer.verify(token);
+    expect(provider.keyReads() - before).toBe(1);
+  });
+
+  it('counts no longer than it lasts, and a clock may be five seconds off', async () => {
+    const seconds = Math.floor(Date.now() / 1000);
+    const token = await provider.sign({ exp: seconds + 60 });
+    expect(await refusal(token)).toBe('accepted');
+    now = () => (seconds + 64) * 1000;
+    expect(await refusal(token)).toBe('accepted');
+    now = () => (seconds + 66) * 1000;
+    expect(await refusal(token)).toBe('Unauthenticated: token expired');
+  });
+
+  it('counts after the provider has changed its key, and one of the old key does not', async () => {
+    const old = await provider.sign({});
+    const kept = await provider.sign({ jti: 'kept' });
+    expect(await refusal(kept)).toBe('accepted');
+    await provider.rotate();
+    expect(await refusal(await provider.token('ana'))).toBe('accepted');
+    expect(await refusal(old)).toBe('Unauthenticated: token invalid');
+    expect(await refusal(kept)).toBe('Unauthenticated: token invalid');
+  });
+});
+
+describe('refused is a token', () => {
+  const invalid = 'Unauthenticated: token invalid';
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = () => ({ iss: provider.issuer, aud: audience, sub: 'ana', exp: Math.floor(Date.now() / 1000) + 300 });
+  const cases: readonly (readonly [name: string, make: () => Promise<string> | string])[] = [
+    ['without a signature', () => new UnsecuredJWT(claims()).encode()],
+    ['of the algorithm none with a signature', () => `${part({ alg: 'none' })}.${part(claims())}.c2ln`],
+    ['of the algorithm None', () => `${part({ alg: 'None' })}.${part(claims())}.`],
+    [
+      'signed with the public key as a secret',
+      () => {
+        const secret = new TextEncoder().encode(JSON.stringify(provider.publicKey()));
+        const kid = provider.publicKey().kid ?? '';
+        return new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid }).sign(secret);
+      },
+    ],
+    ['for somebody else', () => provider.sign({ aud: 'https://other.example.com' })],
+    ['for nobody', () => provider.sign({ aud: [] })],
+    ['of another issuer', () => provider.sign({ iss: 'https://evil.example.com' })],
+    ['of an issuer that is written otherwise', () => provider.sign({ iss: `${provider.issuer}/` })],
+    ['of the future', () => provider.sign({ nbf: Math.floor(Date.now() / 1000) + 60 })],
+    [
+      'that never ends',
+      async () => {
+        const { exp: _, ...endless } = claims();
+        return provider.sign({ ...endless, exp: undefined } as never);
+      },
+    ],
+    ['without a person', () => provider.sign({ sub: '' })],
+    ['with a person of another type', () => provider.sign({ sub: 7 } as never)],
+    ['that names a key the provider has not', () => provider.sign({}, { kid: 'key-99' })],
+    ['that names a file as its key', () => provider.sign({}, { kid: '../../../../dev/null' })],
+    [
+      'that brings its own key',
+      async () => {
+        const { publicKey, privateKey } = await generateKeyPair('ES256');
+        const jwk = await exportJWK(publicKey);
+        return new SignJWT(claims())
+          .setProtectedHeader({ alg: 'ES256', jwk, jku: 'https://evil.example.com/jwks' })
+          .sign(privateKey);
+      },
+    ],
+    [
+      'of a stranger who knows the name of the key',
+      async () => {
+        const { privateKey } = await generateKeyPair('RS256');
+        const kid = provider.publicKey().kid ?? '';
+        return new SignJWT(claims()).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
+      },
+    ],
+    [
+      'that wants an extension nobody knows',
+      () => `${part({ alg: 'RS256', crit: ['x'], x: 1 })}.${part(claims())}.c2ln`,
+    ],
+    ['that is very long', () => provider.sign({ filler: 'x'.repeat(20_000) })],
+    ['that is none', () => 'abc.def.ghi'],
+    ['of two parts', () => 'abc.def'],
+  ];
+
+  it.each(cases)('%s', async (_, make) => {
+    expect(await refusal(await make())).toBe(invalid);
+  });
+
+  it('that has expired, in words of its own', async () => {
+    const token = await provider.sign({ exp: Math.floor(Date.now() / 1000) - 60 });
+    expect(await refusal(token)).toBe('Unauthenticated: token expired');
+  });
+
+  it('of an unknown key without asking the provider each time', async () => {
+    bearer = accepting({ cooldownMs: 60_000 });
+    await bearer.verify(await provider.token('ana'));
+    const before = provider.keyReads();
+    for (let count = 0; count < 20; count++) await refusal(await provider.sign({ count }, { kid: `guess-${count}` }));
+    expect(provider.keyReads() - before).toBe(0);
+  });
+});
+
+describe('a provider that does not answer', () => {
+  it('leaves known keys working, and is told about for the others', async () => {
+    bearer = accepting({ keysLastMs: 0 });
+    await bearer.verify(await provider.token('ana'));
+    const [known, unknown] = [await provider.sign({}), await provider.sign({}, { kid: 'not-read-yet' })];
+    await provider.stop();
+    expect(await refusal(known)).toBe('accepted');
+    const away = `Unavailable: the identity provider ${provider.issuer} gives no keys to check tokens with`;
+    expect(await refusal(unknown)).toContain(away);
+    bearer = accepting();
+    expect(await refusal(known)).toContain(away);
+    await provider.start();
+    expect(await refusal(known)).toBe('accepted');
+  });
+
+  it('that calls itself otherwise is believed nothing', async () => {
+    const issuer = createExternalIssuer({
+      issuer: provider.issuer.replace('127.0.0.1', 'localhost'),
+      audience: [audience],
+    });
+    bearer = createBearer({ issuers: [issuer], now: Date.now });
+    expect(await refusal(await provider.sign({ iss: issuer.issuer }))).toContain('its discovery document is that of');
+  });
+});

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createExternalIssuer } from '../../src/identity/issuers.ts';
+import { createPeople } from '../../src/identity/people.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { type Answer, type TestApi, testApi } from '../api/setup.ts';
+import { audience, startProvider, type TestProvider } from './provider.ts';
+
+let provider: TestProvider;
+let one: TestApi;
+let many: TestApi;
+
+beforeAll(async () => {
+  provider = await startProvider();
+  const people = (singleAccount: boolean) => (engine: TestApi['engine']) =>
+    createPeople({
+      ...{ engine, singleAccount, now: Date.now },
+      issuers: [createExternalIssuer({ issuer: provider.issuer, audience: [audience], cooldownMs: 0 })],
+    });
+  one = await testApi('postgres', { people: people(true) });
+  many = await testApi('postgres', { people: people(false) });
+});
+afterAll(async () => {
+  await one?.[Symbol.asyncDispose]();
+  await many?.[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+type As = (method: string, url: string, body?: Json) => Promise<Answer>;
+
+/** Somebody with a token of the provider, on a server. */
+async function somebody(on: TestApi, subject: string, claims: JsonObject = {}): Promise<As> {
+  const token = await provider.sign({ sub: subject, ...claims });
+  return (method, url, body) => on.call(method, url, body, { authorization: `Bearer ${token}` });
+}
+
+/** An address that the provider vouches for. */
+const proved = (email: string): JsonObject => ({ email, email_verified: true, name: email.split('@')[0] ?? '' });
+
+async function setSettings(on: TestApi, change: JsonObject): Promise<void> {
+  const [account] = (await on.call('GET', '/api/accounts')).body;
+  const { extra, ...settings } = account.settings;
+  const { extra: extraChange = {}, ...others } = change;
+  const body = { settings: { ...settings, ...others, extra: { ...extra, ...(extraChange as JsonObject) } } };
+  expect((await on.call('PUT', `/api/accounts/${account.id}`, body)).status).toBe(200);
+}
+
+const events = async (on: TestApi | As): Promise<readonly string[]> => {
+  const call = typeof on === 'function' ? on : on.call;
+  const answer = await call('GET', '/api/events/audit');
+  return answer.body.map((event: { readonly activity_code: string }) => event.activity_code);
+};
+
+describe('on a server of one account', () => {
+  it('a newcomer waits for an admin, who sees them', async () => {
+    const ana = await somebody(one, 'ana', proved('ana@example.com'));
+    const answer = await ana('GET', '/api/groups');
+    expect([answer.status, answer.body.message]).toEqual([403, 'user is pending approval']);
+    const { body } = await one.call('GET', '/api/users?service_user=false');
+    const user = body.find(({ email }: { readonly email: string }) => email === 'ana@example.com');
+    expect(user).toMatchObject({ name: 'ana', role: 'user', is_blocked: true, pending_approval: true, issued: 'api' });
+    expect((await events(one)).slice(0, 1)).toEqual(['user.join']);
+  });
+
+  it('a newcomer is let in where nobody has to approve, and the sign-in is told once', async () => {
+    await setSettings(one, { extra: { user_approval_required: false } });
+    const signedIn = Math.floor(Date.now() / 1000) - 10;
+    const bob = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn });
+    const current = await bob('GET', '/api/users/current');
+    expect(current.body).toMatchObject({ email: 'bob@example.com', role: 'user', status: 'active', is_current: true });
+    expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
+    const revision = await one.revision();
+    const refreshed = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn, jti: '2' });
+    for (const call of [bob, refreshed, bob]) expect((await call('GET', '/api/users/current')).status).toBe(200);
+    expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
+    expect(await one.revision()).toBe(revision);
+    const again = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn + 5 });
+    await again('GET', '/api/users/current');
+    expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'dashboard.login']);
+  });
+
+  it('twenty first requests at once make one user', async () => {
+    const callers = await Promise.all(
+      Array.from({ length: 20 }, (_, jti) => somebody(one, 'eve', { ...proved('eve@example.com'), jti: String(jti) })),
+    );
+    const answers = await Promise.all(callers.map((call) => call('GET', '/api/users/current')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const told = (await events(one)).slice(0, 3);
+    expect(told.filter((code) => code === 'user.join')).toHaveLength(1);
+  });
+
+  it('an invited person becomes the user who was invited', async () => {
+    const body = { email: 'Ida@example.com', name: 'Ida', role: 'admin', auto_groups: [], is_service_user: false };
+    const invited = (await one.call('POST', '/api/users', body)).body;
+    const ida = await somebody(one, 'ida', proved('ida@example.com'));
+    const current = (await ida('GET', '/api/users/current')).body;
+    expect(current).toMatchObject({ id: invited.id, role: 'admin', status: 'active', idp_id: provider.issuer });
+    expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
+  });
+
+  it('an address that is not proved is nobody yet, and one that somebody has is theirs', async () => {
+    const body = { email: 'max@example.com', name: 'Max', role: 'owner', auto_groups: [], is_service_user: false };
+    await one.call('POST', '/api/users', { ...body, role: 'admin' });
+    const liar = await somebody(one, 'liar', { email: 'max@example.com', email_verified: false });
+    const refused = await liar('GET', '/api/users/current');
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      expect.stringContaining('does not say that the address'),
+    ]);
+    const max = await somebody(one, 'max', proved('max@example.com'));
+    expect((await max('GET', '/api/users/current')).status).toBe(200);
+    const other = await somebody(one, 'other', proved('max@example.com'));
+    const taken = await other('GET', '/api/users/current');
+    expect([taken.status, taken.body.message]).toEqual([403, expect.stringContaining('somebody else')]);
+  });
+
+  it('somebody without an address is known by the provider alone', async () => {
+    const nameless = await somebody(one, 'robot-7');
+    const current = (await nameless('GET', '/api/users/current')).body;
+    expect(current).toMatchObject({ email: '', name: 'robot-7', is_service_user: false });
+  });
+
+  it('somebody who is deleted is new when they come again', async () => {
+    const gus = await somebody(one, 'gus', proved('gus@example.com'));
+    const { id } = (await gus('GET', '/api/users/current')).body;
+    expect((await one.call('DELETE', `/api/users/${id}`)).status).toBe(200);
+    const again = await gus('GET', '/api/users/current');
+    expect([again.status, again.body.email]).toEqual([200, 'gus@example.com']);
+    expect(again.body.id).not.toBe(id);
+  });
+
+  it('blocked people are told so', async () => {
+    const tom = await somebody(one, 'tom', proved('tom@example.com'));
+    const { id } = (await tom('GET', '/api/users/current')).body;
+    await one.call('PUT', `/api/users/${id}`, { role: 'user', auto_groups: [], is_blocked: true });
+    const refused = await tom('GET', '/api/users/current');
+    expect([refused.status, refused.body.message]).toEqual([403, 'user is blocked']);
+  });
+
+  it('a token that is none is refused, and nothing is made of it', async () => {
+    const revision = await one.revision();
+    const answer = await one.call('GET', '/api/users/current', undefined, { authorization: 'Bearer ey.ey.ey' });
+    expect([answer.status, answer.body.message]).toEqual([401, 'token invalid']);
+    const wrong = await provider.sign({ sub: 'zoe', aud: 'other' });
+    const refused = await one.call('GET', '/api/users', undefined, { authorization: `Bearer ${wrong}` });
+    expect([refused.status, refused.body.message]).toEqual([401, 'token invalid']);
+    const scheme = await one.call('GET', '/api/users', undefined, {
+      authorization: `Token ${await provider.sign({})}`,
+    });
+    expect([scheme.status, scheme.body.message]).toEqual([401, 'token invalid']);
+    expect(await one.revision()).toBe(revision);
+  });
+});
+
+describe('on a server of many accounts', () => {
+  it('the first of a domain owns a new account, and the next one joins it', async () => {
+    const first = await somebody(many, 'first', proved('first@acme.example'));
+    const current = (await first('GET', '/api/users/current')).body;
+    expect(current).toMatchObject({ email: 'first@acme.example', role: 'owner', status: 'active' });
+    const [account] = (await first('GET', '/api/accounts')).body;
+    expect(account).toMatchObject({ domain: 'acme.example', domain_category: 'private', created_by: current.id });
+    expect((await first('GET', '/api/groups')).body.map(({ name }: { readonly name: string }) => name)).toEqual([
+      'All',
+    ]);
+    expect((await first('GET', '/api/policies')).body[0]).toMatchObject({ name: 'Default', enabled: true });
+    expect(await events(first)).toEqual(expect.arrayContaining(['account.create', 'dashboard.login', 'user.join']));
+
+    const second = await somebody(many, 'second', proved('second@acme.example'));
+    expect((await second('GET', '/api/users/current')).body.message).toBe('user is pending approval');
+    const users = (await first('GET', '/api/users')).body;
+    expect(users.map(({ email }: { readonly email: string }) => email).sort()).toEqual([
+      'first@acme.example',
+      'second@acme.example',
+    ]);
+  });
+
+  it('twenty people of a new domain at once make one account with one owner', async () => {
+    const callers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => somebody(many, `p${at}`, proved(`p${at}@rush.example`))),
+    );
+    const answers = await Promise.all(callers.map((call) => call('GET', '/api/users/current')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 403)]);
+    const owner = callers[answers.findIndex(({ status }) => status === 200)];
+    expect((await owner?.('GET', '/api/users'))?.body).toHaveLength(20);
+  });
+
+  it('people of mail providers have an account each', async () => {
+    const [kim, lee] = await Promise.all(
+      ['kim', 'lee'].map((name) => somebody(many, name, proved(`${name}@gmail.com`))),
+    );
+    const [a] = (await kim?.('GET', '/api/accounts'))?.body ?? [];
+    const [b] = (await lee?.('GET', '/api/accounts'))?.body ?? [];
+    expect(a.id).not.toBe(b.id);
+    expect([a.domain_category, b.domain]).toEqual(['', '']);
+  });
+
+  it('an address that is not proved joins no organisation', async () => {
+    const stranger = await somebody(many, 'stranger', { email: 'stranger@acme.example' });
+    expect((await stranger('GET', '/api/users')).body).toHaveLength(1);
+  });
+
+  it('an invitation goes before the domain', async () => {
+    const owner = await somebody(many, 'host', proved('host@host.example'));
+    const body = { email: 'guest@gmail.com', name: 'Guest', role: 'auditor', auto_groups: [], is_service_user: false };
+    expect((await owner('POST', '/api/users', body)).status).toBe(200);
+    const guest = await somebody(many, 'guest', proved('guest@gmail.com'));
+    expect((await guest('GET', '/api/accounts')).body[0].domain).toBe('host.example');
+  });
+});
