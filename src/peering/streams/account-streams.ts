@@ -1,0 +1,120 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Engine } from '../../engine/engine.ts';
+import { type MapImage, readMapImage, touchedBetween } from '../../engine/peer-maps.ts';
+import { NotFound } from '../../model/errors.ts';
+import type { Stream } from './stream.ts';
+import { type SharedBytes, tell } from './telling.ts';
+
+/** How many images of the past are kept for readers that come back. */
+const pastImages = 16;
+
+/** For how long streams are told things before others get their turn. */
+const turnMs = 10;
+
+/** What the streams of an account need. */
+export interface Surroundings {
+  readonly engine: Engine;
+  readonly account: string;
+  readonly bytes: SharedBytes;
+  /** Milliseconds since 1970. */
+  now(): number;
+  failed(error: unknown): void;
+}
+
+/** The connected peers of one account, and the image that they are told from. */
+export class AccountStreams {
+  readonly #around: Surroundings;
+  readonly #streams = new Map<string, Stream>();
+  #past: MapImage[] = [];
+  #wanted: number | 'all' | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  streams(): Iterable<Stream> {
+    return this.#streams.values();
+  }
+
+  /** Takes a stream in. The one that the peer had is told, and ends. */
+  add(stream: Stream): void {
+    const before = this.#streams.get(stream.peer);
+    this.#streams.set(stream.peer, stream);
+    before?.end('replaced');
+  }
+
+  remove(stream: Stream): void {
+    if (this.#streams.get(stream.peer) === stream) this.#streams.delete(stream.peer);
+  }
+
+  /** Resolves when there is an image of this revision or a later one. */
+  async ready(revision: number): Promise<void> {
+    const isReady = (): boolean => (this.#past.at(-1)?.state.revision ?? -1) >= revision;
+    // Thousands may wait for one reading; only what it did not reach is read again.
+    for (let attempt = 0; attempt < 3 && !isReady(); attempt++) await (this.#running ?? this.follow(revision));
+  }
+
+  /** Tells a stream what is new for it; ends it while there is nothing that could be told. */
+  tell(stream: Stream): void {
+    const image = this.#past.at(-1);
+    const { bytes, now } = this.#around;
+    if (image === undefined) stream.end('failed');
+    else if (stream.isOpen) tell(stream, image, this.#past, bytes, now());
+  }
+
+  /**
+   * Brings the image to a revision, or to all that is acknowledged, and tells those whom it concerns. What is asked for
+   * meanwhile is done in one go afterwards.
+   */
+  follow(revision?: number): Promise<void> {
+    if (this.#wanted !== 'all') this.#wanted = revision === undefined ? 'all' : Math.max(this.#wanted ?? 0, revision);
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#wanted !== undefined) {
+      const wanted = this.#wanted;
+      this.#wanted = undefined;
+      const image = await this.#read(wanted === 'all' ? undefined : wanted);
+      if (image !== undefined) await this.#show(image);
+    }
+  }
+
+  async #read(revision: number | undefined): Promise<MapImage | undefined> {
+    const { engine, account, failed } = this.#around;
+    try {
+      return await readMapImage(engine, account, revision);
+    } catch (error) {
+      // An account that is gone has no peers. Otherwise the store is away: whoever is connected stays, and hears of it later.
+      if (error instanceof NotFound) for (const stream of [...this.#streams.values()]) stream.end('deleted');
+      else failed(error);
+      return undefined;
+    }
+  }
+
+  async #show(image: MapImage): Promise<void> {
+    const before = this.#past.at(-1);
+    if (before !== undefined && before.state.revision > image.state.revision) return;
+    if (before?.state === image.state && before.access === image.access) return;
+    this.#past = [...this.#past.slice(1 - pastImages), image];
+    if (before === undefined) return;
+    let until = performance.now() + turnMs;
+    for (const peer of touchedBetween(before, image)) {
+      const stream = this.#streams.get(peer);
+      if (stream?.told === undefined) continue;
+      if (stream.isLagging) stream.stale = true;
+      else this.tell(stream);
+      if (performance.now() < until) continue;
+      await nextTurn();
+      until = performance.now() + turnMs;
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import type { Engine } from '../../engine/engine.ts';
+import { AccountStreams } from './account-streams.ts';
+import { type Admission, createAdmission } from './admission.ts';
+import type { Sink } from './sink.ts';
+import { Stream } from './stream.ts';
+import { createSharedBytes } from './telling.ts';
+
+/** Told who comes and goes. */
+export interface ConnectionListener {
+  connected(account: string, peer: string, stream: string): void;
+  gone(account: string, peer: string, stream: string): void;
+}
+
+/** What the streams of a server need. */
+export interface HubOptions {
+  readonly engine: Engine;
+  readonly listener: ConnectionListener;
+  /** Milliseconds since 1970. */
+  now(): number;
+  failed(error: unknown): void;
+  /** How many first events may be on their way at once. */
+  readonly room?: number;
+  /** How often silent streams show that they are alive, and everything acknowledged is looked for. */
+  readonly tickMs?: number;
+  /** How long a reader may lag behind. */
+  readonly patienceMs?: number;
+}
+
+/** A peer that connects. */
+export interface Joining {
+  readonly account: string;
+  readonly peer: string;
+  /** The revision at which it was let in. */
+  readonly revision: number;
+  /** The id of the last event that it saw. */
+  readonly last: string | undefined;
+  readonly sink: Sink;
+}
+
+/** The connected peers of this server. */
+export interface Hub {
+  /** Takes a peer in: it is told its map when its turn comes, and from then on what changes. Returns a function for when it is gone. */
+  join(joining: Joining): () => void;
+  /** How many peers are connected. */
+  readonly size: number;
+  /** Tells everybody that the server stops, and ends all streams. */
+  close(): void;
+}
+
+/** Creates the registry of connected peers; it hears of revisions by the notices of all servers. */
+export function createHub(options: HubOptions): Hub {
+  const { engine, listener, now, failed, room = 64, tickMs = 15_000, patienceMs = 60_000 } = options;
+  const accounts = new Map<string, AccountStreams>();
+  const idle = new Map<string, number>();
+  const bytes = createSharedBytes();
+  const admission = createAdmission(room);
+
+  const accountOf = (account: string): AccountStreams => {
+    const known = accounts.get(account) ?? new AccountStreams({ engine, account, bytes, now, failed });
+    accounts.set(account, known);
+    idle.delete(account);
+    return known;
+  };
+  const unlisten = [
+    engine.notices.on((notice) => {
+      if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
+    }),
+    engine.notices.onMissed(() => followAll()),
+  ];
+  const followAll = (): void => {
+    for (const account of accounts.values()) if (account.size > 0) void account.follow();
+  };
+  const timer = setInterval(() => {
+    for (const [id, account] of accounts) {
+      for (const stream of account.streams()) stream.tick(now() - patienceMs, now());
+      if (account.size > 0) continue;
+      // Who was cut off a moment ago comes back for what it missed.
+      if ((idle.get(id) ?? 0) < forgetAfter) idle.set(id, (idle.get(id) ?? 0) + 1);
+      else accounts.delete(id);
+    }
+    followAll();
+  }, tickMs);
+  timer.unref();
+
+  return {
+    join: (joining) => join(accountOf(joining.account), joining, { engine, listener, admission }),
+    get size() {
+      return [...accounts.values()].reduce((sum, account) => sum + account.size, 0);
+    },
+    close() {
+      clearInterval(timer);
+      for (const stop of unlisten) stop();
+      for (const account of accounts.values()) for (const stream of [...account.streams()]) stream.end('stopping');
+    },
+  };
+}
+
+/** After how many ticks the images of an account without streams are forgotten. */
+const forgetAfter = 20;
+
+function join(
+  streams: AccountStreams,
+  { account, peer, revision, last, sink }: Joining,
+  { engine, listener, admission }: Pick<HubOptions, 'engine' | 'listener'> & { readonly admission: Admission },
+): () => void {
+  let holding = false;
+  const release = (): void => {
+    if (holding) admission.release();
+    holding = false;
+  };
+  const stream = new Stream({
+    ...{ peer, last, sink, id: engine.newId() },
+    caughtUp: () => {
+      release();
+      if (stream.stale) streams.tell(stream);
+    },
+    ended: () => {
+      release();
+      streams.remove(stream);
+      listener.gone(account, peer, stream.id);
+    },
+  });
+  streams.add(stream);
+  listener.connected(account, peer, stream.id);
+  const begin = (): boolean => {
+    streams.tell(stream);
+    holding = stream.isOpen && stream.isLagging;
+    return !holding;
+  };
+  // Reading does not fail: what went wrong is told, and a stream without an image ends.
+  void streams.ready(revision).then(() => admission.admit(begin));
+  return () => stream.closed();
+}

@@ -1,0 +1,86 @@
+import { changeText, fullText, type MapImage, mapIn, type ToldMap } from '../../engine/peer-maps.ts';
+import type { Stream } from './stream.ts';
+
+/** The texts that many streams are sent at the same time, as bytes, made once. */
+export interface SharedBytes {
+  full(told: ToldMap): Uint8Array;
+  change(text: string): Uint8Array;
+}
+
+/** How many bytes of full maps are kept for those who connect next. */
+const capacity = 32_000_000;
+
+/** Creates a store of the bytes that were made last. */
+export function createSharedBytes(): SharedBytes {
+  const maps = new Map<object, Uint8Array>();
+  let size = 0;
+  let changes = new Map<string, Uint8Array>();
+  return {
+    full(told) {
+      const { key, shared } = fullText(told);
+      const known = maps.get(key);
+      if (known !== undefined) return known;
+      const bytes = Buffer.from(shared());
+      maps.set(key, bytes);
+      size += bytes.length;
+      for (const [old, { length }] of maps) {
+        if (size <= capacity) break;
+        maps.delete(old);
+        size -= length;
+      }
+      return bytes;
+    },
+    change(text) {
+      const known = changes.get(text);
+      if (known !== undefined) return known;
+      // A change is sent to all whom it concerns within a moment; what is older is not asked for again.
+      if (changes.size > 1000) changes = new Map();
+      const bytes = Buffer.from(text);
+      changes.set(text, bytes);
+      return bytes;
+    },
+  };
+}
+
+/** What a reader may still have: the images of the past that are known, the newest last. */
+export type Past = readonly MapImage[];
+
+/** Brings a reader up to date: with what it missed, with a change, with everything, or with nothing when nothing is new. */
+export function tell(stream: Stream, image: MapImage, past: Past, bytes: SharedBytes, now: number): void {
+  stream.stale = false;
+  const current = mapIn(image, stream.peer);
+  if (typeof current === 'string') {
+    stream.end(current);
+    return;
+  }
+  const { revision } = image.state;
+  const id = `${revision}.${current.digest}`;
+  const before = stream.told ?? heldBy(stream, current, past);
+  const first = stream.told === undefined;
+  stream.told = current;
+  const own = `"revision":${revision}`;
+  if (before === undefined) {
+    stream.send({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current), now);
+    return;
+  }
+  const change = changeText(before, current);
+  if (change.own !== '' || change.shared !== '') {
+    const told = change.own === '' ? own : `${own},${change.own}`;
+    stream.send({ type: 'change', id }, told, change.shared === '' ? undefined : bytes.change(change.shared), now);
+  } else if (first) stream.send({ type: 'current', id }, own, undefined, now);
+}
+
+/** The map that a reader came with, by the id of the last event it saw; `undefined` when nobody knows it any more. */
+function heldBy(stream: Stream, current: ToldMap, past: Past): ToldMap | undefined {
+  const [, revision = '', digest] = /^(\d+)\.([\da-f]+)$/.exec(stream.last ?? '') ?? [];
+  if (digest === undefined) return undefined;
+  if (digest === current.digest) return current;
+  // A map stays the same for many revisions; at the first image behind the revision it was still held.
+  const first = past.find(({ state }) => state.revision >= Number(revision));
+  const among = past.filter(({ state }) => state.revision === Number(revision));
+  for (const image of new Set([...among, ...(first === undefined ? [] : [first])])) {
+    const told = mapIn(image, stream.peer);
+    if (typeof told !== 'string' && told.digest === digest) return told;
+  }
+  return undefined;
+}

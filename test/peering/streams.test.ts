@@ -1,0 +1,224 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { createHub, type Hub, type HubOptions } from '../../src/peering/streams/hub.ts';
+import { newOffice, type Office } from '../engine/office.ts';
+import { addPeers } from '../setup/peers.ts';
+import { connect, expectedMap, Follower } from './follower.ts';
+
+const lenient = { strict: false };
+
+interface Mesh extends Office {
+  readonly hub: Hub;
+  readonly heard: string[];
+  write(kind: string, spec: JsonObject): Promise<string>;
+  rewrite(kind: string, id: string, spec: JsonObject): Promise<void>;
+  remove(kind: string, id: string): Promise<void>;
+}
+
+/** An office where nobody reaches anybody, with a hub. */
+async function newMesh(options: Partial<HubOptions> = {}): Promise<Mesh> {
+  const office = await newOffice('postgres');
+  const { engine, call } = office;
+  const heard: string[] = [];
+  const listener = {
+    connected: (_: string, peer: string) => void heard.push(`${peer} connected`),
+    gone: (_: string, peer: string) => void heard.push(`${peer} gone`),
+  };
+  const failed = (error: unknown) => void heard.push(String(error));
+  const hub = createHub({ engine, listener, now: Date.now, failed, ...options });
+  const kindOf = (name: string) => engine.registry.get(name);
+  const first = (await engine.snapshots.fresh(call.account)).ofKind('Policy')[0];
+  if (first !== undefined) await deleteObject(engine, call, kindOf('Policy'), first.id, lenient);
+  return {
+    ...office,
+    hub,
+    heard,
+    async write(kind, spec) {
+      return (await createObject(engine, call, kindOf(kind), spec, lenient)).object.id;
+    },
+    async rewrite(kind, id, spec) {
+      await replaceObject(engine, call, kindOf(kind), id, spec, lenient);
+    },
+    async remove(kind, id) {
+      await deleteObject(engine, call, kindOf(kind), id, lenient);
+    },
+    async [Symbol.asyncDispose]() {
+      hub.close();
+      await office[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function policy(sources: readonly string[], destinations: readonly string[], port = '443'): JsonObject {
+  const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'tcp', ports: [port] };
+  return { name: 'P', enabled: true, rules: [{ ...rule, sources, destinations }] };
+}
+
+/** A mesh in which `first` reaches `second`, and `third` nobody. */
+async function connectedMesh(options: Partial<HubOptions> = {}) {
+  const mesh = await newMesh(options);
+  const ids = await addPeers(mesh.engine, mesh.account, ['first', 'second', 'third']);
+  const [one, two] = await Promise.all([
+    mesh.write('Group', { name: 'one', peers: [ids[0] ?? ''] }),
+    mesh.write('Group', { name: 'two', peers: [ids[1] ?? ''] }),
+  ]);
+  const rule = await mesh.write('Policy', policy([one], [two]));
+  const joined = ids.map((peer) => connect(mesh.hub, { account: mesh.account, peer }));
+  const followers = joined.map(([follower]) => follower);
+  await vi.waitFor(() => expect(followers.map(({ types }) => types)).toEqual([['map'], ['map'], ['map']]));
+  const expectMaps = async (among = followers) => {
+    for (const [at, peer] of ids.entries())
+      if (among[at] !== undefined) expect(among[at]?.map).toEqual(await expectedMap(mesh.engine, mesh.account, peer));
+  };
+  return { mesh, ids, one, two, rule, followers, leave: joined.map(([, leave]) => leave), expectMaps };
+}
+
+describe('streams of maps', () => {
+  it('begin with the map, go on with what changes for a peer, and are silent for the others', async () => {
+    const { mesh, one, two, rule, followers, expectMaps } = await connectedMesh();
+    await using _ = mesh;
+    expect(mesh.heard.filter((line) => line.endsWith('connected'))).toHaveLength(3);
+    await expectMaps();
+    await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
+    await vi.waitFor(() => expect(followers.map(({ types }) => types.length)).toEqual([2, 2, 1]));
+    expect(followers[0]?.events[1]?.data).toEqual({
+      revision: expect.any(Number),
+      outbound: { put: [expect.objectContaining({ ports: [{ start: 8443, end: 8443 }] })], remove: [] },
+    });
+    await expectMaps();
+    // What changes nothing for anybody is told to nobody; the change behind it shows that it was looked at.
+    await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
+    await mesh.write('Group', { name: 'nobody', peers: [] });
+    await mesh.rewrite('Policy', rule, policy([one], [two], '9443'));
+    await vi.waitFor(() => expect(followers.map(({ types }) => types.length)).toEqual([3, 3, 1]));
+    await expectMaps();
+  });
+
+  it('that were cut go on with what was missed, or say that it was nothing', async () => {
+    const { mesh, ids, one, two, rule, followers, leave, expectMaps } = await connectedMesh();
+    await using _ = mesh;
+    for (const go of leave) go();
+    expect(mesh.hub.size).toBe(0);
+    await mesh.rewrite('Policy', rule, policy([one], [two], '1'));
+    await mesh.rewrite('Policy', rule, policy([one], [two], '2'));
+    const { account } = mesh;
+    const { revision } = await mesh.engine.snapshots.fresh(account);
+    const again = ids.map((peer, at) => connect(mesh.hub, { account, peer, revision }, new Follower(followers[at]))[0]);
+    await vi.waitFor(() => expect(again.map(({ types }) => types)).toEqual([['change'], ['change'], ['current']]));
+    await expectMaps(again);
+  });
+
+  it('go on with the whole map where nobody knows any more what the peer had, as after a restart', async () => {
+    const { mesh, ids, one, two, rule, followers } = await connectedMesh();
+    await using _ = mesh;
+    mesh.hub.close();
+    expect(followers.map(({ types, ended }) => [types.at(-1), ended])).toEqual(Array(3).fill(['end', true]));
+    expect(followers[0]?.events.at(-1)?.data).toMatchObject({ reason: 'stopping', reconnect: true });
+    await mesh.rewrite('Policy', rule, policy([one], [two], '1'));
+    const { engine, account } = mesh;
+    const listener = { connected: () => undefined, gone: () => undefined };
+    const next = createHub({ engine, listener, now: Date.now, failed: () => undefined });
+    const { revision } = await engine.snapshots.fresh(account);
+    const again = ids.map((peer, at) => connect(next, { account, peer, revision }, new Follower(followers[at]))[0]);
+    await vi.waitFor(() => expect(again.map(({ types }) => types)).toEqual([['map'], ['map'], ['current']]));
+    for (const [at, peer] of ids.entries()) expect(again[at]?.map).toEqual(await expectedMap(engine, account, peer));
+    next.close();
+  });
+
+  it('keep nothing back for a reader that lags, and bring it to the newest state in one event', async () => {
+    const { mesh, one, two, rule, followers, expectMaps } = await connectedMesh();
+    await using _ = mesh;
+    const slow = followers[0] as Follower;
+    slow.keepsUp = false;
+    for (const port of ['1', '2', '3', '4', '5']) {
+      await mesh.rewrite('Policy', rule, policy([one], [two], port));
+      await vi.waitFor(() => expect(followers[1]?.map?.inbound[0]?.ports[0]?.start).toBe(Number(port)));
+    }
+    expect([slow.types.length, followers[1]?.types.length]).toEqual([2, 6]);
+    slow.catchUp();
+    expect(slow.types.length).toBe(3);
+    await expectMaps();
+  });
+
+  it('end with a reason when the peer is deleted, is kept out, or opens another one', async () => {
+    const { mesh, ids, followers } = await connectedMesh();
+    await using _ = mesh;
+    const [first = '', second = '', third = ''] = ids;
+    await mesh.remove('Peer', first);
+    await vi.waitFor(() => expect(followers[0]?.ended).toBe(true));
+    expect(followers[0]?.events.at(-1)).toMatchObject({ type: 'end', data: { reason: 'deleted', reconnect: false } });
+    const [newer] = connect(mesh.hub, { account: mesh.account, peer: second });
+    await vi.waitFor(() => expect(newer.types).toEqual(['map']));
+    expect(followers[1]?.events.at(-1)?.data).toMatchObject({ reason: 'replaced' });
+    expect([mesh.hub.size, followers[2]?.ended]).toEqual([2, false]);
+    const [late] = connect(mesh.hub, { account: mesh.account, peer: first });
+    await vi.waitFor(() => expect(late.events[0]?.data).toMatchObject({ reason: 'deleted' }));
+    expect(mesh.heard.filter((line) => line.startsWith(third))).toEqual([`${third} connected`]);
+  });
+
+  it('hear of what other servers commit, also when the hint is lost', async () => {
+    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ tickMs: 20 });
+    await using _ = mesh;
+    const other = await mesh.another();
+    await replaceObject(other, mesh.call, other.registry.get('Policy'), rule, policy([one], [two], '77'), lenient);
+    await vi.waitFor(() => expect(followers[0]?.types).toEqual(['map', 'change']));
+    expect(followers[0]?.map).toEqual(await expectedMap(other, mesh.account, ids[0] ?? ''));
+    const { revision } = await other.snapshots.fresh(mesh.account);
+    expect(followers[0]?.last).toMatch(new RegExp(`^${revision}\\.[0-9a-f]{20}$`));
+  });
+
+  it('of readers that lag for too long are given up, and silent ones show that they are alive', async () => {
+    let now = 0;
+    const passing = () => {
+      now += 50;
+      return now;
+    };
+    const { mesh, followers } = await connectedMesh({ tickMs: 10, patienceMs: 1000, now: passing });
+    await using _ = mesh;
+    const slow = followers[0] as Follower;
+    slow.keepsUp = false;
+    await vi.waitFor(() => expect(slow.destroyed).toBe(true));
+    expect([followers[1]?.destroyed, mesh.hub.size]).toEqual([false, 2]);
+    expect(slow.types).toEqual(['map']);
+    expect(followers[1]?.comments).toBeGreaterThan(1);
+  });
+});
+
+it('two hundred peers that come at once after a restart are let in at a pace, from one image', async () => {
+  const { mesh } = await connectedMesh();
+  await using _ = mesh;
+  const { engine, account } = mesh;
+  const labels = Array.from({ length: 200 }, (_unused, at) => `crowd-${at}`);
+  const ids = await addPeers(engine, account, labels);
+  const crowd = await mesh.write('Group', { name: 'crowd', peers: ids });
+  await mesh.write('Policy', policy([crowd], [crowd]));
+  let images = 0;
+  const counting = { ...engine, access: { ...engine.access, of: countCalls(engine.access.of, () => images++) } };
+  const listener = { connected: () => undefined, gone: () => undefined };
+  const hub = createHub({ engine: counting, listener, now: Date.now, failed: () => undefined, room: 10 });
+  const { revision } = await engine.snapshots.fresh(account);
+  const waiting = ids.map((peer) => {
+    const follower = new Follower();
+    follower.keepsUp = false;
+    connect(hub, { account, peer, revision }, follower);
+    return follower;
+  });
+  const served = () => waiting.filter(({ types }) => types.length > 0);
+  await vi.waitFor(() => expect(served()).toHaveLength(10));
+  for (let rounds = 1; rounds <= 20; rounds++) {
+    await vi.waitFor(() => expect(served()).toHaveLength(rounds * 10));
+    for (const follower of served()) follower.catchUp();
+  }
+  expect(waiting.map(({ types }) => types)).toEqual(Array(200).fill(['map']));
+  expect(images).toBe(1);
+  expect(waiting[7]?.map).toEqual(await expectedMap(engine, account, ids[7] ?? ''));
+  hub.close();
+});
+
+function countCalls<A extends unknown[], R>(work: (...given: A) => R, count: () => void): (...given: A) => R {
+  return (...given) => {
+    count();
+    return work(...given);
+  };
+}
