@@ -12,11 +12,11 @@ import { runOverrideLoop } from './engine/overrides.ts';
 import { createPastStates } from './engine/past-states.ts';
 import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
-import { createAuthenticator } from './identity/authenticate.ts';
+import { type Authenticator, createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
 import { createExternalIssuer } from './identity/issuers.ts';
 import { createPeople } from './identity/people.ts';
-import { createTokenUses } from './identity/token-uses.ts';
+import { createTokenUses, type TokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import * as kinds from './kinds/index.ts';
 import { newAccount } from './kinds/new-account.ts';
@@ -151,15 +151,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const api = await createApi({
       engine,
       reader,
-      authenticator: createAuthenticator({
-        ...{ database, snapshots: engine.snapshots, now: Date.now, uses },
-        people: createPeople({
-          engine,
-          issuers: readIssuers(options),
-          singleAccount: isSingle(options),
-          now: Date.now,
-        }),
-      }),
+      authenticator: authenticatorOf(engine, uses, options),
       version: programVersion(),
       openEndpoints: options.openEndpoints,
       sources: sources.rules,
@@ -193,6 +185,13 @@ function installationOf({ idp, localAuthDisabled }: Pick<ServeOptions, 'idp' | '
   return { embeddedIdp: idp === 'embedded', localAuthDisabled };
 }
 
+function authenticatorOf(engine: Engine, uses: TokenUses, options: ServeOptions): Authenticator {
+  const { database, snapshots } = engine;
+  const singleAccount = options.singleAccount ?? options.edition !== 'hosted';
+  const people = createPeople({ engine, issuers: readIssuers(options), singleAccount, now: Date.now });
+  return createAuthenticator({ database, snapshots, now: Date.now, uses, people });
+}
+
 /** The identity providers whose tokens are accepted. */
 function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions) {
   if (issuer === undefined) return [];
@@ -201,10 +200,6 @@ function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: c
       'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; say what its tokens name as audience.',
     );
   return [createExternalIssuer({ issuer, audience, claims, trustsEmail: oidcTrustEmail })];
-}
-
-function isSingle({ singleAccount, edition }: ServeOptions): boolean {
-  return singleAccount ?? edition !== 'hosted';
 }
 
 function configuredSources(named: readonly NamedSource[], options: ServeOptions): ConfiguredSources {

@@ -1,0 +1,31 @@
+import { isObject } from '../../lib/json.ts';
+import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import { addGroups } from '../shared/propagation.ts';
+import { sectionOf } from '../shared/stored.ts';
+
+/** What else changes with a setting: groups of users reach their peers, and peers do not wait any more. */
+export function followAccount({ before, after }: Step, state: State): readonly Consequence[] {
+  if (before === undefined || after === undefined) return [];
+  return [
+    ...(!isPropagating(before) && isPropagating(after) ? addGroups(state) : []),
+    ...(isApproving(before) && !isApproving(after) ? approvePeers(state) : []),
+  ];
+}
+
+function isPropagating(account: StoredObject): boolean {
+  return sectionOf(account, 'settings')['groups_propagation_enabled'] === true;
+}
+
+/** Whether new peers wait for an administrator. */
+function isApproving(account: StoredObject): boolean {
+  const extra = sectionOf(account, 'settings')['extra'];
+  return isObject(extra) && extra['peer_approval_enabled'] === true;
+}
+
+function approvePeers(state: State): readonly Consequence[] {
+  return state
+    .ofKind('Peer')
+    .filter(({ spec }) => spec['approval_required'] === true)
+    .map((peer) => ({ change: peer, spec: { ...peer.spec, approval_required: false } }));
+}
