@@ -47,12 +47,22 @@ export interface AccessDiff {
 
 /** Compares two images of an account. */
 export function diffAccess(before: Access, after: Access): AccessDiff {
+  const work = diffAccessInSteps(before, after);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, which yields now and then, so that a large comparison does not keep others from being answered. */
+export function* diffAccessInSteps(before: Access, after: Access): Generator<undefined, AccessDiff> {
   const comparison = compareAccess(before, after);
   const gained = { pairs: 0, conditional: 0 };
   const lost = { pairs: 0, conditional: 0 };
   const scratch = scratchFor(comparison);
   const summary = sumUp(comparison, scratch);
   for (const members of classesOf([comparison.before, comparison.after], comparison.affected)) {
+    yield undefined;
     scratch.wipe();
     const shifts = shiftsOf(comparison, members[0] as number, scratch);
     if (shifts.length === 0) continue;

@@ -6,6 +6,7 @@ import { decide } from './decide.ts';
 import { writeJson } from './failure.ts';
 import { collectFiles } from './files.ts';
 import { planFlags } from './flags.ts';
+import { accessFlag } from './plan-pairs.ts';
 import { requestPlan, type StoredPlan } from './planning.ts';
 import { type PlanName, planNamed, readNamed, requireOpen } from './stored-plan.ts';
 import { collectValues, valueSettings } from './values.ts';
@@ -21,6 +22,7 @@ export const apply = defineCommand({
   },
   flags: {
     ...leaveFlag,
+    ...accessFlag,
     approve: { placeholder: 'DIGEST', doc: 'Approve the plan with this digest although a guard tripped.' },
     'expect-digest': { placeholder: 'DIGEST', doc: 'Refuse unless the plan has this digest.' },
     ...planFlags,

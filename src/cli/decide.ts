@@ -6,6 +6,7 @@ import type { Invocation } from './command.ts';
 import { exit } from './exit.ts';
 import { failureDocument } from './failure.ts';
 import { renderOutputs } from './outputs.ts';
+import { readPairs, renderPairs } from './plan-pairs.ts';
 import { type Applied, needsApproval, type StoredPlan, writesNothing } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { sendPlan } from './sending.ts';
@@ -27,6 +28,7 @@ export interface Decision {
 export async function decide(call: Call, client: Client, plan: StoredPlan): Promise<Decision> {
   const { flags, terminal } = call;
   show(call, plan);
+  if (flags['access'] === true) showAccess(call, renderPairs(await readPairs(client, plan), terminal.paint));
   const { 'expect-digest': expected = plan.digest } = flags;
   if (expected !== plan.digest) {
     const message = `The plan has the digest ${plan.digest}, not the expected one; look at it with \`heddle plan\`.`;
@@ -47,6 +49,12 @@ export async function decide(call: Call, client: Client, plan: StoredPlan): Prom
 function show({ flags, terminal }: Call, plan: StoredPlan): void {
   if (flags['json'] !== true) terminal.out(renderPlan(plan, terminal.paint));
   else if (flags['auto-approve'] !== true) terminal.note(renderPlan(plan, terminal.notePaint));
+}
+
+/** Standard output holds the document alone with --json. */
+function showAccess({ flags, terminal }: Call, text: string): void {
+  if (flags['json'] === true) terminal.note(text);
+  else terminal.out(text);
 }
 
 /** A plan that its guards stop is not even asked about, unless it was approved. */

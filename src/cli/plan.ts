@@ -1,3 +1,4 @@
+import type { PlanPairs } from '../engine/plan-access.ts';
 import { clientSettings, connect } from './client.ts';
 import { defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
@@ -6,6 +7,7 @@ import { collectFiles, pathArgument } from './files.ts';
 import { planFlags } from './flags.ts';
 import { formatFlag, formatOf, formatPlan } from './formats.ts';
 import { writePlanFile } from './plan-file.ts';
+import { accessFlag, readPairs, renderPairs } from './plan-pairs.ts';
 import { exitCodeOfPlan, requestPlan, type StoredPlan } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { applyCommand } from './shell.ts';
@@ -22,6 +24,7 @@ export const plan = defineCommand({
       placeholder: 'FILE',
       doc: 'Write down which plan it is, for `heddle apply FILE` and `heddle approve FILE`.',
     },
+    ...accessFlag,
     ...formatFlag,
     ...planFlags,
   },
@@ -38,10 +41,11 @@ export const plan = defineCommand({
     formatOf(flags);
     const files = await collectFiles(positionals, terminal);
     const values = await collectValues(files, config);
-    const view = await requestPlan(await connect(config), { files, values }, flags, terminal);
+    const client = await connect(config);
+    const view = await requestPlan(client, { files, values }, flags, terminal);
     const { out } = flags;
     if (typeof out === 'string') await writePlanFile(out, view, config.server);
-    show(invocation, view);
+    show(invocation, view, flags['access'] === true ? await readPairs(client, view) : undefined);
     return exitCodeOfPlan(view, flags['detailed-exitcode'] === true);
   },
 });
@@ -49,10 +53,12 @@ export const plan = defineCommand({
 function show(
   { flags, positionals, terminal }: Pick<Invocation, 'flags' | 'positionals' | 'terminal'>,
   view: StoredPlan,
+  pairs: PlanPairs | undefined,
 ) {
   const format = formatOf(flags);
-  if (flags['json'] === true) return writeJson(terminal, view);
+  if (flags['json'] === true) return writeJson(terminal, pairs === undefined ? view : { ...view, accessPairs: pairs });
   terminal.out(format === undefined ? renderPlan(view, terminal.paint) : formatPlan(format, view));
+  if (pairs !== undefined && format === undefined) terminal.out(renderPairs(pairs, terminal.paint));
   if (exitCodeOfPlan(view, false) === exit.approval)
     terminal.note(approvalHint(view, applyCommand(positionals, flags)));
   const { out } = flags;

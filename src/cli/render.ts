@@ -1,6 +1,8 @@
+import { changesAccess } from '../plan/access.ts';
 import type { ChangeView, PlanView } from '../plan/view.ts';
 import { type Paint, printable } from './paint.ts';
 import { count, placeOf, renderWarnings } from './problems.ts';
+import { renderImpact } from './render-impact.ts';
 import { renderUnits } from './render-units.ts';
 
 /** A plan for reading: like a diff, field by field, with what deserves a second look and a line that sums it up. */
@@ -11,6 +13,7 @@ export function renderPlan(plan: PlanView, paint: Paint): string {
   return [
     ...(changes === '' ? [] : [changes]),
     ...(warnings === '' ? [] : [warnings]),
+    ...(plan.access === undefined || !changesAccess(plan.access) ? [] : [renderImpact(plan.access, paint)]),
     ...(guards === '' ? [] : [`${paint('warning', 'This plan needs an approval:')}\n${guards}`]),
     `${paint('strong', summaryOf(plan))}\n${ownershipOf(plan)}${suspensionOf(plan)}`,
   ].join('\n');

@@ -5,6 +5,7 @@ import { defineCommand, type Invocation } from './command.ts';
 import { decide } from './decide.ts';
 import { writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
+import { accessFlag } from './plan-pairs.ts';
 import { requestRollback } from './planning.ts';
 
 export const rollback = defineCommand({
@@ -23,6 +24,7 @@ export const rollback = defineCommand({
       doc: 'What comes back: sources (what sources own, the default), source:NAME (what one of them owns) or all.',
     },
     ...leaveFlag,
+    ...accessFlag,
     approve: { placeholder: 'DIGEST', doc: 'Approve the plan with this digest although a guard tripped.' },
     'detailed-exitcode': { doc: 'Exit with 2 when there were changes.' },
     ...jsonFlag,

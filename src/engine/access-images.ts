@@ -16,6 +16,8 @@ export interface AccessImages {
   of(state: Snapshot): Promise<Access>;
   /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
   counter(state: Snapshot): Promise<(peer: string) => number>;
+  /** The image of a state that depends on nothing but its objects: what peers told is not known. */
+  bare(state: Snapshot): Access;
   /** The image after a step away from a state, under the same circumstances; it is not kept. */
   after(before: Access, from: Snapshot, to: Snapshot): Access;
   /** Names who knows the circumstances from now on; until then nothing is known about anybody. */
@@ -33,10 +35,30 @@ const capacity = 200_000;
 
 /** Creates the source of images; those of the account used longest ago go first when there are too many. */
 export function createAccessImages(): AccessImages {
-  const known = new Map<string, Kept>();
+  const [informed, bare] = [createShelf(), createShelf()];
   let circumstances: CircumstancesSource = { of: async () => unknownCircumstances };
+  const shelfFor = (now: Circumstances) => (now === unknownCircumstances ? bare : informed);
+  return {
+    async of(state) {
+      const now = await circumstances.of(state.account);
+      return shelfFor(now)(state, now);
+    },
+    async counter(state) {
+      const now = await circumstances.of(state.account);
+      return (peer) => accessibleCount(shelfFor(now)(state, now), peer);
+    },
+    bare: (state) => bare(state, unknownCircumstances),
+    after: (before, from, to) => updateAccess(before, to, to.changedSince(from)),
+    learnFrom(source) {
+      circumstances = source;
+    },
+  };
+}
 
-  const imageOf = (state: Snapshot, now: Circumstances): Access => {
+/** Images of several accounts, each the newest that was asked for. */
+function createShelf(): (state: Snapshot, now: Circumstances) => Access {
+  const known = new Map<string, Kept>();
+  return (state, now) => {
     const kept = known.get(state.account);
     if (kept !== undefined && kept.state === state && kept.image.circumstances === now) return kept.image;
     const image = kept === undefined ? compileAccess(state, now) : carryOn(kept, state, now);
@@ -47,18 +69,6 @@ export function createAccessImages(): AccessImages {
     known.set(state.account, { state, image });
     evict(known);
     return image;
-  };
-
-  return {
-    of: async (state) => imageOf(state, await circumstances.of(state.account)),
-    async counter(state) {
-      const now = await circumstances.of(state.account);
-      return (peer) => accessibleCount(imageOf(state, now), peer);
-    },
-    after: (before, from, to) => updateAccess(before, to, to.changedSince(from)),
-    learnFrom(source) {
-      circumstances = source;
-    },
   };
 }
 

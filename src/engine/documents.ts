@@ -16,6 +16,7 @@ import type { Mutation, Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
 import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
+import { reviewAccess } from './review-access.ts';
 import { isAgreed, type RollbackRequest, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
 import { noteWanted, wantedIn } from './wanted.ts';
@@ -95,17 +96,18 @@ async function planOn(
   desire: Desire,
   { wanted, past }: Surroundings,
 ): Promise<Outcome> {
+  const reviewed = (outcome: Outcome) => reviewAccess(engine, { before, source: desire.source, actor }, outcome);
   if (past !== undefined && desire.rollback !== undefined) {
     const { now, newId, means } = engine;
     const { scope } = desire.rollback;
     const back = { snapshot: before, past, scope, now: now(), newId, means, actor };
-    return limitSize(await runInSlices(planRollback(back)));
+    return await reviewed(limitSize(await runInSlices(planRollback(back))));
   }
   const isRead = desire.problems.length === 0;
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
   const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), actor, wanted }));
-  if (outcome.ok && isRead) return limitSize(outcome);
+  if (outcome.ok && isRead) return await reviewed(limitSize(outcome));
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
   // Documents that could not be read may want anything.

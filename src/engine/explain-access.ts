@@ -8,7 +8,7 @@ import { InvalidInput, NotAllowed } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isAllowed, refusal } from '../plan/authorize.ts';
 import type { Call, Engine } from './engine.ts';
-import { findAmong } from './find-object.ts';
+import { findEnd } from './find-end.ts';
 
 /** Where something is declared. */
 export interface Declared {
@@ -101,15 +101,6 @@ function pairsOf(
 /** A rule that matches, or that means at least one of the two ends. */
 function isAbout({ matches, from, to }: DescribedRule): boolean {
   return matches || from.length > 0 || to.length > 0;
-}
-
-const endKinds = [kindOf.peer, kindOf.group, kindOf.resource, kindOf.route];
-
-/** The id of an end. A peer that documents name and that has not enrolled yet is known by its label. */
-function findEnd(state: Snapshot, text: string): string {
-  const label = text.startsWith(`${kindOf.peer}/`) ? text.slice(kindOf.peer.length + 1) : text;
-  if (state.get(label) === undefined && state.referrersOf(label).length > 0) return label;
-  return findAmong(state, text, endKinds).id;
 }
 
 /** An explanation tells about everything that access is made of. */

@@ -77,6 +77,7 @@ const words = (values: readonly string[], description: string): JsonObject => ({
 });
 const flag = (description: string): JsonObject => ({ type: 'boolean', description });
 const share = (description: string): JsonObject => ({ type: 'number', minimum: 0, maximum: 1, description });
+const pairs = (description: string): JsonObject => ({ type: 'integer', minimum: 0, description });
 const texts = (description: string): JsonObject => ({
   type: 'array',
   items: { type: 'string', minLength: 1, maxLength: 253 },
@@ -112,6 +113,11 @@ export const settingsMembers: JsonObject = {
     deleteShare: share('Share of what the source owns that may be deleted; 0.2 unless said otherwise.'),
     kindShare: share('Share of one kind that may be deleted; 0.5 unless said otherwise.'),
     updateShare: share('Share of what the source owns that may be changed; 0.4 unless said otherwise.'),
+    maxAccessLost: pairs('So many pairs may lose some access; any number unless said otherwise.'),
+    maxAccessGained: pairs('So many pairs may gain some access; any number unless said otherwise.'),
+    lostOwnAccess: text(
+      'By what the management service is reached inside the mesh, such as Peer/heddle: a plan wants to be approved that takes the last way there from a peer of whoever applies it, or, when a server applies by itself or they have none, of any owner or admin.',
+    ),
   }),
   scope: members('What its documents may state and refer to; what is left out allows everything.', {
     kinds: texts('Kinds that they may state.'),

@@ -32,6 +32,11 @@ export interface GuardLimits {
   readonly deleteShare: number;
   readonly kindShare: number;
   readonly updateShare: number;
+  /** So many pairs may lose or gain some access; any number, when it is not said. */
+  readonly maxAccessLost?: number;
+  readonly maxAccessGained?: number;
+  /** By what the management service is reached inside the mesh: whoever applies keeps a way there. */
+  readonly lostOwnAccess?: string;
 }
 
 /** How the documents of a source are applied. */
@@ -74,10 +79,22 @@ export function readSettings(spec: JsonObject, suspended: boolean, rolledBack: n
       deleteShare: numberOf(limits['deleteShare'], plainSettings.limits.deleteShare),
       kindShare: numberOf(limits['kindShare'], plainSettings.limits.kindShare),
       updateShare: numberOf(limits['updateShare'], plainSettings.limits.updateShare),
+      ...readAccessLimits(limits),
     },
     scope: readScope(objectOf(spec['scope'])),
     suspended,
     ...(rolledBack === null ? {} : { rolledBack }),
+  };
+}
+
+function readAccessLimits(
+  limits: JsonObject,
+): Pick<GuardLimits, 'maxAccessLost' | 'maxAccessGained' | 'lostOwnAccess'> {
+  const { maxAccessLost, maxAccessGained, lostOwnAccess } = limits;
+  return {
+    ...(typeof maxAccessLost === 'number' ? { maxAccessLost } : {}),
+    ...(typeof maxAccessGained === 'number' ? { maxAccessGained } : {}),
+    ...(typeof lostOwnAccess === 'string' ? { lostOwnAccess } : {}),
   };
 }
 

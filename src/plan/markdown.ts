@@ -1,9 +1,13 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { accessLine, accessSummary, changesAccess } from './access.ts';
 import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
 import { type ChangeView, noteOf, type PlanView, type UnitView } from './view.ts';
 
 /** How long the text may become; GitHub takes comments of 65,536 characters. */
 const longest = 60_000;
+
+/** How many lines tell who gains and loses access. */
+const mostAccessRows = 40;
 
 /** How long what is told about one object may become. */
 const longestChange = 8_000;
@@ -17,6 +21,7 @@ export function renderMarkdown(plan: PlanView, limit = longest): string {
     headline(plan),
     ...suspensions(plan),
     ...guardLines(plan),
+    ...accessLines(plan),
     ...table(plan),
     ...riskLines(plan),
     ...warningLines(plan),
@@ -67,6 +72,16 @@ function suspensions({ rollback }: PlanView): readonly string[] {
 }
 
 const marks = { create: '+', update: '~', delete: '-' } as const;
+
+/** Who gains and loses access. */
+function accessLines({ access }: PlanView): readonly string[] {
+  if (access === undefined || !changesAccess(access)) return [];
+  const rows = access.groups.map(accessLine);
+  const shown = rows.slice(0, mostAccessRows);
+  const left = rows.length - shown.length + access.omitted;
+  const body = [...shown, ...(left > 0 ? [`# and ${counted(left, 'more line')}`] : [])];
+  return [`**${accessSummary(access)}**\n\n${fenced(body)}`];
+}
 
 /** How many objects of each kind come, change and go. */
 function table({ changes }: PlanView): readonly string[] {

@@ -3,6 +3,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
+import type { AccessImpact } from './access.ts';
 import type { Wanted } from './contested.ts';
 import type { RollbackScope } from './rollback-scope.ts';
 
@@ -40,7 +41,9 @@ export interface Claim {
 
 /** A guard that wants to be told twice. */
 export interface TrippedGuard {
-  readonly guard: 'empty' | 'deletes' | 'kind' | 'updates' | 'protected' | 'rollback';
+  readonly guard:
+    | ('empty' | 'deletes' | 'kind' | 'updates' | 'protected' | 'rollback')
+    | ('access_lost' | 'access_gained' | 'own_access');
   readonly message: string;
 }
 
@@ -84,6 +87,8 @@ export interface Plan {
   /** By id of a created object: values that are shown once. Never stored, never part of the digest. */
   readonly outputs: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly rollback?: Rollback;
+  /** Who gains and loses access; absent when nothing changes on which access depends. It follows from the changes, so the digest leaves it out. */
+  readonly access?: AccessImpact;
 }
 
 /** A plan with the snapshot it leads to, or all that is wrong with the input. */

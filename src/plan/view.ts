@@ -7,6 +7,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
+import type { AccessImpact } from './access.ts';
 import {
   type Change,
   type Claim,
@@ -49,6 +50,8 @@ export interface PlanView {
   readonly warnings: readonly Problem[];
   /** Of a plan that goes back to a former state: to which, and the sources that it suspends. */
   readonly rollback?: Rollback;
+  /** Who gains and loses access; absent when nothing changes on which access depends. */
+  readonly access?: AccessImpact;
 }
 
 export interface ObjectView {
@@ -107,6 +110,7 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
     guards: plan.guards,
     warnings: plan.warnings,
     ...(plan.rollback === undefined ? {} : { rollback: plan.rollback }),
+    ...(plan.access === undefined ? {} : { access: plan.access }),
   };
 }
 

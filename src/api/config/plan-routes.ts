@@ -5,6 +5,7 @@ import { planOnlyRefusal } from '../../engine/commit.ts';
 import { planDesire } from '../../engine/documents.ts';
 import { refusalOf } from '../../engine/objects.ts';
 import { readOutputs } from '../../engine/outputs.ts';
+import { listPlanPairs } from '../../engine/plan-access.ts';
 import { createPlan, patchPlan, showPlan, summarisePlans } from '../../engine/saved-plans.ts';
 import type { Json } from '../../lib/json.ts';
 import { NotAllowed } from '../../model/errors.ts';
@@ -74,6 +75,11 @@ function addViewRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutes
   app.get('/api/config/plans/:id/patch', { onRequest: planLimit }, async (request) =>
     patchPlan(engine, callOf(request), parameter(request, 'id')),
   );
+  app.get('/api/config/plans/:id/access', { onRequest: planLimit }, async (request) => {
+    const { from, to, limit = '1000' } = queryOf(request);
+    const query = { from, to, limit: wholeNumber('limit', limit) };
+    return listPlanPairs(engine, callOf(request), parameter(request, 'id'), query);
+  });
   // Whoever takes them takes them from everybody else, and they are secrets: reading alone is not enough.
   const taking = { exposeHeadRoute: false, config: { access: { module: 'config', operation: 'update' } } } as const;
   app.get('/api/config/plans/:id/outputs', taking, async (request, reply) => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { impactSchemas } from './openapi-impact.ts';
 import { listOf, named } from './openapi-operation.ts';
 import { count, object, text, time, words } from './openapi-words.ts';
 
@@ -27,6 +28,11 @@ const unit = object(
   },
   ['before', 'after', 'reset', 'setBy'],
 );
+
+const guards = [
+  ...['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback'],
+  ...['access_lost', 'access_gained', 'own_access'],
+];
 
 const planParts: JsonObject = {
   PlanChange: object(
@@ -61,9 +67,10 @@ const planParts: JsonObject = {
     subjectOptional,
   ),
   PlanGuard: object('A guard that wants the plan approved.', {
-    guard: words(['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback'], 'Which guard.'),
+    guard: words(guards, 'Which guard.'),
     message: text('Why, and how to approve.'),
   }),
+  ...impactSchemas,
   Rollback: object('What a plan goes back to.', {
     revision: count('The revision whose state comes back.'),
     scope: text('What goes back: `sources`, `source:NAME` or `all`.'),
@@ -123,8 +130,9 @@ const plan = object(
     guards: listOf('PlanGuard'),
     warnings: listOf('Problem'),
     rollback: named('Rollback'),
+    access: named('AccessImpact'),
   },
-  [...planStanding, ...planFate, 'source', 'rollback'],
+  [...planStanding, ...planFate, 'source', 'rollback', 'access'],
 );
 
 /** Schemas of documents, plans and what became of them. */

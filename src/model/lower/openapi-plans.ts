@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { configExamples } from './openapi-config-examples.ts';
+import { pairsExample } from './openapi-impact.ts';
 import { type Items, json, listOf, named, query, textual } from './openapi-operation.ts';
 
 const tag = 'config';
@@ -117,6 +118,22 @@ export const planItems: Items = {
       description: 'One patch (RFC 6902) of the spec for each object that the plan changes.',
       answer: json(listOf('ObjectPatch'), configExamples.patches),
       errors: [...common, 404, 412],
+    },
+  },
+  '/api/config/plans/{id}/access': {
+    get: {
+      id: 'readPlanAccess',
+      tag,
+      summary: 'List who gains and loses access by a stored plan, pair by pair',
+      description:
+        'Worked out on the account as it is, and refused (412) when the plan would do something else now. Objects alone count: what depends on what peers told is said to depend on posture checks.',
+      parameters: [
+        query('from', 'Only pairs that begin at this peer or in this group.'),
+        query('to', 'Only pairs that end at this object or in this group.'),
+        query('limit', 'How many at most.', { type: 'integer', minimum: 1, maximum: 1000, default: 1000 }),
+      ],
+      answer: json(named('PlanPairs'), pairsExample),
+      errors: [...common, 404, 412, 422],
     },
   },
   '/api/config/plans/{id}/outputs': {

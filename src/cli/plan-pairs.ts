@@ -1,0 +1,45 @@
+import type { PlanPair, PlanPairs } from '../engine/plan-access.ts';
+import type { AccessName } from '../plan/access.ts';
+import { type Client, listIn } from './client.ts';
+import type { Flags } from './command.ts';
+import { type Paint, printable } from './paint.ts';
+import type { StoredPlan } from './planning.ts';
+
+/** The flag by which the pairs of a plan are listed. */
+export const accessFlag: Flags = {
+  access: { doc: 'List every pair that gains or loses access, up to 1,000 of them.' },
+};
+
+/** Reads who exactly gains and loses access by a plan. */
+export async function readPairs(client: Client, { id }: StoredPlan): Promise<PlanPairs> {
+  const body = await client.read(`/api/config/plans/${encodeURIComponent(id)}/access?limit=1000`);
+  listIn(body, 'pairs', 'pairs of a plan');
+  // The interface says what it holds.
+  return body as unknown as PlanPairs;
+}
+
+/** The pairs for reading: a line for what each gains and one for what it loses. */
+export function renderPairs({ pairs, more }: PlanPairs, paint: Paint): string {
+  if (pairs.length === 0) return '\nNo pair gains or loses access.\n';
+  const rest = more ? [paint('faint', '  and more; `from` and `to` of the API choose among them')] : [];
+  return `\n${[paint('strong', 'Access, pair by pair:'), ...pairs.flatMap((pair) => linesOf(pair, paint)), ...rest].join('\n')}\n`;
+}
+
+function linesOf(pair: PlanPair, paint: Paint): readonly string[] {
+  const { gained, gainedIfPostureAllows, lost, lostUnlessPostureAllows } = pair;
+  const told = (sure: string | undefined, open: string | undefined) =>
+    [
+      ...(sure === undefined ? [] : [sure]),
+      ...(open === undefined ? [] : [`${open} depending on posture checks`]),
+    ].join('; ');
+  const [more, less] = [told(gained, gainedIfPostureAllows), told(lost, lostUnlessPostureAllows)];
+  const ends = `${nameOf(pair.from)} → ${nameOf(pair.to)}`;
+  return [
+    ...(more === '' ? [] : [paint('added', `  + ${ends}: ${more}`)]),
+    ...(less === '' ? [] : [paint('removed', `  - ${ends}: ${less}`)]),
+  ];
+}
+
+function nameOf({ key, name }: AccessName): string {
+  return printable(key ?? name);
+}

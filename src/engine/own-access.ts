@@ -1,0 +1,54 @@
+import type { Access } from '../access/access.ts';
+import { testAccess } from '../access/test-access.ts';
+import { kindOf } from '../access/vocabulary.ts';
+import type { Actor } from '../model/actor.ts';
+import { HeddleError } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { GuardLimits } from '../model/source-settings.ts';
+import type { TrippedGuard } from '../plan/plan.ts';
+import { findEnd } from './find-end.ts';
+
+/** How many peers a message names. */
+const mostNames = 3;
+
+/** The guard on the last way of whoever applies a plan to the management service. */
+export function ownAccessGuard(
+  { before, after }: { readonly before: Access; readonly after: Access },
+  [was, is]: readonly [Snapshot, Snapshot],
+  { lostOwnAccess: target }: GuardLimits,
+  actor: Actor,
+): readonly TrippedGuard[] {
+  if (target === undefined) return [];
+  const to = endOf(was, target);
+  if (to === undefined) return [];
+  const lost = ownPeers(was, actor).filter(({ id: from }) => {
+    const reached = (image: Access) => testAccess(image, { from, to }).verdict !== 'deny';
+    return reached(before) && !(is.get(from) !== undefined && is.get(to) !== undefined && reached(after));
+  });
+  if (lost.length === 0) return [];
+  const names = lost.slice(0, mostNames).map(({ key, name }) => key ?? name);
+  const more = lost.length > names.length ? ` and ${lost.length - names.length} more` : '';
+  const message = `takes from ${names.join(', ')}${more} the last way to ${target}, by which this service is managed`;
+  return [{ guard: 'own_access', message }];
+}
+
+/** What the setting names, if it is there: nobody loses what there is not. */
+function endOf(state: Snapshot, target: string): string | undefined {
+  try {
+    return findEnd(state, target);
+  } catch (error) {
+    if (error instanceof HeddleError) return undefined;
+    throw error;
+  }
+}
+
+const managers = ['owner', 'admin'];
+
+/** The peers of whoever applies; of every owner and admin when a server applies by itself, or they have none. */
+function ownPeers(state: Snapshot, actor: Actor): readonly StoredObject[] {
+  const peers = state.ofKind(kindOf.peer).filter(({ spec }) => typeof spec['user_id'] === 'string');
+  const own = actor.type === 'user' ? peers.filter(({ spec }) => spec['user_id'] === actor.id) : [];
+  if (own.length > 0) return own;
+  return peers.filter(({ spec }) => managers.includes(String(state.get(String(spec['user_id']))?.spec['role'])));
+}

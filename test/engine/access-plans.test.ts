@@ -1,0 +1,219 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { recordSource } from '../../src/engine/sources.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { doc } from '../api/documents.ts';
+import { sharedServer } from '../cli/served.ts';
+import { putObjects } from '../setup/objects.ts';
+
+const server = sharedServer();
+
+const group = (name: string, peers: readonly string[] = []) => doc('Group', name, `peers: [${peers.join(', ')}]`);
+const rule = (from: string, to: string, port: string) =>
+  `{name: r, action: accept, protocol: tcp, ports: ["${port}"], sources: [${from}], destinations: [${to}]}`;
+const policy = (name: string, from: string, to: string, port: string) =>
+  doc('Policy', name, `rules: [${rule(from, to, port)}]`);
+const groups = [group('devs', ['ana', 'ben']), group('db', ['db1', 'db2'])];
+
+/** What a source pushes. */
+const send = (path: string, source: string, documents: readonly string[], more: JsonObject = {}) => {
+  const files = [{ path: `${source}.yaml`, text: documents.join('---\n') }];
+  return server().api.call('POST', `/api/config/${path}`, { source, files, ...more });
+};
+
+/** Applies what must pass. */
+async function apply(source: string, documents: readonly string[], more: JsonObject = {}): Promise<JsonObject> {
+  const answer = await send('apply', source, documents, more);
+  expect([answer.status, answer.body.message]).toEqual([200, undefined]);
+  return answer.body.plan;
+}
+
+const sum = (pairs: number, conditional = 0) => ({ pairs, conditional });
+const named = (key: string, kind = 'Group') => ({ kind, key, name: key });
+
+beforeAll(async () => {
+  const { api } = server();
+  await api.peers('ana', 'ben', 'db1', 'db2');
+  for (const { id } of (await api.call('GET', '/api/policies')).body) await api.call('DELETE', `/api/policies/${id}`);
+});
+
+describe('a plan', () => {
+  it('says which groups gain and lose which access, and stores it', async () => {
+    const stored = await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '5432')]);
+    const gained = {
+      ...{ change: 'gained', traffic: 'tcp/5432', ...sum(4) },
+      from: named('devs'),
+      to: named('db'),
+    };
+    const access = { gained: sum(4), lost: sum(0), groups: [gained], omitted: 0 };
+    expect([stored.status, stored.body.access]).toEqual([201, access]);
+    const { call } = server().api;
+    expect((await call('GET', `/api/config/plans/${stored.body.id}`)).body.access).toEqual(access);
+    const markdown = (await call('GET', `/api/config/plans/${stored.body.id}.md`)).body;
+    expect(markdown).toContain(
+      '**Access is gained between 4 pairs.**\n\n```diff\n+ devs → db: tcp/5432 (4 pairs)\n```',
+    );
+    const applied = await call('POST', `/api/config/plans/${stored.body.id}/apply`);
+    expect([applied.status, applied.body.plan.access]).toEqual([200, access]);
+    const moved = await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')]);
+    expect(moved.body.access).toMatchObject({
+      ...{ gained: sum(4), lost: sum(4) },
+      groups: [
+        { change: 'gained', traffic: 'tcp/80' },
+        { change: 'lost', traffic: 'tcp/5432' },
+      ],
+    });
+  });
+
+  it('says nothing of access when nothing changes on which it depends, and zero when nobody gains or loses', async () => {
+    const present = [...groups, policy('data', 'devs', 'db', '5432')];
+    const zone = doc('DNSZone', 'zone', 'domain: example.com\ndistribution_groups: [devs]');
+    expect((await send('plans', 'office', [...present, zone])).body).not.toHaveProperty('access');
+    const empty = (await send('plans', 'office', [...present, group('new')])).body;
+    expect(empty.access).toEqual({ gained: sum(0), lost: sum(0), groups: [], omitted: 0 });
+  });
+
+  it('does not depend on what peers told: that is said to depend on posture checks', async () => {
+    const check = doc('PostureCheck', 'recent', 'checks: {client_version_check: {min_version: "2.0"}}');
+    const guarded = doc('Policy', 'checked', `source_posture_checks: [recent]\nrules: [${rule('devs', 'db', '22')}]`);
+    const documents = [...groups, policy('data', 'devs', 'db', '5432'), check, guarded];
+    const first = (await send('plans', 'office', documents)).body;
+    expect(first.access).toMatchObject({ gained: sum(4, 4) });
+    const { engine, call } = server().api;
+    const peers: readonly { readonly id: string }[] = (await call('GET', '/api/peers')).body;
+    const facts = new Map(peers.map(({ id }) => [id, { clientVersion: '1.0.0' }]));
+    const told = { facts, waiting: new Set<string>(), expired: new Set<string>() };
+    engine.access.learnFrom({ of: async () => told });
+    const second = (await send('plans', 'office', documents)).body;
+    expect([second.access, second.digest]).toEqual([first.access, first.digest]);
+  });
+
+  it('lists the pairs on demand, chosen by their ends', async () => {
+    const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
+    const read = (query: string) => server().api.call('GET', `/api/config/plans/${id}/access${query}`);
+    const all = (await read('')).body;
+    expect([all.gained, all.lost, all.more, all.pairs.length]).toEqual([sum(4), sum(4), false, 4]);
+    expect(all.pairs[0]).toEqual({
+      from: { kind: 'Peer', key: 'ana', name: 'Peer ana' },
+      to: { kind: 'Peer', key: 'db1', name: 'Peer db1' },
+      ...{ gained: 'tcp/80', lost: 'tcp/5432' },
+    });
+    expect((await read('?from=ana&to=Peer/db2')).body.pairs).toHaveLength(1);
+    expect((await read('?from=devs&limit=3')).body).toMatchObject({ more: true, pairs: [{}, {}, {}] });
+    expect((await read('?from=nobody')).status).toBe(404);
+  });
+
+  it('shows it in the shell, and the pairs with --access', async () => {
+    const own = server();
+    const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
+    const shown = await own.heddle(['plans', id, '--access']);
+    expect([shown.code, shown.out]).toEqual([
+      0,
+      expect.stringContaining(
+        'Access is gained between 4 pairs and lost between 4 pairs.\n  + devs → db: tcp/80 (4 pairs)\n  - devs → db: tcp/5432 (4 pairs)\n',
+      ),
+    ]);
+    expect(shown.out).toContain('Access, pair by pair:\n  + ana → db1: tcp/80\n  - ana → db1: tcp/5432\n');
+    const { document } = await own.json('plans', id, '--access');
+    expect(document).toMatchObject({ access: { gained: sum(4) }, accessPairs: { more: false } });
+  });
+
+  it('of a rollback says what access comes back', async () => {
+    const { call } = server().api;
+    const [{ revision }] = (await call('GET', '/api/config/revisions?limit=1')).body;
+    await apply('office', [...groups, policy('data', 'devs', 'db', '81')]);
+    const back = await call('POST', `/api/config/revisions/${revision}/rollback`, { scope: 'source:office' });
+    expect([back.status, back.body.access]).toMatchObject([
+      201,
+      {
+        groups: [
+          { change: 'gained', traffic: 'tcp/5432' },
+          { change: 'lost', traffic: 'tcp/81' },
+        ],
+      },
+    ]);
+    await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
+  });
+});
+
+describe('a guard', () => {
+  const limit = async (source: string, limits: JsonObject) => {
+    const { engine, account } = server().api;
+    const actor = { type: 'user', id: 'u', name: 'u' } as const;
+    await recordSource(engine, { account, actor }, { id: source, type: 'push', spec: { limits } });
+  };
+  const guardsOf = ({ body }: Awaited<ReturnType<typeof send>>) => body.plan.guards;
+
+  it('on lost and gained access stops at one pair more than the limit, and names who', async () => {
+    await limit('office', { maxAccessLost: 3, maxAccessGained: 4 });
+    const open = [...groups, policy('data', 'devs', 'db', '5432')];
+    const stopped = await send('apply', 'office', [...groups, policy('data', 'devs', 'db', '82')]);
+    expect([stopped.status, guardsOf(stopped)]).toEqual([
+      428,
+      [
+        {
+          guard: 'access_lost',
+          message: 'takes away access between 4 pairs, most from devs to db (tcp/5432); up to 3 need no approval',
+        },
+      ],
+    ]);
+    await limit('office', { maxAccessLost: 4, maxAccessGained: 3 });
+    const other = await send('apply', 'office', [...groups, policy('data', 'devs', 'db', '82')]);
+    expect([other.status, guardsOf(other)]).toMatchObject([428, [{ guard: 'access_gained' }]]);
+    await limit('office', { maxAccessLost: 4, maxAccessGained: 4 });
+    await apply('office', [...groups, policy('data', 'devs', 'db', '82')]);
+    await apply('office', open);
+  });
+
+  it('E74 is let through by the digest of exactly this plan', async () => {
+    await limit('office', { maxAccessLost: 0 });
+    const none = groups;
+    const one = await send('apply', 'office', none);
+    const two = await send('apply', 'office', [...groups, policy('data', 'devs', 'devs', '5432')]);
+    const digest = (answer: typeof one) => answer.body.plan.digest;
+    expect([one.status, two.status, digest(one) === digest(two)]).toEqual([428, 428, false]);
+    expect((await send('apply', 'office', none, { approve: digest(two) })).status).toBe(428);
+    // Somebody who comes meanwhile changes the numbers, and nothing of what was approved.
+    const [id = ''] = await server().api.peers('carl');
+    await putObjects(server().api.engine, server().api.account, (state) => {
+      const devs = state.findByKey('Group', 'devs');
+      const members = { ...(devs?.spec['peers'] as JsonObject), [id]: ['enrolment'] };
+      return devs === undefined ? [] : [{ ...devs, spec: { ...devs.spec, peers: members } }];
+    });
+    expect((await send('apply', 'office', none, { approve: digest(one) })).status).toBe(200);
+  });
+
+  it('on the last way of whoever applies to the management service stops a plan that takes it', async () => {
+    const own = server().api;
+    await limit('office', { lostOwnAccess: 'Peer/db1' });
+    await putObjects(own.engine, own.account, (state) => {
+      const [ana, owner] = [state.findByKey('Peer', 'ana'), state.ofKind('User')[0]];
+      return ana === undefined || owner === undefined ? [] : [{ ...ana, spec: { ...ana.spec, user_id: owner.id } }];
+    });
+    await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
+    await apply('office', [...groups, policy('data', 'devs', 'db', '443')]);
+    const stopped = await send('apply', 'office', groups);
+    expect([stopped.status, guardsOf(stopped)]).toEqual([
+      428,
+      [
+        {
+          guard: 'own_access',
+          message: 'takes from ana the last way to Peer/db1, by which this service is managed',
+        },
+      ],
+    ]);
+    await limit('office', { lostOwnAccess: 'Peer/nobody' });
+    await apply('office', groups);
+  });
+
+  it('binds documents alone: the endpoints of the specification never ask for an approval', async () => {
+    await limit('office', { maxAccessLost: 0 });
+    await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
+    const { call } = server().api;
+    const made = await call('POST', '/api/groups', { name: 'free', peers: [] });
+    expect(made.status).toBe(200);
+    const free = { name: 'r', enabled: true, action: 'drop', bidirectional: false, protocol: 'all' };
+    const devs = (await call('GET', '/api/groups?name=devs')).body[0].id;
+    const drop = { name: 'x', enabled: true, rules: [{ ...free, sources: [devs], destinations: [devs] }] };
+    expect((await call('POST', '/api/policies', drop)).status).toBe(200);
+  });
+});
