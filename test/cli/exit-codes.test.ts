@@ -148,6 +148,8 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['restore', 1, 'a file that is not there', () => ['/does/not/exist/backup.gz', leave]],
   ['explain', 0, 'a field', () => ['Policy.rules']],
   ['explain', 1, 'a field that there is not', () => ['Policy.rulez']],
+  ['explain-access', 0, 'two groups', () => ['Group/All', 'Group/All']],
+  ['explain-access', 1, 'an end that is not there', () => ['Group/All', 'nobody']],
   ['health', 0, 'a server that is ready', () => []],
   ['health', 1, 'a server that is not there', () => nowhere],
   ['schema', 0, 'all kinds', () => []],
