@@ -10,6 +10,7 @@ import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { createObserver } from './engine/observe.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
 import { createPastStates } from './engine/past-states.ts';
+import { createPresence } from './engine/presence.ts';
 import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { type Authenticator, createAuthenticator } from './identity/authenticate.ts';
@@ -260,6 +261,7 @@ export function createEngine(
     wanters: new Set(),
     notices,
     observer,
+    presence: createPresence(database),
   };
 }
 

@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
+import type { Authenticator } from '../identity/authenticate.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Peering } from '../peering/service.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
+import { agent } from './routes/agent.ts';
 import { audit } from './routes/audit.ts';
 import { events } from './routes/events.ts';
 import { integrations } from './routes/integrations.ts';
@@ -11,9 +14,16 @@ import { tenants } from './routes/tenants.ts';
 import { tokens } from './routes/tokens.ts';
 import { users } from './routes/users.ts';
 
+/** What areas need beside the engine. */
+export interface Services {
+  readonly authenticator: Authenticator;
+  readonly peering: Peering;
+}
+
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
 export interface AreaRoutes {
-  add(app: FastifyInstance, engine: Engine): void;
+  /** May be waited for, when the area has a scope of its own. */
+  add(app: FastifyInstance, engine: Engine, services: Services): unknown;
   /** Path items by path, as in an OpenAPI document. */
   readonly paths: JsonObject;
 }
@@ -21,6 +31,7 @@ export interface AreaRoutes {
 /** All areas with routes of their own. */
 export const areas: readonly AreaRoutes[] = [
   accessiblePeers,
+  agent,
   audit,
   events,
   integrations,

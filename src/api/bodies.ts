@@ -26,7 +26,8 @@ export function acceptJson(app: FastifyInstance): void {
   });
 }
 
-function parseJson(text: string): unknown {
+/** The value of a JSON text that can be stored. */
+export function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

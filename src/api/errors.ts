@@ -76,7 +76,8 @@ function bodyOf(error: unknown, status: number): ErrorBody & { readonly plan?: u
 }
 
 const frameworkMessages: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large; send at most 1 MiB, or 64 MiB under /api/config',
+  FST_ERR_CTP_BODY_TOO_LARGE:
+    'the body is too large; send at most 1 MiB, 256 KiB under /agent, or 64 MiB under /api/config',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted; send `Content-Type: application/json`',
 };
 

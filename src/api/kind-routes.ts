@@ -9,7 +9,7 @@ import {
   type WriteOptions,
   type Written,
 } from '../engine/objects.ts';
-
+import { observedIn } from '../engine/presence.ts';
 import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
@@ -129,13 +129,13 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const filters = filtersOf(kind, request);
   const viewer = restrictedTo(kind, request, state);
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)} ${viewer ?? ''}`;
-  const isWhole = kind.varies !== true && filters.length === 0 && viewer === undefined && parent === undefined;
+  const isWhole = !isOfTheMoment(kind) && filters.length === 0 && viewer === undefined && parent === undefined;
   const answer = await answerOf(engine, kind, request, state, name, (seen) => {
     const long = isWhole ? longListsOf(engine).answer(state, kind.name) : undefined;
     if (long !== undefined) return long;
     const all = objects().filter((object) => viewer === undefined || kind.isOwn?.(object, viewer, state) === true);
     const wanted = all.filter((object) =>
-      filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, state)),
+      filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, seen)),
     );
     const body = wanted.map((object) => lowerToResponse(engine.registry, object, seen, 'list'));
     return { version: newest(all), body };
@@ -152,13 +152,21 @@ async function answerOf(
   name: string,
   make: (seen: State) => Content | Answer,
 ): Promise<Answer> {
-  if (kind.varies !== true) return answerFrom(state, name, () => make(state));
-  return makeAnswer(make(await seenBy(engine, request, state)));
+  if (!isOfTheMoment(kind)) return answerFrom(state, name, () => make(state));
+  return makeAnswer(make(await seenBy(engine, kind, request, state)));
 }
 
-async function seenBy(engine: Engine, request: FastifyRequest, state: Snapshot): Promise<State> {
-  const countAccessible = await engine.access.counter(state);
-  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible });
+function isOfTheMoment({ varies, observed }: Kind): boolean {
+  return varies === true || observed === true;
+}
+
+async function seenBy(engine: Engine, kind: Kind, request: FastifyRequest, state: Snapshot): Promise<State> {
+  const [countAccessible, presence] = await Promise.all([
+    engine.access.counter(state),
+    kind.observed === true ? engine.presence.at(state.account) : undefined,
+  ]);
+  const observed = presence === undefined ? {} : { observed: observedIn(presence) };
+  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible, ...observed });
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {
@@ -244,7 +252,7 @@ export async function sendWritten(
   if (Object.keys(written.outputs).length === 0)
     return sendObject(engine, written.object, written.state, request, reply);
   const kind = engine.registry.get(written.object.kind);
-  const seen = kind.varies === true ? await seenBy(engine, request, written.state) : written.state;
+  const seen = isOfTheMoment(kind) ? await seenBy(engine, kind, request, written.state) : written.state;
   const shown = lowerToResponse(engine.registry, written.object, seen);
   const body = { ...shown, ...written.outputs };
   keepInstead(request, shown);

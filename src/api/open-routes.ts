@@ -7,6 +7,10 @@ import type { FastifyInstance } from 'fastify';
 export const openRoutes: Readonly<Record<string, string>> = {
   'GET /healthz': 'tells only that the process answers',
   'GET /readyz': 'tells only that the database answers',
+  'POST /agent/challenge': 'tells nothing of any account',
+  'POST /agent/enrol': 'wants a proof by the key of the machine, and a setup key or the token of a user',
+  'POST /agent/login': 'wants a proof by the key of the peer',
+  'POST /agent/facts': 'wants the session of a peer and a proof by its key',
   'POST /api/config/sources/:name/webhook': 'is signed with the secret of the source',
 };
 

@@ -6,6 +6,7 @@ import { plainRules, type SourceRules } from '../engine/source-admin.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
+import { createPeering, type Peering } from '../peering/service.ts';
 import { areas } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
@@ -27,6 +28,8 @@ export interface ApiOptions {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly authenticator: Authenticator;
+  /** What agents talk to; absent: one that knows no places. */
+  readonly peering?: Peering;
   readonly version: string;
   /** Paths among `/metrics` and `/api/openapi.json` that answer without credentials. */
   readonly openEndpoints: readonly string[];
@@ -87,7 +90,8 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   addMetrics(app, engine);
   addHealth(app, engine);
   addKindRoutes(app, engine);
-  for (const area of areas) area.add(app, engine);
+  const services = { authenticator: options.authenticator, peering: options.peering ?? plainPeering(engine) };
+  for (const area of areas) await area.add(app, engine, services);
   await app.register((scope) =>
     addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
   );
@@ -95,6 +99,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   refuseOtherMethods();
   await app.ready();
   return app;
+}
+
+function plainPeering(engine: Engine): Peering {
+  return createPeering({ engine, now: Date.now, locate: () => ({}) });
 }
 
 /** The interface described for programs and for people. */

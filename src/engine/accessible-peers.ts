@@ -4,6 +4,7 @@ import type { State } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import { isAllowed } from '../plan/authorize.ts';
 import type { Call, Engine } from './engine.ts';
+import { observedIn } from './presence.ts';
 
 /** Peers to which somebody may open a connection, and the state that shows them. */
 export interface Accessible {
@@ -20,7 +21,8 @@ export async function readAccessiblePeers(engine: Engine, call: Call, id: string
   const kind = engine.registry.get('Peer');
   const peer = state.get(id);
   if (peer === undefined || peer.kind !== kind.name) throw new NotFound(`peer ${id} not found`);
-  const seen = state.seen({ now: engine.now(), viewer: call.actor.id });
+  const observed = observedIn(await engine.presence.at(call.account));
+  const seen = state.seen({ now: engine.now(), viewer: call.actor.id, observed });
   const isVisible =
     isAllowed(state, call.actor, kind.module, 'read') || kind.isOwn?.(peer, call.actor.id, state) === true;
   if (!isVisible) return { peers: [], state: seen };

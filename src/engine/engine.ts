@@ -11,6 +11,7 @@ import type { Committer } from './commit.ts';
 import type { NoticeBoard } from './notices.ts';
 import type { Observer } from './observe.ts';
 import type { PastStates } from './past-states.ts';
+import type { Presence } from './presence.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** What every use case needs. Time and ids come in here, so that tests can fix them. */
@@ -39,6 +40,8 @@ export interface Engine {
   readonly wanters: Set<Wanter>;
   /** Hints from all servers on this database. */
   readonly notices: NoticeBoard;
+  /** What is observed about peers, beside the revisions. */
+  readonly presence: Presence;
   /** Hears what is worth measuring. */
   readonly observer: Observer;
 }

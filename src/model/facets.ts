@@ -1,3 +1,4 @@
+import type { Kind } from './kind.ts';
 import type { StoredObject } from './object.ts';
 import { mentionsOf } from './references.ts';
 import type { Registry } from './registry.ts';
@@ -16,6 +17,8 @@ export interface Facets {
   /** Values for look-ups by rules: index to value. */
   readonly indexes: readonly { readonly index: string; readonly value: string }[];
   readonly references: readonly Reference[];
+  /** Entries of the directory, by which the object is found across accounts. */
+  readonly entries: readonly { readonly kind: string; readonly value: string }[];
 }
 
 /** The index of keys that objects had before. */
@@ -26,6 +29,8 @@ export const overrideIndex = 'override';
 
 /** The reference row that ties a child to its parent. */
 export const parentField = 'parent';
+
+const none: readonly never[] = [];
 
 const known = new WeakMap<StoredObject, Facets>();
 
@@ -52,7 +57,15 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
   for (const [index, values] of Object.entries(kind.indexes)) {
     for (const value of values(object)) indexes.push({ index, value });
   }
-  return { keys, indexes, references: referencesOf(registry, object) };
+  return { keys, indexes, references: referencesOf(registry, object), entries: entriesOf(kind, object) };
+}
+
+function entriesOf({ entries }: Kind, object: StoredObject): Facets['entries'] {
+  if (entries === undefined) return none;
+  return Object.entries(entries).flatMap(([kind, read]) => {
+    const value = read(object);
+    return value === undefined || value === '' ? [] : [{ kind, value }];
+  });
 }
 
 function referencesOf(registry: Registry, object: StoredObject): readonly Reference[] {

@@ -3,6 +3,7 @@ import type { Actor } from './actor.ts';
 import type { Fields, SpecOf } from './field.ts';
 import type { Installation } from './installation.ts';
 import type { StoredObject } from './object.ts';
+import type { Observed } from './observed.ts';
 
 /** The objects that rules, computed members and planners may look at: one account at one moment. */
 export interface State {
@@ -13,6 +14,8 @@ export interface State {
   childrenOf(parent: string, kind: string): readonly StoredObject[];
   /** Objects whose declared index `index` has this value. */
   lookUp(kind: string, index: string, value: string): readonly StoredObject[];
+  /** The object that holds a unique value, if any. */
+  holderOf(kind: string, rule: string, value: string): StoredObject | undefined;
   /** Objects that reference this one, with the field that does. */
   referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[];
   /** How many reference this one from a field of a kind; does not build the list. */
@@ -23,6 +26,8 @@ export interface State {
   readonly viewer?: string;
   /** To how many peers a peer may open a connection; set for lists of kinds that vary. */
   countAccessible?(peer: string): number;
+  /** What is observed about objects at this moment; set for answers of kinds that are `observed`. */
+  readonly observed?: Observed;
 }
 
 /** A broken rule. `path` is a JSON pointer into the spec. */
@@ -147,6 +152,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly implied?: boolean;
   /** Answers depend on the moment or on who asks (`State.now`, `State.viewer`), so none is kept. */
   readonly varies?: boolean;
+  /** Answers show what is observed beside revisions (`State.observed`), so none is kept. */
+  readonly observed?: boolean;
   /** Where all objects of a child kind are listed, whatever their parent. */
   readonly listPath?: string;
   /** Other collection paths that lead to the same objects. */
@@ -182,6 +189,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   /** Query parameters of lists: which objects a value leaves in. */
   readonly filters?: Readonly<Record<string, Filter>>;
   readonly uniques?: Readonly<Record<string, Unique>>;
+  /** Values by which an object is found without knowing its account: kind of entry in the directory to value. */
+  readonly entries?: Readonly<Record<string, (object: StoredObject) => string | undefined>>;
   /** Values by which rules look objects up. */
   readonly indexes?: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
   /** Spellings that depend on another field. Pure and idempotent; runs on what `normalize` gave, full or only stated. */

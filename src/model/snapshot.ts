@@ -1,6 +1,7 @@
 import { parentField } from './facets.ts';
 import type { State } from './kind.ts';
 import type { StoredObject } from './object.ts';
+import type { Observed } from './observed.ts';
 import type { Registry } from './registry.ts';
 import {
   changedParts,
@@ -23,8 +24,6 @@ export interface Snapshot extends State {
   readonly revision: number;
   readonly size: number;
   findByKey(kind: string, key: string): StoredObject | undefined;
-  /** The object that holds a unique value, if any. */
-  holderOf(kind: string, rule: string, value: string): StoredObject | undefined;
   objects(): Iterable<StoredObject>;
   /** Objects whose life cycle a source owns or about which it states something. */
   declaredBy(source: string): readonly StoredObject[];
@@ -52,7 +51,7 @@ export interface Snapshot extends State {
 }
 
 /** Who looks at a state, and when. */
-export type View = Required<Pick<State, 'now' | 'viewer'>> & Pick<State, 'countAccessible'>;
+export type View = Required<Pick<State, 'now' | 'viewer'>> & Pick<State, 'countAccessible' | 'observed'>;
 
 /** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
 export function emptySnapshot(
@@ -75,6 +74,7 @@ class AccountSnapshot implements Snapshot {
   readonly now?: string;
   readonly viewer?: string;
   readonly countAccessible?: (peer: string) => number;
+  readonly observed?: Observed;
   readonly #tables: Tables;
 
   constructor(registry: Registry, account: string, revision: number, tables: Tables, view?: View) {
@@ -86,6 +86,7 @@ class AccountSnapshot implements Snapshot {
     this.now = view.now;
     this.viewer = view.viewer;
     if (view.countAccessible !== undefined) this.countAccessible = view.countAccessible;
+    if (view.observed !== undefined) this.observed = view.observed;
   }
 
   get size(): number {

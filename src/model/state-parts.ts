@@ -58,6 +58,12 @@ export class WatchedState implements State {
     return this.#all(indexKey(kind, index, value), this.#state.lookUp(kind, index, value));
   }
 
+  /** Who holds a value follows from all objects of the kind: nothing that is kept asks for it. */
+  holderOf(kind: string, rule: string, value: string): StoredObject | undefined {
+    this.seen.add(parts.objectsOf(kind));
+    return this.#state.holderOf(kind, rule, value);
+  }
+
   referrersOf(id: string): ReturnType<State['referrersOf']> {
     const found = this.#state.referrersOf(id);
     this.seen.add(parts.referrers(id));

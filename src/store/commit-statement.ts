@@ -4,12 +4,22 @@ import type { Lease } from './leases.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
-  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides' | 'identities' | 'people'}`
+  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides' | 'identities' | 'people' | 'entries'}`
   | `changed_${'objects' | 'sources'}`
   | 'used_plans'
   | `new_${Inserted}`;
 
-type Inserted = 'objects' | 'keys' | 'refs' | 'declared' | 'overrides' | 'revisions' | 'changes' | 'events' | 'plans';
+type Inserted =
+  | 'entries'
+  | 'objects'
+  | 'keys'
+  | 'refs'
+  | 'declared'
+  | 'overrides'
+  | 'revisions'
+  | 'changes'
+  | 'events'
+  | 'plans';
 
 /** A lease without which nothing is written. */
 type Needed = Pick<Lease, 'name' | 'fence'>;
@@ -109,6 +119,10 @@ const parts: Readonly<Record<PartName, Part>> = {
   delete from directory d using head, unnest(${lists(rows, add, 'value')}) as x(value)
   where d.account_id = $1 and d.kind = 'override' and d.value = x.value
   returning 1`,
+  gone_entries: (rows, add) => `
+  delete from directory d using head, unnest(${lists(rows, add, 'kind', 'value')}) as x(kind, value)
+  where d.account_id = $1 and d.kind = x.kind and d.value = x.value
+  returning 1`,
   new_objects: (rows, add, present) => `${putObjects(rows, add)}
   where ${behind('gone_objects', present)}`,
   changed_objects: (rows, add) => `${putObjects(rows, add)}
@@ -148,6 +162,11 @@ const parts: Readonly<Record<PartName, Part>> = {
   from head, json_to_recordset(${json(rows, add)}) as x(value text, subject_id text)
   where ${behind('gone_overrides', present)}
   on conflict (kind, value) do nothing`,
+  new_entries: (rows, add, present) => `
+  insert into directory (account_id, kind, value, subject_id)
+  select $1, x.kind, x.value, x.subject_id
+  from head, json_to_recordset(${json(rows, add)}) as x(kind text, value text, subject_id text)
+  where ${behind('gone_entries', present)}`,
   new_revisions: (rows, add) => `
   insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary)
   select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary

@@ -61,6 +61,10 @@ export function repeated(error: unknown): unknown {
     return new Conflict('running', 'the request was carried out already; send it again for its answer', {
       cause: error,
     });
+  if (constraint === 'directory_value' || constraint === 'directory_pkey')
+    return new Conflict('taken', 'a value by which an object is found already exists in another account', {
+      cause: error,
+    });
   return error;
 }
 
@@ -85,6 +89,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     gone_identities: rows.deleteHolders,
     gone_people: rows.deleteHolders,
     gone_overrides: rows.dropOverrides,
+    gone_entries: rows.deleteEntries,
     new_objects: rows.insertObjects,
     changed_objects: rows.updateObjects,
     changed_sources: sourceRows(base, next, revisions[0]?.at ?? ''),
@@ -92,6 +97,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     new_refs: rows.insertReferences,
     new_declared: rows.putDeclared,
     new_overrides: rows.putOverrides,
+    new_entries: rows.insertEntries,
     new_revisions: revisions.map(revisionRow),
     used_plans: revisions.flatMap(usedPlans),
     new_changes: history,

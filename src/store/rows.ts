@@ -22,6 +22,9 @@ export interface RowChanges {
   /** Entries of the directory: objects of which somebody holds units for a while. */
   readonly putOverrides: readonly JsonObject[];
   readonly dropOverrides: readonly JsonObject[];
+  /** Entries of the directory by which objects are found across accounts. */
+  readonly insertEntries: readonly JsonObject[];
+  readonly deleteEntries: readonly JsonObject[];
 }
 
 /** Works the rows out from the objects themselves: whatever several plans did in between, each row is written once. */
@@ -39,6 +42,8 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     dropDeclared: [] as JsonObject[],
     putOverrides: [] as JsonObject[],
     dropOverrides: [] as JsonObject[],
+    insertEntries: [] as JsonObject[],
+    deleteEntries: [] as JsonObject[],
   };
   for (const id of touched) {
     const before = base.get(id);
@@ -54,6 +59,7 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
       );
     difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
     difference(referenceRows(base, before), referenceRows(next, after), rows.deleteReferences, rows.insertReferences);
+    difference(entryRows(base, before), entryRows(next, after), rows.deleteEntries, rows.insertEntries);
     declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
     const isHeld = after?.overrides !== undefined;
     if (isHeld !== (before?.overrides !== undefined))
@@ -121,6 +127,14 @@ function referenceRows(snapshot: Snapshot, object: StoredObject | undefined): re
   return facetsOf(snapshot.registry, object).references.map(({ field, to, origin }) => [
     `${field}\n${to}\n${origin}`,
     { from_id: object.id, field, to_id: to, origin },
+  ]);
+}
+
+function entryRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+  if (object === undefined) return [];
+  return facetsOf(snapshot.registry, object).entries.map(({ kind, value }) => [
+    `${kind}\n${value}`,
+    { kind, value, subject_id: object.id },
   ]);
 }
 

@@ -25,6 +25,7 @@ export const ingressPeer = defineKind({
   path: '/api/ingress/peers',
   idParameter: 'ingressPeerId',
   edition: 'hosted',
+  observed: true,
   module: 'ingress',
   document: { allowed: true },
   spec: {
@@ -70,7 +71,10 @@ export const ingressPeer = defineKind({
     connected: {
       doc: 'Whether its peer is connected.',
       schema: { type: 'boolean' },
-      value: (object, state) => state.get(textOf(object, 'peer_id'))?.derived['connected'] === true,
+      value: (object, state) => {
+        const peer = textOf(object, 'peer_id');
+        return (state.observed?.(peer) ?? state.get(peer)?.derived)?.['connected'] === true;
+      },
     },
   },
   uniques: {

@@ -1,11 +1,13 @@
 import type { Consequence, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { sectionOf, textOf } from '../shared/stored.ts';
+import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
 
 /** What else changes with a peer: its label follows its name, and what names it goes or lets go with it. */
-export function followPeer({ before, after }: Step, state: State): readonly Consequence[] {
-  if (before === undefined) return [];
+export function followPeer(step: Step, state: State): readonly Consequence[] {
+  const { before, after } = step;
+  if (before === undefined) return arrive(step, state);
   return after === undefined ? leave(before, state) : relabel(before, after, state);
 }
 

@@ -1,7 +1,7 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
-import { textOf } from '../shared/stored.ts';
+import { derivedText, textOf } from '../shared/stored.ts';
 import { switchEvents } from '../shared/switches.ts';
 
 type Meta = Readonly<Record<string, string>>;
@@ -23,6 +23,21 @@ export function peerMeta(peer: StoredObject, state: State): Readonly<Record<stri
     ...locationOf(peer),
     ...(ipv6 === '' ? {} : { ipv6 }),
   };
+}
+
+/** Who let it in; of a peer that nobody let in by enrolment nothing is told. */
+export function enrolledEvents(peer: StoredObject, state: State): readonly AuditEvent[] {
+  const way = derivedText(peer, 'enrolled_by');
+  if (way === undefined) return [];
+  const waits = peer.spec['approval_required'] === true;
+  const meta = { ...peerMeta(peer, state), ...(waits ? { pending_approval: 'true' } : {}) };
+  const key = derivedText(peer, 'setup_key_name');
+  return [
+    way === 'user'
+      ? { code: 'peer.user.add', meta }
+      : { code: 'peer.setupkey.add', meta: { ...meta, setup_key_name: key ?? '' } },
+    ...(waits ? [{ code: 'peer.pending.approval', meta }] : []),
+  ];
 }
 
 /** A rename, each switched flag, and a new address. */
@@ -61,7 +76,9 @@ function approvalEvents(before: StoredObject, after: StoredObject, meta: Meta): 
 }
 
 function signOutEvents(before: StoredObject, after: StoredObject, meta: Meta, state: State): readonly AuditEvent[] {
-  if (before.derived['login_expired'] === true || after.derived['login_expired'] !== true) return [];
+  const [was, is] = [before, after].map(({ derived }) => derived['login_expired'] === true);
+  if (was === is) return [];
+  if (was) return [{ code: 'user.peer.login', meta }];
   const isBlocked = state.get(textOf(after, 'user_id'))?.spec['is_blocked'] === true;
   return [{ code: 'peer.login.expire', meta: { ...meta, reason: isBlocked ? 'blocked owner account' : 'expired' } }];
 }

@@ -61,12 +61,12 @@ export const facts: Readonly<Record<string, Computed>> = {
         properties: { net_ip: { type: 'string' }, mac: { type: 'string' } },
       },
     },
-    value: (object) => addressesOf(object),
+    value: addressesOf,
   },
   geoname_id: {
     doc: 'The place where it is, by its number at GeoNames; 0 when it is not known.',
     schema: { type: 'integer' },
-    value: (object) => Number(object.derived['geoname_id'] ?? 0),
+    value: (object, state) => Number(known(object, state, 'geoname_id') ?? 0),
   },
   groups: {
     doc: 'Groups that hold the peer.',
@@ -76,7 +76,8 @@ export const facts: Readonly<Record<string, Computed>> = {
   disapproval_reason: {
     doc: 'Why it was not approved. Hosted edition only.',
     schema: { type: 'string' },
-    value: (object) => derivedText(object, 'disapproval_reason'),
+    value: (object) =>
+      object.spec['approval_required'] === true ? derivedText(object, 'disapproval_reason') : undefined,
   },
   accessible_peers_count: {
     doc: 'To how many peers it may open a connection.',
@@ -91,14 +92,19 @@ export const facts: Readonly<Record<string, Computed>> = {
       required: localFlags,
       properties: Object.fromEntries(localFlags.map((name) => [name, { type: 'boolean' }])),
     },
-    value: (object) => flagsOf(object),
+    value: flagsOf,
   },
 };
 
 /** The addresses of the peer's network interfaces, as far as they are known. */
-export function addressesOf(peer: StoredObject): readonly Json[] {
-  const known = peer.derived['network_addresses'];
-  return Array.isArray(known) ? known : [];
+export function addressesOf(peer: StoredObject, state: State): readonly Json[] {
+  const addresses = known(peer, state, 'network_addresses');
+  return Array.isArray(addresses) ? addresses : [];
+}
+
+/** What was observed goes before what was recorded at enrolment. */
+function known(peer: StoredObject, { observed }: State, name: string): Json | undefined {
+  return observed?.(peer.id)?.[name] ?? peer.derived[name];
 }
 
 /** The groups that hold the peer, `All` included. */
@@ -108,9 +114,9 @@ function groupsOf(peer: StoredObject, state: State): readonly StoredObject[] {
   return [...all, ...listed.map(({ from }) => from)];
 }
 
-function flagsOf(peer: StoredObject): JsonObject {
-  const known = peer.derived['local_flags'];
-  const set = isObject(known) ? known : {};
+function flagsOf(peer: StoredObject, state: State): JsonObject {
+  const flags = known(peer, state, 'local_flags');
+  const set = isObject(flags) ? flags : {};
   return Object.fromEntries(localFlags.map((name) => [name, set[name] === true]));
 }
 
@@ -119,7 +125,7 @@ function plain(docs: Readonly<Record<string, string>>, schema: JsonObject, unkno
   return Object.fromEntries(
     Object.entries(docs).map(([name, doc]) => [
       name,
-      { doc, schema, value: (object: StoredObject) => object.derived[name] ?? unknown },
+      { doc, schema, value: (object: StoredObject, state: State) => known(object, state, name) ?? unknown },
     ]),
   );
 }

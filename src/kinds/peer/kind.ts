@@ -6,7 +6,7 @@ import { domain, ipv4, ipv6 } from '../shared/formats.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { textOf, textsOf } from '../shared/stored.ts';
 import { followPeer } from './consequences.ts';
-import { peerMeta, updatedEvents } from './events.ts';
+import { enrolledEvents, peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
 import { checkDeed, isOwn } from './rules.ts';
 
@@ -20,6 +20,7 @@ export const peer = defineKind({
   document: { allowed: true, creates: false },
   pending: true,
   varies: true,
+  observed: true,
   spec: {
     name: string({
       doc: 'The name people see. The DNS label follows it, unless documents name the peer.',
@@ -71,6 +72,12 @@ export const peer = defineKind({
       access: 'server',
     }),
     wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
+    signing_key: string({
+      doc: 'The public key with which it proves who it is.',
+      default: '',
+      access: 'server',
+      hidden: true,
+    }),
     user_id: ref('User', {
       doc: 'The user who enrolled it; empty for a peer that came with a setup key.',
       access: 'server',
@@ -94,8 +101,10 @@ export const peer = defineKind({
     },
     mac: {
       doc: 'Only peers with a network interface of exactly this hardware address.',
-      matches: (object, value) =>
-        addressesOf(object).some((item) => isObject(item) && String(item['mac']).toLowerCase() === value.toLowerCase()),
+      matches: (object, value, state) =>
+        addressesOf(object, state).some(
+          (item) => isObject(item) && String(item['mac']).toLowerCase() === value.toLowerCase(),
+        ),
     },
   },
   uniques: {
@@ -109,12 +118,23 @@ export const peer = defineKind({
       value: (object) => textOf(object, 'ipv6') || undefined,
       message: (value) => `a peer with the address ${value} already exists; choose a free one`,
     },
+    wg_pub_key: {
+      path: '',
+      value: (object) => textOf(object, 'wg_pub_key') || undefined,
+      message: () => 'a peer with this key already exists; enrol with a new key pair, or log in',
+    },
+    signing_key: {
+      path: '',
+      value: (object) => textOf(object, 'signing_key') || undefined,
+      message: () => 'a peer with this signing key already exists; enrol with a new one, or log in',
+    },
     dns_label: {
       path: '/name',
       value: (object) => textOf(object, 'dns_label') || undefined,
       message: (value) => `a peer with the label \`${value}\` already exists; choose another name`,
     },
   },
+  entries: { 'peer-key': (object) => textOf(object, 'wg_pub_key') },
   indexes: { label: (object) => [textOf(object, 'dns_label')] },
   checkDeed,
   isOwn,
@@ -122,6 +142,7 @@ export const peer = defineKind({
   inUse: 'precondition',
   activity: { delete: 'user.peer.delete' },
   activityMeta: peerMeta,
+  createEvents: enrolledEvents,
   updateEvents: updatedEvents,
   respond: (body, object, state) => ({
     ...body,

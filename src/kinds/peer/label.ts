@@ -19,6 +19,19 @@ export function labelOf(name: string): string | undefined {
   return canonicalDomain(clean) ?? canonicalDomain(`peer-${clean}`.slice(0, longest));
 }
 
+/** The label of a new peer: by its host name, else its name; a taken one is followed by parts of its address until it is free. */
+export function labelFor(peer: StoredObject, ip: string, state: State): string {
+  const label = labelOf(textOf(peer, 'hostname')) ?? labelOf(peer.name) ?? 'peer';
+  const parts = ip.split('.');
+  const candidates = [label, ...[2, 1, 0].map((from) => `${label}-${parts.slice(from).join('-')}`)];
+  // The address is nobody else's, so the last one is not either, unless somebody chose that very name.
+  return candidates.find((candidate) => isFree(candidate, state)) ?? `${label.slice(0, 40)}-${peer.id}`.slice(0, 63);
+}
+
+function isFree(label: string, state: State): boolean {
+  return state.lookUp('Peer', 'label', label).length === 0 && state.holderOf('Peer', 'key', label) === undefined;
+}
+
 /** The label that a peer of this name gets: a taken one is followed by the last two parts of its address. */
 export function freeLabel(peer: StoredObject, state: State): string {
   const label = labelOf(peer.name);

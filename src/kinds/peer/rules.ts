@@ -7,7 +7,8 @@ import { sectionOf, textOf } from '../shared/stored.ts';
 
 /** What a change of a peer must not break; what stays as it is is not looked at. */
 export function checkDeed({ before, after }: Deed, _was: State, next: State): readonly Fault[] {
-  if (before === undefined || after === undefined) return [];
+  if (after === undefined) return [];
+  if (before === undefined) return checkArrival(after);
   const [account] = next.ofKind('Account');
   const settings = account === undefined ? {} : sectionOf(account, 'settings');
   return [
@@ -15,6 +16,13 @@ export function checkDeed({ before, after }: Deed, _was: State, next: State): re
     ...(textOf(before, 'ip') === textOf(after, 'ip') ? [] : inRange(after, 'ip', settings['network_range'])),
     ...(textOf(before, 'ipv6') === textOf(after, 'ipv6') ? [] : checkIpv6(after, settings, next)),
   ];
+}
+
+/** Whoever enrols gets an address and a name, or stays out. */
+function checkArrival(peer: StoredObject): readonly Fault[] {
+  if (peer.derived['enrolled_by'] === undefined || textOf(peer, 'ip') !== '') return [];
+  const message = 'the account has no address left for another peer; choose a larger `network_range`, or delete peers';
+  return [{ code: 'nothing_free', path: '', message }];
 }
 
 const expirations = ['login_expiration_enabled', 'inactivity_expiration_enabled'] as const;

@@ -102,6 +102,7 @@ export const setupKey = defineKind({
   check: checkLimit,
   checkState: checkAutoGroups,
   born: makeKey,
+  entries: { 'setup-key': (object) => derivedText(object, 'key_hash') },
   activity: { create: 'setupkey.add', delete: 'setupkey.delete' },
   activityMeta: keyMeta,
   createEvents: createdEvents,

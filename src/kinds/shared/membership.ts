@@ -1,4 +1,5 @@
-import type { State } from '../../model/kind.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { Consequence, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { sectionOf, textsOf } from './stored.ts';
 
@@ -35,6 +36,28 @@ function sizeOf(group: StoredObject): number {
 /** Whether a peer is in a group, without walking the group. */
 export function holdsPeer(group: StoredObject, peer: string): boolean {
   return isAll(group) || Object.hasOwn(sectionOf(group, 'peers'), peer);
+}
+
+/** The group with a peer that this hand puts there, nothing when it is there by that hand already. */
+export function withMember(group: StoredObject | undefined, peer: string, origin: string): readonly Consequence[] {
+  if (group === undefined || isKept(group)) return [];
+  // Stored membership is element to origins.
+  const peers = sectionOf(group, 'peers') as Readonly<Record<string, readonly string[]>>;
+  const origins = peers[peer] ?? [];
+  if (origins.includes(origin)) return [];
+  return [{ change: group, spec: { ...group.spec, peers: insertSorted(peers, peer, [...origins, origin].sort()) } }];
+}
+
+/** Ids grow, so that a new one nearly always comes last; sorting is for the others. */
+function insertSorted(
+  peers: Readonly<Record<string, readonly string[]>>,
+  peer: string,
+  origins: readonly string[],
+): JsonObject {
+  const all = { ...peers, [peer]: origins };
+  const last = Object.keys(peers).at(-1);
+  if (last === undefined || last <= peer) return all;
+  return Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Whether two groups have a peer in common. Walks the smaller one. */

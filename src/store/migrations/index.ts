@@ -9,6 +9,7 @@ import * as bindPlans from './0008_bind_plans.ts';
 import * as addTokenScope from './0009_add_token_scope.ts';
 import * as addCredentials from './0010_add_credentials.ts';
 import * as addIdentities from './0012_add_identities.ts';
+import * as addPeering from './0013_add_peering.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   addTokenScope,
   addCredentials,
   addIdentities,
+  addPeering,
 ];

@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { lowerToResponse } from '../../model/lower/response.ts';
+import type { AgentRequest, Welcome } from '../../peering/service.ts';
+import type { AreaRoutes, Services } from '../area-routes.ts';
+import { objectBody, parseJson } from '../bodies.ts';
+import { agentPaths } from './agent-paths.ts';
+
+/** How large what agents send may be. */
+const bodyLimit = 256 * 1024;
+
+/** The bytes of bodies, which proofs sign. */
+const bodies = new WeakMap<FastifyRequest, Uint8Array>();
+
+/** What agents ask for. The service decides everything; these routes are one way to it. */
+export const agent: AreaRoutes = {
+  add: (app, engine, services) =>
+    app.register(async (scope) => {
+      keepBytes(scope);
+      const { peering } = services;
+      const welcome = (to: Welcome): JsonObject => ({
+        peer: lowerToResponse(engine.registry, to.peer, to.state.seen({ now: engine.now(), viewer: '' })),
+        session: { ...to.session },
+        server_time: engine.now(),
+      });
+      scope.post('/agent/challenge', { bodyLimit }, async (_request, reply) =>
+        reply.header('cache-control', 'no-store').send(peering.challenge()),
+      );
+      scope.post('/agent/enrol', { bodyLimit }, async (request, reply) => {
+        const entered = await peering.enrol(agentRequest(request), await callOfUser(request, services));
+        return reply.header('cache-control', 'no-store').send(welcome(entered));
+      });
+      scope.post('/agent/login', { bodyLimit }, async (request, reply) => {
+        const entered = await peering.login(agentRequest(request), await callOfUser(request, services));
+        return reply.header('cache-control', 'no-store').send(welcome(entered));
+      });
+      scope.post('/agent/facts', { bodyLimit }, async (request, reply) => {
+        const peer = await peering.authenticate(agentRequest(request));
+        await peering.report(peer, objectBody(request.body));
+        return reply.send();
+      });
+    }),
+  paths: agentPaths,
+};
+
+/** Keeps the bytes of each body beside what it says: proofs sign bytes. */
+function keepBytes(scope: FastifyInstance): void {
+  scope.removeContentTypeParser('application/json');
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    // `parseAs` makes it one.
+    const buffer = bytes as Buffer;
+    bodies.set(request, buffer);
+    try {
+      done(null, buffer.length === 0 ? undefined : parseJson(buffer.toString('utf8')));
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+/** A request as the service wants it. */
+function agentRequest(request: FastifyRequest): AgentRequest {
+  const proof = request.headers['heddle-proof'];
+  const { authorization } = request.headers;
+  return {
+    method: request.method,
+    path: request.url,
+    body: bodies.get(request) ?? new Uint8Array(),
+    // A body that is an object came as JSON.
+    ...(isObject(request.body) ? { content: request.body as JsonObject } : {}),
+    proof: typeof proof === 'string' ? proof : undefined,
+    authorization,
+    address: request.ip,
+  };
+}
+
+/** The user whose token comes along, if one does. */
+async function callOfUser(request: FastifyRequest, { authenticator }: Services) {
+  const { authorization } = request.headers;
+  return authorization === undefined || authorization === '' ? undefined : authenticator.authenticate(authorization);
+}

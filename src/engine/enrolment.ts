@@ -1,0 +1,148 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
+import { canonicalSpec } from '../model/canonical.ts';
+import { Conflict, NotAllowed, Unauthenticated } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { wireId } from '../model/wire-id.ts';
+import { finishPlan } from '../plan/finish.ts';
+import type { Outcome } from '../plan/plan.ts';
+import { storedObject } from './bootstrap.ts';
+import type { Engine } from './engine.ts';
+import { refusalOf } from './objects.ts';
+
+/** Who lets a new peer in. */
+export type Sponsor =
+  | { readonly way: 'setup_key'; readonly id: string }
+  | { readonly way: 'user'; readonly actor: Actor; readonly revision: number };
+
+/** A machine that wants to become a peer. */
+export interface Newcomer {
+  readonly account: string;
+  readonly sponsor: Sponsor;
+  readonly name: string;
+  readonly hostname: string;
+  /** Base64, as tunnels write it. */
+  readonly tunnelKey: string;
+  /** Base64url. */
+  readonly signingKey: string;
+  readonly extraLabels: readonly string[];
+  /** Where it is, as far as its address tells. */
+  readonly place: JsonObject;
+}
+
+/** A peer that was let in, in the state that has it. */
+export interface Enrolled {
+  readonly peer: StoredObject;
+  readonly state: Snapshot;
+}
+
+/** Lets a machine in, by one revision, with everything that follows. Throws what keeps it out. */
+export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enrolled> {
+  const { account, sponsor } = newcomer;
+  const id = engine.newId();
+  const actor = await actorOf(engine, newcomer);
+  const committed = await engine.committer.mutate({
+    account,
+    actor,
+    revision: sponsor.way === 'user' ? sponsor.revision : 0,
+    propose: (state) => planEnrolment(engine, state, newcomer, id),
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  const peer = committed.after.get(id);
+  if (peer === undefined) throw new Error(`the peer ${id} is gone before it was told`);
+  return { peer, state: committed.after };
+}
+
+/** The initiator of an enrolment by key is the key. */
+async function actorOf({ registry, snapshots }: Engine, { account, sponsor }: Newcomer): Promise<Actor> {
+  if (sponsor.way === 'user') return sponsor.actor;
+  const name = (await snapshots.current(account)).get(sponsor.id)?.name ?? 'setup key';
+  return { type: 'system', id: String(wireId(registry.get('SetupKey'), sponsor.id)), name };
+}
+
+function planEnrolment(engine: Engine, state: Snapshot, newcomer: Newcomer, id: string): Outcome {
+  const now = engine.now();
+  const { tunnelKey, extraLabels } = newcomer;
+  const kind = engine.registry.get('Peer');
+  if (state.holderOf(kind.name, 'wg_pub_key', tunnelKey) !== undefined)
+    throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
+  const by = newcomer.sponsor.way === 'user' ? byUser(state, newcomer.sponsor.actor) : byKey(engine, state, newcomer);
+  if (extraLabels.length > 0 && !by.mayNameItself)
+    throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
+  const waits = wantsApproval(state);
+  const spec = canonicalSpec(kind, {
+    name: newcomer.name,
+    hostname: newcomer.hostname,
+    wg_pub_key: tunnelKey,
+    signing_key: newcomer.signingKey,
+    extra_dns_labels: extraLabels,
+    ssh_enabled: false,
+    ...by.spec,
+    approval_required: waits,
+  }).spec;
+  const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
+  const derived = { ...newcomer.place, ...by.derived, ...reason };
+  const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
+  return finishPlan({
+    snapshot: state,
+    edits: [{ after, given: { enrolment: { ...by.given, at: now } } }],
+    locate: ({ name }, { code, path, message }) => ({ code, kind: kind.name, key: name, path, message }),
+    newId: engine.newId,
+    now,
+    means: engine.means,
+  });
+}
+
+/** What follows from who lets the peer in. */
+interface Terms {
+  readonly spec: JsonObject;
+  readonly derived: JsonObject;
+  readonly given: JsonObject;
+  readonly mayNameItself: boolean;
+}
+
+function byUser(state: Snapshot, { id }: Actor): Terms {
+  const user = state.get(id);
+  if (user === undefined) throw new Unauthenticated('the user does not exist any more');
+  if (user.spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
+  if (user.spec['pending_approval'] === true || user.derived['pending_approval'] === true)
+    throw new NotAllowed('the user waits for the approval of an administrator, and enrols no peers until then');
+  return {
+    spec: { user_id: id, login_expiration_enabled: true, inactivity_expiration_enabled: true, ephemeral: false },
+    derived: { enrolled_by: 'user' },
+    given: { groups: user.spec['auto_groups'] ?? [] },
+    mayNameItself: false,
+  };
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  expired: 'the setup key has expired; ask an administrator for a new one',
+  revoked: 'the setup key is revoked; ask an administrator for another one',
+  overused: 'the setup key has been used as often as it may; ask an administrator for another one',
+};
+
+function byKey(engine: Engine, state: Snapshot, { sponsor }: Newcomer): Terms {
+  const kind = engine.registry.get('SetupKey');
+  const key = sponsor.way === 'setup_key' ? state.get(sponsor.id) : undefined;
+  if (key === undefined || key.kind !== kind.name) throw new Unauthenticated('setup key invalid');
+  const standing = kind.computed['state']?.value(key, state.seen({ now: engine.now(), viewer: '' }));
+  if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key enrols no peers');
+  return {
+    spec: {
+      login_expiration_enabled: false,
+      inactivity_expiration_enabled: false,
+      ephemeral: key.spec['ephemeral'] === true,
+    },
+    derived: { enrolled_by: 'setup_key', setup_key: key.id, setup_key_name: key.name },
+    given: { groups: key.spec['auto_groups'] ?? [], setup_key: key.id },
+    mayNameItself: key.spec['allow_extra_dns_labels'] === true,
+  };
+}
+
+/** Whether the account lets new peers wait. Stored only where the edition has it. */
+function wantsApproval(state: Snapshot): boolean {
+  const settings = state.get(state.account)?.spec['settings'] as JsonObject | undefined;
+  const extra = settings?.['extra'] as JsonObject | undefined;
+  return extra?.['peer_approval_enabled'] === true;
+}

@@ -1,0 +1,133 @@
+import type { Call } from '../engine/engine.ts';
+import { type Enrolled, enrolPeer, type Sponsor } from '../engine/enrolment.ts';
+import { canonicalDomain } from '../lib/domain.ts';
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { sha256Base64 } from '../lib/node-pure.ts';
+import { InvalidInput, Unauthenticated } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import { checkTunnel } from './challenges.ts';
+import { readFacts } from './facts.ts';
+import { readPublicKey } from './keys.ts';
+import type { Proof } from './proof.ts';
+import type { PeeringOptions } from './service.ts';
+
+/** A request to become a peer, whose signature holds. */
+export interface EnrolRequest {
+  readonly body: JsonObject;
+  readonly proof: Proof;
+  /** The user who signs the machine in; absent when a setup key does. */
+  readonly call?: Call;
+  readonly place: JsonObject;
+  /** Finds the object that a setup key is, by its hash. */
+  findKey(hash: string): Promise<{ readonly account: string; readonly subject: string } | undefined>;
+  /** Uses the nonce of the proof up, in the account that is being joined. */
+  useNonce(account: string): Promise<void>;
+}
+
+/** A peer that is in, with the facts that it brought. */
+export interface Joined extends Enrolled {
+  readonly account: string;
+  readonly facts?: JsonObject;
+}
+
+/** Lets a machine in. Throws what keeps it out. */
+export async function enrol({ engine, now }: PeeringOptions, request: EnrolRequest): Promise<Joined> {
+  const { proof } = request;
+  const wanted = readWish(request.body, proof.key, now());
+  checkTunnel(engine.means, wanted.answer, { tunnel: wanted.tunnel, signing: proof.key }, now());
+  const { account, sponsor } = await sponsorOf(request, wanted.setupKey);
+  await request.useNonce(account);
+  const enrolled = await enrolPeer(engine, {
+    ...{ account, sponsor, name: wanted.name, hostname: wanted.hostname },
+    tunnelKey: Buffer.from(wanted.tunnel, 'base64url').toString('base64'),
+    signingKey: proof.key,
+    extraLabels: wanted.labels,
+    place: request.place,
+  });
+  return { ...enrolled, account, ...(wanted.facts === undefined ? {} : { facts: wanted.facts }) };
+}
+
+async function sponsorOf(
+  { call, findKey }: EnrolRequest,
+  setupKey: string | undefined,
+): Promise<{ readonly account: string; readonly sponsor: Sponsor }> {
+  if (call !== undefined) {
+    const { account, actor, revision } = call;
+    return { account, sponsor: { way: 'user', actor, revision } };
+  }
+  if (setupKey === undefined)
+    throw new Unauthenticated('nobody lets the machine in: send `setup_key`, or the access token of a user');
+  const found = await findKey(sha256Base64(setupKey.trim().toUpperCase()));
+  if (found === undefined) throw new Unauthenticated('setup key invalid');
+  return { account: found.account, sponsor: { way: 'setup_key', id: found.subject } };
+}
+
+interface Wish {
+  readonly name: string;
+  readonly hostname: string;
+  readonly setupKey?: string;
+  readonly tunnel: string;
+  readonly answer: { readonly challenge: string; readonly mac: string };
+  readonly labels: readonly string[];
+  readonly facts?: JsonObject;
+}
+
+const known = ['setup_key', 'name', 'hostname', 'wg_pub_key', 'tunnel_proof', 'extra_dns_labels', 'facts'];
+
+function readWish(body: JsonObject, key: string, now: number): Wish {
+  const problems: Problem[] = [];
+  const fault = (path: string, message: string): void => {
+    problems.push({ code: 'enrolment_invalid', path, message });
+  };
+  for (const name of Object.keys(body))
+    if (!known.includes(name)) fault(`/${name}`, `\`${name}\` is not known; remove it`);
+  const hostname = textIn(body, 'hostname', 255, fault);
+  const name = body['name'] === undefined ? hostname : textIn(body, 'name', 255, fault);
+  const tunnel = readPublicKey(String(body['wg_pub_key'] ?? ''));
+  if (tunnel === undefined) fault('/wg_pub_key', '`wg_pub_key` must be an X25519 key: 32 bytes in base64');
+  const answer = readAnswer(body['tunnel_proof']);
+  if (answer === undefined)
+    fault('/tunnel_proof', '`tunnel_proof` must be `{challenge, mac}`; ask for the challenge at /agent/challenge');
+  const labels = readLabels(body['extra_dns_labels'] ?? [], fault);
+  const read = body['facts'] === undefined ? undefined : readFacts(body['facts'], key, now, '/facts');
+  if (read?.ok === false) problems.push(...read.problems);
+  const setupKey = body['setup_key'];
+  if (setupKey !== undefined && typeof setupKey !== 'string') fault('/setup_key', '`setup_key` must be a text');
+  if (problems.length > 0 || tunnel === undefined || answer === undefined)
+    throw new InvalidInput(problems[0]?.message ?? 'the input is wrong', { problems });
+  return {
+    ...{ name, hostname, tunnel, answer, labels },
+    ...(typeof setupKey === 'string' ? { setupKey } : {}),
+    ...(read?.ok === true ? { facts: read.facts } : {}),
+  };
+}
+
+type Fault = (path: string, message: string) => void;
+
+function textIn(body: JsonObject, name: string, longest: number, fault: Fault): string {
+  const value = body[name];
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= longest) return value;
+  fault(`/${name}`, `\`${name}\` must be a text of 1 to ${longest} characters`);
+  return '';
+}
+
+function readAnswer(value: Json | undefined): Wish['answer'] | undefined {
+  if (!isObject(value)) return undefined;
+  const { challenge, mac } = value;
+  return typeof challenge === 'string' && typeof mac === 'string' ? { challenge, mac } : undefined;
+}
+
+const mostLabels = 32;
+
+function readLabels(value: Json, fault: Fault): readonly string[] {
+  const list = Array.isArray(value) ? value : [value];
+  if (list.length > mostLabels)
+    fault('/extra_dns_labels', `\`extra_dns_labels\` must not have more than ${mostLabels}`);
+  const labels = list.slice(0, mostLabels).map((item: Json, at) => {
+    const label = typeof item === 'string' ? canonicalDomain(item) : undefined;
+    if (label === undefined || label.includes('.') || label.length > 63)
+      fault(`/extra_dns_labels/${at}`, 'must be one DNS label: letters, digits and hyphens');
+    return label ?? '';
+  });
+  return [...new Set(labels)].sort();
+}

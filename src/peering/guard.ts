@@ -1,0 +1,39 @@
+import { createGatherer } from '../engine/gather.ts';
+import { Unauthenticated } from '../model/errors.ts';
+import { useNonces } from '../store/agent-nonces.ts';
+import type { Database } from '../store/database.ts';
+import { type FoundEntry, findEntries } from '../store/find-entries.ts';
+import type { Proof } from './proof.ts';
+
+/** What stands between strangers and accounts. Many at once cost few questions to the store. */
+export interface Guard {
+  /** What the directory says about a value. */
+  find(kind: string, value: string): Promise<FoundEntry | undefined>;
+  /** Uses a proof up. Throws `Unauthenticated` for one that was used before, on whatever server. */
+  use(account: string, proof: Proof): Promise<void>;
+}
+
+/** Creates the guard. */
+export function createGuard(database: Database): Guard {
+  const find = createGatherer<string, string, FoundEntry | undefined>(async (kind, values) => {
+    const found = await findEntries(database, kind, values);
+    return (value) => found.get(value);
+  });
+  const claim = createGatherer<string, Proof, boolean>(async (account, proofs) => {
+    const nonces = proofs.map((proof) => ({ nonce: nameOf(proof), expires: proof.expires }));
+    // What comes twice among these is fresh once.
+    const fresh = new Set(await useNonces(database, account, nonces));
+    return (proof) => fresh.delete(nameOf(proof));
+  });
+  return {
+    find,
+    async use(account, proof) {
+      if (await claim(account, proof)) return;
+      throw new Unauthenticated('the proof was used before; sign every request anew, with a nonce of its own');
+    },
+  };
+}
+
+function nameOf({ key, nonce }: Proof): string {
+  return `${key}.${nonce}`;
+}

@@ -1,0 +1,70 @@
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto';
+
+/** The two kinds of keys that a peer has. */
+export type Curve = 'Ed25519' | 'X25519';
+
+/** A key pair, both halves raw in base64url. */
+export interface KeyPair {
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** Makes a key pair. */
+export function makeKeyPair(curve: Curve): KeyPair {
+  // Node has one overload for each curve.
+  const { privateKey } = curve === 'Ed25519' ? generateKeyPairSync('ed25519') : generateKeyPairSync('x25519');
+  const { x = '', d = '' } = privateKey.export({ format: 'jwk' });
+  return { publicKey: x, privateKey: d };
+}
+
+/** A raw public key as 32 bytes in base64url, whatever base64 it came in; `undefined` when it is none. */
+export function readPublicKey(text: string): string | undefined {
+  if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.length === 32 ? bytes.toString('base64url') : undefined;
+}
+
+/** The signature of a text, base64url. */
+export function signText(text: string, pair: KeyPair): string {
+  return sign(null, Buffer.from(text), privateKey('Ed25519', pair)).toString('base64url');
+}
+
+/** Whether this key signed the text. */
+export function isSigned(text: string, key: string, signature: string): boolean {
+  return verify(null, Buffer.from(text), publicKey('Ed25519', key), Buffer.from(signature, 'base64url'));
+}
+
+/** The hash of a text under the secret that two X25519 keys share, base64url; `undefined` for a key that shares none. */
+export function sharedHash(text: string, own: KeyPair, other: string): string | undefined {
+  try {
+    const secret = diffieHellman({ privateKey: privateKey('X25519', own), publicKey: publicKey('X25519', other) });
+    return createHmac('sha256', secret).update(text).digest('base64url');
+  } catch {
+    // A key of low order, which no tunnel has: OpenSSL refuses it.
+    return undefined;
+  }
+}
+
+/** Whether two hashes are equal, in a time that tells nothing. */
+export function equalHash(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function publicKey(crv: Curve, x: string): KeyObject {
+  return createPublicKey({ key: { kty: 'OKP', crv, x }, format: 'jwk' });
+}
+
+function privateKey(crv: Curve, pair: KeyPair): KeyObject {
+  return createPrivateKey({ key: { kty: 'OKP', crv, x: pair.publicKey, d: pair.privateKey }, format: 'jwk' });
+}

@@ -1,0 +1,162 @@
+import type { Call, Engine } from '../engine/engine.ts';
+import { signInPeer } from '../engine/peer-login.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { type Challenge, makeChallenge } from './challenges.ts';
+import { enrol } from './enrol.ts';
+import { readFacts } from './facts.ts';
+import { createGuard, type Guard } from './guard.ts';
+import { readPublicKey } from './keys.ts';
+import { checkProof } from './proof.ts';
+import type { ProvenRequest } from './proof-text.ts';
+import { type IssuedSession, issueSession, readSession } from './sessions.ts';
+
+/** What peering is built from. */
+export interface PeeringOptions {
+  readonly engine: Engine;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Where a public address is, as far as anybody knows. */
+  locate(address: string): JsonObject;
+}
+
+/** A request of an agent, whatever brought it. */
+export interface AgentRequest extends ProvenRequest {
+  /** What the body says; absent for none. */
+  readonly content?: JsonObject;
+  readonly proof?: string | undefined;
+  readonly authorization?: string | undefined;
+  /** The address from which it came. */
+  readonly address: string;
+}
+
+/** A peer that asks, in the state of its account when it did. */
+export interface Agent {
+  readonly account: string;
+  readonly peer: StoredObject;
+  readonly state: Snapshot;
+  readonly address: string;
+}
+
+/** What a peer is told when it is let in. */
+export interface Welcome {
+  readonly account: string;
+  readonly peer: StoredObject;
+  readonly state: Snapshot;
+  readonly session: IssuedSession;
+}
+
+/** Everything that agents ask for. */
+export interface Peering {
+  /** Makes what whoever enrols has to answer. */
+  challenge(): Challenge;
+  /** Lets a machine in: by a setup key, or by the user who signs it in. */
+  enrol(request: AgentRequest, call?: Call): Promise<Welcome>;
+  /** Gives a peer a session; with the user who signs it in anew when its login has expired. */
+  login(request: AgentRequest, call?: Call): Promise<Welcome>;
+  /** Says which peer asks. Throws `Unauthenticated`, and `NotAllowed` for one whose login has expired. */
+  authenticate(request: AgentRequest): Promise<Agent>;
+  /** Keeps what a peer reports about itself. */
+  report(agent: Agent, facts: Json): Promise<void>;
+}
+
+/** Creates the service. */
+export function createPeering(options: PeeringOptions): Peering {
+  const { engine, now } = options;
+  const guard = createGuard(engine.database);
+  return {
+    challenge: () => makeChallenge(engine.means, now()),
+    enrol: (request, call) => letIn(options, guard, request, call),
+    login: (request, call) => logIn(options, guard, request, call),
+    authenticate: (request) => authenticate(options, guard, request),
+    async report({ account, peer }, given) {
+      const facts = readOwnFacts(given, String(peer.spec['signing_key']), now());
+      await engine.presence.note(account, { peer: peer.id, facts });
+    },
+  };
+}
+
+async function letIn(options: PeeringOptions, guard: Guard, request: AgentRequest, call?: Call): Promise<Welcome> {
+  const { engine, now } = options;
+  const proof = checkProof(request.proof, request, now());
+  const place = placeOf(options, request);
+  const joined = await enrol(options, {
+    ...{ body: request.content ?? {}, proof, place },
+    ...(call === undefined ? {} : { call }),
+    findKey: (hash) => guard.find('setup-key', hash),
+    useNonce: (account) => guard.use(account, proof),
+  });
+  const { account, peer, facts } = joined;
+  await engine.presence.note(account, {
+    ...{ peer: peer.id, place },
+    ...(call === undefined ? {} : { signedIn: true }),
+    ...(facts === undefined ? {} : { facts }),
+  });
+  return welcome(options, joined);
+}
+
+async function logIn(options: PeeringOptions, guard: Guard, request: AgentRequest, call?: Call): Promise<Welcome> {
+  const { engine, now } = options;
+  const proof = checkProof(request.proof, request, now());
+  const { content = {} } = request;
+  const tunnel = readPublicKey(String(content['wg_pub_key'] ?? '')) ?? '';
+  const found = await guard.find('peer-key', Buffer.from(tunnel, 'base64url').toString('base64'));
+  if (found === undefined) throw new NotFound('a peer with this key is not found; enrol first');
+  const { account, subject } = found;
+  const state = await engine.snapshots.fresh(account);
+  const peer = peerIn(state, subject, proof.key);
+  await guard.use(account, proof);
+  const facts = content['facts'] === undefined ? undefined : readOwnFacts(content['facts'], proof.key, now());
+  const after = await signInPeer(engine, { peer, state }, call);
+  await engine.presence.note(account, {
+    ...{ peer: peer.id, place: placeOf(options, request) },
+    ...(call === undefined ? {} : { signedIn: true }),
+    ...(facts === undefined ? {} : { facts }),
+  });
+  return welcome(options, { account, ...after });
+}
+
+async function authenticate({ engine, now }: PeeringOptions, guard: Guard, request: AgentRequest): Promise<Agent> {
+  const session = readSession(engine.means, request.authorization, now());
+  const proof = checkProof(request.proof, request, now());
+  if (proof.key !== session.key) throw new Unauthenticated('the session belongs to another key');
+  await guard.use(session.account, proof);
+  const state = await engine.snapshots.fresh(session.account).catch((error: unknown) => {
+    throw error instanceof NotFound ? new Unauthenticated('the account of the peer is gone') : error;
+  });
+  const peer = peerIn(state, session.peer, session.key);
+  requireLogin(peer);
+  return { account: session.account, peer, state, address: request.address };
+}
+
+function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {
+  return { connection_ip: address, ...locate(address) };
+}
+
+function welcome({ engine, now }: PeeringOptions, to: Omit<Welcome, 'session'>): Welcome {
+  const { account, peer, state } = to;
+  const session = { account, peer: peer.id, key: String(peer.spec['signing_key']) };
+  return { account, peer, state, session: issueSession(engine.means, session, now()) };
+}
+
+function readOwnFacts(given: Json, key: string, now: number): JsonObject {
+  const read = readFacts(given, key, now);
+  if (read.ok) return read.facts;
+  throw new InvalidInput(read.problems[0]?.message ?? 'the facts are wrong', { problems: read.problems });
+}
+
+/** The peer with this signing key. Whoever has another one is not told more than that. */
+function peerIn(state: Snapshot, id: string, key: string): StoredObject {
+  const peer = state.get(id);
+  if (peer === undefined) throw new Unauthenticated('the peer was deleted; enrol again with a new key pair');
+  if (peer.spec['signing_key'] !== key)
+    throw new Unauthenticated('the proof is by another key than the one of the peer');
+  return peer;
+}
+
+function requireLogin(peer: StoredObject): void {
+  if (peer.derived['login_expired'] !== true) return;
+  throw new NotAllowed('the login of the peer has expired; log in with the access token of its user');
+}

@@ -1,0 +1,25 @@
+import { statement } from './builder.ts';
+import type { Database } from './database.ts';
+
+/** A number that is to serve for one proof. */
+export interface Nonce {
+  readonly nonce: string;
+  /** Behind this moment a proof with it is refused anyway; ISO 8601. */
+  readonly expires: string;
+}
+
+/** Notes numbers as used, and answers those among them that were not used before. */
+export async function useNonces(
+  database: Database,
+  account: string,
+  nonces: readonly Nonce[],
+): Promise<ReadonlySet<string>> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly nonce: string }>(useText, [account, JSON.stringify(nonces)]),
+  ]);
+  return new Set(rows.map(({ nonce }) => nonce));
+}
+
+const useText = `insert into agent_nonces (account_id, nonce, expires_at)
+select $1, x.nonce, x.expires from json_to_recordset($2::json) as x(nonce text, expires timestamptz)
+on conflict do nothing returning nonce`;

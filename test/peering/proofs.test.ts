@@ -1,0 +1,164 @@
+import { randomBytes, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
+import { certificateText } from '../../src/peering/proof-text.ts';
+import { type Answer, sharedApi } from '../api/setup.ts';
+import { certificate, privateKey } from '../sources/https-certificate.ts';
+import { type Machine, newMachine, setupKey } from './machine.ts';
+
+const api = sharedApi();
+const told = ({ status, body }: Answer) => [status, body.message];
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+/** A peer with a session. */
+async function peer(): Promise<{ readonly machine: Machine; readonly session: string; readonly id: string }> {
+  const machine = newMachine(api());
+  const { body } = await machine.enrol({ setup_key: (await setupKey(api()))['key'] ?? '' });
+  return { machine, session: `Peer ${body.session.token}`, id: body.peer.id };
+}
+
+describe('a proof', () => {
+  it('is refused without one, malformed, or signed by another key or about another body', async () => {
+    const { machine } = await peer();
+    const body = JSON.stringify({ wg_pub_key: tunnelKeyOf(machine.keys) });
+    const log = (proof: string | undefined, text = body) =>
+      api().call('POST', '/agent/login', text, {
+        authorization: '',
+        ...(proof === undefined ? {} : { 'heddle-proof': proof }),
+      });
+    const good = { method: 'POST', path: '/agent/login', body };
+    expect(told(await log(undefined))).toEqual([
+      401,
+      'no proof: sign the request with the key of the peer and send it as `Heddle-Proof`',
+    ]);
+    expect(told(await log('key=x'))[1]).toMatch(/^the proof is malformed/);
+    expect(told(await log(proofFor(machine.keys, good), `${body} `))[1]).toMatch(/^the proof does not fit/);
+    expect(told(await log(proofFor(machine.keys, { ...good, path: '/agent/facts' })))[1]).toMatch(/does not fit/);
+    const forged = { ...makeMachineKeys(), tunnel: machine.keys.tunnel };
+    expect(told(await log(proofFor(forged, good)))).toEqual([
+      401,
+      'the proof is by another key than the one of the peer',
+    ]);
+    const mixed = proofFor(forged, good).replace(forged.signing.publicKey, machine.keys.signing.publicKey);
+    expect(told(await log(mixed))[1]).toMatch(/^the proof does not fit/);
+    expect((await log(proofFor(machine.keys, good))).status).toBe(200);
+  });
+
+  it('serves once, also when it comes many times at once', async () => {
+    const { machine } = await peer();
+    const at = { nonce: randomBytes(16).toString('base64url') };
+    const body = { wg_pub_key: tunnelKeyOf(machine.keys) };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => machine.send('/agent/login', body, undefined, at)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(told(await machine.send('/agent/login', body, undefined, at))).toEqual([
+      401,
+      'the proof was used before; sign every request anew, with a nonce of its own',
+    ]);
+  });
+
+  it('may be off by a minute, and a clock that is further off is told the time of the server', async () => {
+    const { machine } = await peer();
+    const body = { wg_pub_key: tunnelKeyOf(machine.keys) };
+    const log = (time: string) => machine.send('/agent/login', body, undefined, { time });
+    expect((await log(ago(50))).status).toBe(200);
+    expect((await log(ago(-50))).status).toBe(200);
+    const [status, message] = told(await log(ago(90)));
+    expect([status, message]).toEqual([
+      401,
+      expect.stringMatching(
+        /^the proof is from .*, (89|90|91) s behind the server, whose clock says \d{4}-.*Z; set the clock of the machine$/,
+      ),
+    ]);
+    expect(told(await log(ago(-3600)))[1]).toContain('3600 s ahead of the server');
+    expect(told(await log('yesterday'))[1]).toContain('ISO 8601');
+  });
+});
+
+describe('the key of a tunnel', () => {
+  it('is registered only by whoever holds it', async () => {
+    const key = (await setupKey(api()))['key'] ?? '';
+    const [thief, victim] = [newMachine(api()), newMachine(api())];
+    const stolen = await thief.enrol({ setup_key: key, wg_pub_key: tunnelKeyOf(victim.keys) });
+    expect(told(stolen)).toEqual([401, 'the answer to the challenge does not fit the key of the tunnel']);
+    const madeUp = await thief.enrol({ setup_key: key, tunnel_proof: { challenge: 'nbc_x', mac: 'x' } });
+    expect(told(madeUp)).toEqual([401, 'the challenge is not one of this server; ask for a new one']);
+    const zero = Buffer.alloc(32).toString('base64');
+    expect((await thief.enrol({ setup_key: key, wg_pub_key: zero })).status).toBe(401);
+    expect((await thief.enrol({ setup_key: key, wg_pub_key: 'short' })).status).toBe(422);
+    expect((await victim.enrol({ setup_key: key })).status).toBe(200);
+  });
+});
+
+describe('a session', () => {
+  it('is worth nothing without its key, made up, or after its peer is gone', async () => {
+    const { machine, session, id } = await peer();
+    const facts = { version: '1.4.2' };
+    const report = (authorization: string, from = machine) => from.send('/agent/facts', facts, { authorization });
+    expect(told(await report(''))).toEqual([401, 'no session: log in, and send `Authorization: Peer <token>`']);
+    expect(told(await report('Peer nba_madeup'))[1]).toMatch(/^the session is not one of this server/);
+    expect(told(await report(session, newMachine(api())))).toEqual([401, 'the session belongs to another key']);
+    expect((await report(session)).status).toBe(200);
+    expect((await api().call('GET', `/api/peers/${id}`)).body.version).toBe('1.4.2');
+    await api().call('DELETE', `/api/peers/${id}`);
+    expect(told(await report(session))).toEqual([401, 'the peer was deleted; enrol again with a new key pair']);
+    const again = await machine.enrol({ setup_key: (await setupKey(api()))['key'] ?? '' });
+    expect(again.status).toBe(200);
+  });
+});
+
+describe('facts', () => {
+  it('change no revision, and a wrong or too large one changes nothing', async () => {
+    const { machine, session, id } = await peer();
+    const report = (facts: never) => machine.send('/agent/facts', facts, { authorization: session });
+    const before = await api().revision();
+    const first = await api().call('GET', `/api/peers/${id}`);
+    expect((await report({ os: 'Debian 13', local_flags: { disable_dns: true } } as never)).status).toBe(200);
+    const shown = await api().call('GET', `/api/peers/${id}`);
+    expect(shown.body).toMatchObject({ os: 'Debian 13', local_flags: { disable_dns: true } });
+    expect(shown.headers['etag']).not.toBe(first.headers['etag']);
+    const wrong = {
+      ...{
+        os: 'Plan 9',
+        version: 4,
+        unknown: 1,
+        system: 'Linux',
+        network_addresses: [{ net_ip: '10.0.0.300', mac: 'x' }],
+      },
+      ...{ local_flags: { disable_dns: 'yes' }, processes: 'all' },
+    };
+    const refused = await report(wrong as never);
+    expect([refused.status, refused.body.problems.map(({ path }: { path: string }) => path).sort()]).toEqual([
+      422,
+      [
+        ...['/local_flags/disable_dns', '/network_addresses/0/mac', '/network_addresses/0/net_ip', '/processes'],
+        ...['/system', '/unknown', '/version'],
+      ],
+    ]);
+    expect((await report({ processes: Array.from({ length: 300 }, () => 'x'.repeat(1000)) } as never)).status).toBe(
+      413,
+    );
+    expect((await report('[]' as never)).status).toBe(400);
+    expect((await report('{' as never)).status).toBe(400);
+    expect((await api().call('GET', `/api/peers/${id}`)).body).toEqual(shown.body);
+    expect(await api().revision()).toBe(before);
+  });
+
+  it('name certificates only with a signature by their keys', async () => {
+    const { machine, session, id } = await peer();
+    const report = (text: string) => {
+      const signature = sign('sha256', Buffer.from(text), privateKey).toString('base64');
+      return machine.send(
+        '/agent/facts',
+        { certificates: [{ chain: [certificate], signature }] },
+        { authorization: session },
+      );
+    };
+    const refused = await report('something else');
+    expect(told(refused)[1]).toBe('`certificates/0`: the signature is not by the key of the certificate');
+    expect((await report(certificateText(machine.keys.signing.publicKey))).status).toBe(200);
+    const { engine, account } = api();
+    expect((await engine.presence.at(account)).peers.get(id)?.facts).toEqual({ certificates: [[certificate]] });
+  });
+});
