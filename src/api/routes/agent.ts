@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { planOnlyRefusal } from '../../engine/commit.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import type { AgentRequest, Welcome } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
@@ -77,5 +79,8 @@ function agentRequest(request: FastifyRequest): AgentRequest {
 /** The user whose token comes along, if one does. */
 async function callOfUser(request: FastifyRequest, { authenticator }: Services) {
   const { authorization } = request.headers;
-  return authorization === undefined || authorization === '' ? undefined : authenticator.authenticate(authorization);
+  if (authorization === undefined || authorization === '') return undefined;
+  const call = await authenticator.authenticate(authorization);
+  if (call.planOnly === true) throw new NotAllowed(planOnlyRefusal);
+  return call;
 }
