@@ -1,17 +1,23 @@
 import { storedObject } from '../../src/engine/bootstrap.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec } from '../../src/model/canonical.ts';
 import { putObjects } from './objects.ts';
 
-/** Makes a peer for each label, as one revision, the way enrolment will; answers their ids in the same order. */
-export async function addPeers(engine: Engine, account: string, labels: readonly string[]): Promise<readonly string[]> {
+/** Makes a peer for each label, as one revision, past enrolment; answers their ids in the same order. */
+export async function addPeers(
+  engine: Engine,
+  account: string,
+  labels: readonly string[],
+  given: JsonObject = {},
+): Promise<readonly string[]> {
   const kind = engine.registry.get('Peer');
   const now = engine.now();
   const ids = labels.map(() => engine.newId());
   await putObjects(engine, account, (state) => {
     const first = state.countOf(kind.name);
     return labels.map((label, at) => {
-      const spec = canonicalSpec(kind, peerSpec(label, first + at)).spec;
+      const spec = canonicalSpec(kind, { ...peerSpec(label, first + at), ...given }).spec;
       return storedObject(engine, { id: ids[at] ?? '', kind: kind.name, key: label, spec, derived: {} }, now);
     });
   });
