@@ -1,3 +1,5 @@
+import type { Call, Engine } from '../engine/engine.ts';
+import { hasProvidedGroups, provideGroups } from '../engine/provided-groups.ts';
 import { isObject } from '../lib/json.ts';
 import { Unauthenticated } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -9,6 +11,15 @@ export function requireAllowed(state: Snapshot, claims: Claims): void {
   if (!settings.enabled || settings.allowed.length === 0 || claims.issuer.kind === 'embedded') return;
   const names = groupNames(claims, settings.claim);
   if (!names.some((name) => settings.allowed.includes(name))) throw new Unauthenticated('token invalid');
+}
+
+/** Gives the user the groups that the token names, when the account wants it and anything differs; a comparison otherwise. */
+export async function syncGroups(engine: Engine, call: Call, state: Snapshot, claims: Claims): Promise<Call> {
+  const settings = groupSettings(state);
+  const user = state.get(call.actor.id);
+  if (!settings.enabled || claims.issuer.kind === 'embedded' || user === undefined) return call;
+  const names = groupNames(claims, settings.claim);
+  return hasProvidedGroups(state, user, names) ? call : await provideGroups(engine, call, names);
 }
 
 interface GroupSettings {
@@ -29,9 +40,13 @@ function groupSettings(state: Snapshot): GroupSettings {
   };
 }
 
+/** How many groups one person has at most, and how long a name may be. */
+const most = { groups: 500, characters: 255 };
+
 /** The names that a claim lists, once each. */
 function groupNames({ all }: Claims, claim: string): readonly string[] {
   const listed = all[claim];
   const names = Array.isArray(listed) ? listed : typeof listed === 'string' ? [listed] : [];
-  return [...new Set(names.flatMap((name) => (typeof name === 'string' && name.trim() !== '' ? [name.trim()] : [])))];
+  const texts = names.flatMap((name) => (typeof name === 'string' ? [name.trim()] : []));
+  return [...new Set(texts.filter((name) => name !== '' && name.length <= most.characters))].slice(0, most.groups);
 }

@@ -3,7 +3,7 @@ import { NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import { createIdentityLookUp, type Identity, type KnownIdentity, noteLogin } from '../store/identities.ts';
 import { type Claims, createBearer } from './bearer.ts';
-import { requireAllowed } from './group-sync.ts';
+import { requireAllowed, syncGroups } from './group-sync.ts';
 import type { Issuer } from './issuers.ts';
 import { createSignIn } from './sign-in.ts';
 
@@ -39,7 +39,7 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
       const call = callOf(known, user);
       if ((known.lastLogin?.getTime() ?? Number.NEGATIVE_INFINITY) < claims.signedInAt)
         await tellLogin(engine, claims, call);
-      return call;
+      return await syncGroups(engine, call, state, claims);
     },
   };
 }

@@ -31,12 +31,20 @@ export function withConsequences(
   for (let rounds = 0; round.length > 0; rounds++) {
     if (rounds === mostRounds)
       throw new Error(`consequences of ${subject(round[0] as Edit).kind} do not come to an end`);
-    const state = stateAfter(snapshot, byId);
-    round = round.flatMap((edit) =>
-      followersOf(snapshot, edit, state, { newId, ...(actor === undefined ? {} : { actor }) }).flatMap((consequence) =>
-        addConsequence(snapshot, byId, consequence, now),
-      ),
-    );
+    const means = { newId, ...(actor === undefined ? {} : { actor }) };
+    let state = stateAfter(snapshot, byId);
+    const written = new Set<string>();
+    round = round.flatMap((edit) => {
+      let followers = followersOf(snapshot, edit, state, means);
+      // What an earlier edit of the round did to the same object is not undone.
+      if (followers.some((follower) => written.has(targetOf(follower)))) {
+        state = stateAfter(snapshot, byId);
+        written.clear();
+        followers = followersOf(snapshot, edit, state, means);
+      }
+      for (const follower of followers) written.add(targetOf(follower));
+      return followers.flatMap((follower) => addConsequence(snapshot, byId, follower, now));
+    });
   }
   return [...byId.values()];
 }
@@ -80,6 +88,12 @@ function stateAfter(snapshot: Snapshot, byId: ReadonlyMap<string, Edit>): Snapsh
     put: edits.flatMap(({ after }) => (after === undefined ? [] : [after])),
     remove: edits.flatMap(({ before, after }) => (after === undefined && before !== undefined ? [before.id] : [])),
   });
+}
+
+/** The id of the object that a consequence is about. */
+function targetOf(consequence: Consequence): string {
+  if ('remove' in consequence) return consequence.remove.id;
+  return 'add' in consequence ? consequence.add.id : consequence.change.id;
 }
 
 /** Writes a consequence down; answers the edit when it is new, so that its own consequences follow. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { boolean, object } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { derivedText } from '../shared/stored.ts';
+import { followAccount } from './consequences.ts';
 import { updatedEvents } from './events.ts';
 import { checkAgainstAccount, checkRanges, warnOfNewAddresses } from './rules.ts';
 import { settings } from './settings.ts';
@@ -79,6 +80,7 @@ export const account = defineKind({
   }),
   check: checkRanges,
   checkState: checkAgainstAccount,
+  consequences: followAccount,
   risks: warnOfNewAddresses,
   activity: { create: 'account.create', delete: 'account.delete' },
   activityMeta: (object) => ({

@@ -1,8 +1,8 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
+import { propagates } from '../shared/propagation.ts';
 import { derivedText, textOf, textsOf } from '../shared/stored.ts';
-import { propagates } from './consequences.ts';
 
 export function createdEvents(after: StoredObject): readonly AuditEvent[] {
   if (isService(after)) return [{ code: 'service.user.create', meta: { name: after.name } }];
