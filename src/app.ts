@@ -15,8 +15,10 @@ import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { type Authenticator, createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
+import { createGuesses } from './identity/guesses.ts';
 import { createExternalIssuer } from './identity/issuers.ts';
 import { createPeople } from './identity/people.ts';
+import { createIdentityProvider, type IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses, type TokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import * as kinds from './kinds/index.ts';
@@ -105,6 +107,8 @@ export interface RunningServer {
   readonly url: string;
   readonly engine: Engine;
   readonly account: string;
+  /** Absent: it leaves that to others. */
+  readonly identityProvider?: IdentityProvider | undefined;
   /** Stops taking requests, lets those under way end, and closes everything. */
   stop(): Promise<void>;
 }
@@ -129,14 +133,8 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
-    const engine = createEngine(
-      database,
-      log,
-      productRegistry(installationOf(options)),
-      means,
-      createTxtResolver(),
-      notices,
-    );
+    const registry = productRegistry(installationOf(options));
+    const engine = createEngine(database, log, registry, means, createTxtResolver(), notices);
     closing.unshift(() => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
@@ -149,51 +147,72 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const sources = installSources(engine, account, configuredSources(named, options));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
+    const report = (error: unknown, place: string) =>
+      log({ level: 'error', message: `defect at ${place}: ${describe(error)}` });
+    let listening = '';
+    const identityProvider = openIdentityProvider(engine, options, report, () => listening);
     const api = await createApi({
       engine,
       reader,
-      authenticator: authenticatorOf(engine, uses, options),
-      version: programVersion(),
-      openEndpoints: options.openEndpoints,
+      authenticator: authenticatorOf(engine, uses, options, identityProvider),
+      ...settingsOfApi(options),
       sources: sources.rules,
-      planRateLimit: options.planRateLimit,
-      corsOrigins: options.corsOrigins,
-      trustProxy: options.trustProxy,
-      rateLimit: options.rateLimit ?? (options.edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off'),
-      report: (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` }),
+      identityProvider,
+      report,
     });
     closing.unshift(() => api.close());
     const url = await api.listen(options.listen);
-    if (options.metricsListen !== undefined) {
-      const metrics = createMetricsServer(api);
-      closing.unshift(() => metrics.close());
-      log({ level: 'info', message: `metrics answer at ${await metrics.listen(options.metricsListen)}/metrics` });
-    }
+    if (options.metricsListen !== undefined) closing.unshift(await openMetrics(api, options.metricsListen, log));
+    listening = reachable(url);
+    if (identityProvider !== undefined) closing.unshift(identityProvider.run());
     const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
     closing.unshift(runOverrideLoop({ engine, tell }));
     const { definitions, define } = sources;
     const running = { engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
     closing.unshift(superviseSources({ ...running, definitions, define, tell: reporter(log) }));
     closing.unshift(startRetention(engine, options, log));
-    return { url, engine, account, stop: () => closeAll(closing) };
+    return { url, engine, account, identityProvider, stop: () => closeAll(closing) };
   } catch (error) {
     await closeAll(closing);
     throw error;
   }
 }
 
+/** Answers metrics on an address of their own; the function it returns stops that. */
+async function openMetrics(
+  api: Parameters<typeof createMetricsServer>[0],
+  address: NonNullable<ServeOptions['metricsListen']>,
+  log: Log,
+): Promise<() => Promise<unknown>> {
+  const metrics = createMetricsServer(api);
+  log({ level: 'info', message: `metrics answer at ${await metrics.listen(address)}/metrics` });
+  return () => metrics.close();
+}
+
+/** What of the options is the interface's own affair. */
+function settingsOfApi({ openEndpoints, planRateLimit, corsOrigins, trustProxy, rateLimit, edition }: ServeOptions) {
+  const limit = rateLimit ?? (edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off');
+  return { version: programVersion(), openEndpoints, planRateLimit, corsOrigins, trustProxy, rateLimit: limit };
+}
+
 function installationOf({ idp, localAuthDisabled }: Pick<ServeOptions, 'idp' | 'localAuthDisabled'>): Installation {
   return { embeddedIdp: idp === 'embedded', localAuthDisabled };
 }
 
-function authenticatorOf(engine: Engine, uses: TokenUses, options: ServeOptions): Authenticator {
+function authenticatorOf(
+  engine: Engine,
+  uses: TokenUses,
+  options: ServeOptions,
+  embedded: IdentityProvider | undefined,
+): Authenticator {
   const { database, snapshots } = engine;
   const singleAccount = options.singleAccount ?? options.edition !== 'hosted';
-  const people = createPeople({ engine, issuers: readIssuers(options), singleAccount, now: Date.now });
+  const own = embedded === undefined || options.localAuthDisabled ? [] : [embedded.asIssuer()];
+  const people = createPeople({ engine, issuers: [...readIssuers(options), ...own], singleAccount, now: Date.now });
   return createAuthenticator({ database, snapshots, now: Date.now, uses, people });
 }
 
-/** The identity providers whose tokens are accepted. */
+/** The identity providers outside whose tokens are accepted. */
 function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions) {
   if (issuer === undefined) return [];
   if (audience.length === 0)
@@ -201,6 +220,23 @@ function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: c
       'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; say what its tokens name as audience.',
     );
   return [createExternalIssuer({ issuer, audience, claims, trustsEmail: oidcTrustEmail })];
+}
+
+/** The identity provider of the server itself, unless it leaves that to others. */
+function openIdentityProvider(
+  engine: Engine,
+  { idp, publicUrl, idpRedirectUris: redirectUris, idpKeyRotation: keyDays }: ServeOptions,
+  report: (error: unknown, place: string) => void,
+  listening: () => string,
+): IdentityProvider | undefined {
+  if (idp === 'off') return undefined;
+  const place = { publicUrl: () => publicUrl ?? listening(), redirectUris };
+  return createIdentityProvider({ engine, guesses: createGuesses(), ...place, keyDays, now: Date.now, report });
+}
+
+/** The address under which this machine reaches a server that listens on all of its addresses. */
+function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
 function configuredSources(named: readonly NamedSource[], options: ServeOptions): ConfiguredSources {

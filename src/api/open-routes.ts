@@ -11,6 +11,13 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /agent/enrol': 'wants a proof by the key of the machine, and a setup key or the token of a user',
   'POST /agent/login': 'wants a proof by the key of the peer',
   'POST /agent/facts': 'wants the session of a peer and a proof by its key',
+  'GET /oidc/me': 'wants a token of the identity provider itself',
+  'GET /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
+  'POST /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
+  'GET /signin/account': 'wants the session of a browser that signed in',
+  'POST /signin/account': 'wants that session and a form that was shown in it',
+  'GET /signin/:uid': 'wants the cookie of the sign-in, and asks who it is',
+  'POST /signin/:uid': 'wants that cookie and a form that was shown with it; guesses are slowed down',
   'POST /api/config/sources/:name/webhook': 'is signed with the secret of the source',
 };
 

@@ -4,6 +4,7 @@ import type { Reader } from '../documents/reader.ts';
 import type { Engine } from '../engine/engine.ts';
 import { plainRules, type SourceRules } from '../engine/source-admin.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
+import type { IdentityProvider } from '../identity/provider/provider.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
@@ -16,6 +17,7 @@ import { createErrorHandler } from './errors.ts';
 import { addEtags } from './etags.ts';
 import { addHeaders, exposedHeaders, placeOf, requestId } from './headers.ts';
 import { addIdempotency } from './idempotency.ts';
+import { addIdentityProvider } from './identity-provider.ts';
 import { addKindRoutes } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { openListedRoutes } from './open-routes.ts';
@@ -44,6 +46,8 @@ export interface ApiOptions {
   readonly trustProxy?: TrustedProxies;
   /** Whether clients come by https only. */
   readonly https?: boolean;
+  /** Signs people in; absent: only others do. */
+  readonly identityProvider?: IdentityProvider | undefined;
   /** Told about defects; the caller of the API only sees a 500. */
   report(error: unknown, place: string): void;
 }
@@ -95,6 +99,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   await app.register((scope) =>
     addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
   );
+  if (options.identityProvider !== undefined) await addIdentityProvider(app, options.identityProvider);
   addDescription(app, options);
   refuseOtherMethods();
   await app.ready();

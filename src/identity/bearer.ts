@@ -55,7 +55,6 @@ interface Remembered {
 
 /** Checks tokens of the issuers, each with its keys, audience and algorithms; remembers what it has checked. */
 export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions): Bearer {
-  const byName = new Map(issuers.map((issuer) => [issuer.issuer, issuer]));
   // Tokens are secrets, so they are known by their hashes; a token is of one person in one account.
   const remembered = new Map<string, Remembered>();
   return {
@@ -65,7 +64,7 @@ export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions)
       const known = remembered.get(hash);
       if (known !== undefined && isStillGood(known, now())) return known.claims;
       remembered.delete(hash);
-      const issuer = byName.get(issuerOf(token));
+      const issuer = issuerNamed(issuers, issuerOf(token));
       if (issuer === undefined) throw invalid();
       const claims = await check(issuer, token, now());
       if (remembered.size >= capacity) remembered.delete(remembered.keys().next().value ?? '');
@@ -74,6 +73,11 @@ export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions)
       return claims;
     },
   };
+}
+
+/** Looked up each time: what the embedded one is called is known when the server listens. */
+function issuerNamed(issuers: readonly Issuer[], name: string): Issuer | undefined {
+  return issuers.find(({ issuer }) => issuer === name);
 }
 
 function isStillGood({ claims, epoch, until }: Remembered, now: number): boolean {

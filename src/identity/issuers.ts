@@ -11,7 +11,7 @@ export interface ClaimNames {
 }
 
 /** The names of OpenID Connect. */
-const standardClaims: ClaimNames = { user: 'sub', email: 'email', name: 'name', domain: 'hd' };
+export const standardClaims: ClaimNames = { user: 'sub', email: 'email', name: 'name', domain: 'hd' };
 
 /** Somebody who signs tokens that this server accepts. */
 export interface Issuer {

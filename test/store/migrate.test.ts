@@ -77,10 +77,12 @@ eachEngine('the schema (%s)', (engine) => {
     expect(first.length).toBeGreaterThan(12);
     expect(first.filter((row) => row['first'] !== 'account_id')).toEqual([
       { table: 'heddle_schema', first: 'migration' },
+      { table: 'idp_keys', first: 'id' },
+      { table: 'idp_records', first: 'model' },
     ]);
   });
 
-  it('has row-level security with a policy everywhere but in the directory and the ledger', async () => {
+  it('has row-level security with a policy everywhere but in the directory, the ledger and what is of the whole server', async () => {
     await using test = await testDatabase(engine);
     const open = await ask(
       test.database,
@@ -88,7 +90,7 @@ eachEngine('the schema (%s)', (engine) => {
        where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
          and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid and p.polwithcheck is not null)) order by 1`,
     );
-    expect(open.map((row) => row['table'])).toEqual(['directory', 'heddle_schema']);
+    expect(open.map((row) => row['table'])).toEqual(['directory', 'heddle_schema', 'idp_keys', 'idp_records']);
   });
 
   it('has one index of objects that begins with account_id, for the plans of foreign-key checks', async () => {

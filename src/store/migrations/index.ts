@@ -8,6 +8,7 @@ import * as addEventIndex from './0007_add_event_index.ts';
 import * as bindPlans from './0008_bind_plans.ts';
 import * as addTokenScope from './0009_add_token_scope.ts';
 import * as addCredentials from './0010_add_credentials.ts';
+import * as addIdpRecords from './0011_add_idp_records.ts';
 import * as addIdentities from './0012_add_identities.ts';
 import * as addPeering from './0013_add_peering.ts';
 
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   bindPlans,
   addTokenScope,
   addCredentials,
+  addIdpRecords,
   addIdentities,
   addPeering,
 ];

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pageHeaders, pagePolicy } from '../identity/provider/pages/layout.ts';
+import type { IdentityProvider } from '../identity/provider/provider.ts';
+import type { WebAnswer } from '../identity/provider/web.ts';
+
+const mount = '/oidc';
+
+/** No form of ours is anywhere near as long. */
+const longestForm = 32 * 1024;
+
+/** Mounts the embedded identity provider: what programs ask below `/oidc`, and the pages for people below `/signin`. */
+export async function addIdentityProvider(app: FastifyInstance, provider: IdentityProvider): Promise<void> {
+  await app.register(async (scope) => {
+    // The provider reads bodies itself.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    scope.get(`${mount}/me`, async (request) => provider.whose(bearerOf(request)));
+    scope.route({
+      method: ['GET', 'POST'],
+      url: `${mount}/*`,
+      handler: (request, reply) => pass(provider, request, reply),
+    });
+  });
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: longestForm },
+      (_request, text, done) => done(null, new URLSearchParams(String(text))),
+    );
+    scope.route({
+      ...{ method: ['GET', 'POST'], url: '/signin/account' },
+      handler: async (request, reply) => send(reply, await provider.account(webRequest(provider, request, reply))),
+    });
+    scope.route({
+      ...{ method: ['GET', 'POST'], url: '/signin/:uid' },
+      handler: async (request, reply) => {
+        // The route names the parameter.
+        const { uid } = request.params as { readonly uid: string };
+        return send(reply, await provider.signIn(uid, webRequest(provider, request, reply)));
+      },
+    });
+  });
+}
+
+function bearerOf({ headers }: FastifyRequest): string {
+  return /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+}
+
+/** Tells the provider where the server is; what a client says about that is not believed. */
+function placeAt(provider: IdentityProvider, { raw, ip }: FastifyRequest): void {
+  const url = new URL(provider.publicUrl());
+  raw.headers.host = url.host;
+  raw.headers['x-forwarded-proto'] = url.protocol.slice(0, -1);
+  raw.headers['x-forwarded-for'] = ip;
+  delete raw.headers['x-forwarded-host'];
+}
+
+async function pass(provider: IdentityProvider, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { raw } = request;
+  placeAt(provider, request);
+  reply.hijack();
+  for (const [name, value] of Object.entries({ ...protectedBy(reply), ...pageHeaders }))
+    reply.raw.setHeader(name, value);
+  reply.raw.removeHeader('content-type');
+  // A script of the provider's own is let in by its hash, which the provider adds.
+  const policy = `${pagePolicy(['http://127.0.0.1:*', 'http://localhost:*', ...provider.origins])}; script-src 'report-sample'`;
+  reply.raw.setHeader('content-security-policy', policy);
+  // The provider's own addresses begin with what is missing here.
+  Object.assign(raw, { originalUrl: raw.url, url: withoutCode((raw.url ?? '').slice(mount.length)) });
+  await provider.handle(raw, reply.raw);
+}
+
+/** What is said about every answer; other origins are the provider's own affair. */
+function protectedBy(reply: FastifyReply): Readonly<Record<string, string>> {
+  const told = Object.entries(reply.getHeaders()).filter(([name]) => !/^(access-control-|vary$)/.test(name));
+  return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
+}
+
+/** The code of a device that stands in an address is only filled in; it is a person who sends it. */
+function withoutCode(url: string): string {
+  return url.startsWith('/device?') ? '/device' : url;
+}
+
+function webRequest(provider: IdentityProvider, request: FastifyRequest, reply: FastifyReply) {
+  placeAt(provider, request);
+  const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+  const filled = request.method === 'POST' ? { form } : {};
+  return { req: request.raw, res: reply.raw, address: request.ip, ...filled };
+}
+
+function send(reply: FastifyReply, answer: WebAnswer): FastifyReply {
+  void reply.headers(pageHeaders);
+  if ('location' in answer) return reply.redirect(answer.location, 303);
+  const { status, page, targets, headers = {} } = answer;
+  return reply
+    .code(status)
+    .headers({ ...headers, 'content-security-policy': pagePolicy(targets) })
+    .send(page);
+}

@@ -1,0 +1,152 @@
+import { encodeQR } from 'qr';
+import type { Call } from '../../engine/engine.ts';
+import { addToken, readTokens, removeToken } from '../../engine/tokens.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
+import { InvalidInput, NotFound } from '../../model/errors.ts';
+import { type Credentials, readCredentials } from '../../store/credentials.ts';
+import { hashToken, tokenPrefix } from '../authenticate.ts';
+import { accountPath, clientIds } from './clients.ts';
+import type { Host } from './host.ts';
+import { type AccountView, accountPage, type ListedToken } from './pages/account.ts';
+import { messagePage } from './pages/plain.ts';
+import type { Person } from './people.ts';
+import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
+import { totpUri } from './totp.ts';
+import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
+
+/** What was done, as the page says it after it was loaded anew. */
+const deeds: Readonly<Record<string, string>> = {
+  deleted: 'The token is deleted. It stopped working at once.',
+  password: 'Your password is changed. You are signed out everywhere else.',
+  'totp-on': 'The second factor is on. The next sign-in asks for a code.',
+  'totp-off': 'The second factor is off.',
+};
+
+/** Somebody who is signed in and looks at their own page. */
+interface Visit {
+  readonly host: Host;
+  readonly request: WebRequest;
+  readonly person: Person;
+  readonly csrf: string;
+  /** The session, as the store knows it. */
+  readonly session: string;
+}
+
+/** Answers a request for a person's own page; who is not signed in is sent to do that first. */
+export async function answerAccount(host: Host, request: WebRequest): Promise<WebAnswer> {
+  const { provider, ring } = await host.open();
+  const session = await provider.Session.get(provider.createContext(request.req, request.res));
+  const person = session.accountId === undefined ? undefined : await host.find(session.accountId);
+  if (person === undefined) return { location: signInAddress(host.publicUrl()) };
+  const shownTo = `account ${session.uid}`;
+  if (request.form !== undefined && !isOurForm(request, ring.cookieSecret, shownTo))
+    return { status: 403, page: messagePage('forged') };
+  const visit = { host, request, person, csrf: formToken(ring.cookieSecret, shownTo), session: session.uid };
+  return request.form === undefined ? show(visit, { done: doneIn(request) }) : act(visit, textIn(request.form, 'step'));
+}
+
+function signInAddress(publicUrl: string): string {
+  const query = new URLSearchParams({
+    ...{ client_id: clientIds.account, response_type: 'none', scope: 'openid' },
+    redirect_uri: `${publicUrl}${accountPath}`,
+  });
+  return `/oidc/auth?${query}`;
+}
+
+function doneIn({ req }: WebRequest): string | undefined {
+  return deeds[new URLSearchParams((req.url ?? '').split('?')[1] ?? '').get('done') ?? ''];
+}
+
+type Shown = Partial<Pick<AccountView, 'made' | 'done' | 'at' | 'faults' | 'filled'>>;
+
+async function show({ host, person, csrf }: Visit, shown: Shown, status = 200): Promise<WebAnswer> {
+  const tokens = await readTokens(host.engine, callOf(person), person.id);
+  const credentials = await readCredentials(host.engine.database, person.account, person.id);
+  const view: AccountView = {
+    ...{ action: accountPath, csrf, name: person.name, email: person.email, ...shown },
+    tokens: tokens.map(listed),
+    totp: totpOf(host, person, credentials),
+    canPassword: credentials !== undefined,
+  };
+  return { status, page: accountPage(view) };
+}
+
+function listed(token: JsonObject): ListedToken {
+  const text = (name: string) => String(token[name]);
+  const used = token['last_used'] === undefined ? undefined : text('last_used');
+  return {
+    ...{ id: text('id'), name: text('name'), ends: text('expiration_date'), used },
+    planOnly: token['plan_only'] === true,
+  };
+}
+
+function totpOf({ engine }: Host, person: Person, credentials: Credentials | undefined): AccountView['totp'] {
+  if (credentials === undefined || credentials.totpSecret === null) return 'off';
+  if (credentials.totpConfirmed) return 'on';
+  const secret = engine.means.vault.open(credentials.totpSecret);
+  const uri = totpUri(secret, person.email);
+  return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
+}
+
+function callOf({ account, revision, id, name, email }: Person): Call {
+  return { account, revision, actor: { type: 'user', id, name, ...(email === '' ? {} : { email }) } };
+}
+
+async function act(visit: Visit, step: string): Promise<WebAnswer> {
+  switch (step) {
+    case 'make-token':
+      return await makeOwnToken(visit);
+    case 'delete-token':
+      return await deleteOwnToken(visit);
+    case 'password':
+      return await after(visit, 'password', await changeOwnPassword(visit));
+    default:
+      return await after(visit, 'totp', await changeTotp(visit, step));
+  }
+}
+
+/** The page anew when all went well, else with what is wrong. */
+function after(visit: Visit, at: 'password' | 'totp', outcome: Outcome): WebAnswer | Promise<WebAnswer> {
+  if ('faults' in outcome) return show(visit, { at, faults: outcome.faults }, 422);
+  return done(outcome.deed);
+}
+
+function done(deed: string): WebAnswer {
+  return { location: deed === '' ? accountPath : `${accountPath}?done=${deed}` };
+}
+
+async function makeOwnToken(visit: Visit): Promise<WebAnswer> {
+  const { host, request, person } = visit;
+  const [name, days] = [textIn(request.form, 'name').trim(), textIn(request.form, 'expires_in').trim()];
+  const plansOnly = textIn(request.form, 'plan_only') === 'yes';
+  const body = { name, expires_in: /^\d{1,4}$/.test(days) ? Number(days) : days, plan_only: plansOnly };
+  const make = () => {
+    const value = makeToken(tokenPrefix, host.engine.means.random(tokenRandomBytes));
+    return { value, hash: hashToken(value) };
+  };
+  try {
+    const made = await addToken(host.engine, callOf(person), person.id, body, make);
+    return await show(visit, { made: String(made['plain_token']) });
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    const words: Readonly<Record<string, string>> = {
+      name: 'Give the token a name of at most 255 characters.',
+      expires_in: 'Enter a whole number of days from 1 to 365.',
+    };
+    const wrong = error.problems.map(({ path = '' }) => path.slice(1)).filter((field) => field in words);
+    const faults = Object.fromEntries(wrong.map((field) => [field, words[field] ?? '']));
+    const filled = { name, expires_in: days, ...(plansOnly ? { plan_only: 'yes' } : {}) };
+    return await show(visit, { at: 'token', faults, filled }, 422);
+  }
+}
+
+async function deleteOwnToken({ host, request, person }: Visit): Promise<WebAnswer> {
+  try {
+    await removeToken(host.engine, callOf(person), person.id, textIn(request.form, 'id'));
+  } catch (error) {
+    // Deleted in another window already: that is what was wanted.
+    if (!(error instanceof NotFound)) throw error;
+  }
+  return done('deleted');
+}

@@ -1,0 +1,197 @@
+import Provider, {
+  type Adapter,
+  type Client,
+  type Configuration,
+  errors,
+  type Interaction,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+} from 'oidc-provider';
+import { clientIds, clientsOf } from './clients.ts';
+import { type KeyRing, signingAlgorithm } from './keys.ts';
+import { devicePages, secretOf } from './pages/device.ts';
+import { errorPage, signedOutPage, signOutPage } from './pages/plain.ts';
+import type { Person } from './people.ts';
+
+/** What a provider is made of. */
+export interface ProviderParts {
+  /** Where the server is reached, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Where pages of other programs may get people back. */
+  readonly redirectUris: readonly string[];
+  readonly ring: KeyRing;
+  readonly adapter: (model: string) => Adapter;
+  /** The person with an id who is let in now. */
+  find(id: string): Promise<Person | undefined>;
+}
+
+/** Whom access tokens are for: the API of this server. */
+export function audienceOf(publicUrl: string): string {
+  return `${publicUrl}/api`;
+}
+
+/** Who signs tokens. */
+export function issuerOf(publicUrl: string): string {
+  return `${publicUrl}/oidc`;
+}
+
+/** What may stand in a token for the API. It says what the token was asked for; what somebody may do there, their role says. */
+export const apiScopes = 'api openid profile email offline_access';
+
+const minute = 60;
+const day = 86_400;
+
+/** How long things last, in seconds. Access tokens are few minutes old, because nobody can take them back. */
+const lifetimes = {
+  accessToken: 10 * minute,
+  code: minute,
+  deviceCode: 10 * minute,
+  idToken: 60 * minute,
+  interaction: 30 * minute,
+  session: day,
+  /** Unused, a refresh token ends; a grant ends in any case, and all that hangs on it. */
+  refreshToken: 14 * day,
+  grant: 30 * day,
+} as const;
+
+/** Makes a provider. It keeps nothing itself, so that another one can take its place at any time. */
+export function makeProvider(parts: ProviderParts): Provider {
+  const provider = new Provider(issuerOf(parts.publicUrl), configurationOf(parts));
+  // The mount says by headers where the server is; nobody else can.
+  provider.proxy = true;
+  return provider;
+}
+
+function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: ProviderParts): Configuration {
+  return {
+    adapter,
+    clients: clientsOf(publicUrl, redirectUris),
+    jwks: { keys: ring.signing.map((key) => ({ ...key, kty: 'EC', crv: 'P-256', x: key.x ?? '', y: key.y ?? '' })) },
+    cookies: {
+      names: { session: 'heddle_session', interaction: 'heddle_signin', resume: 'heddle_resume' },
+      keys: [ring.cookieSecret],
+      long: { signed: true, httpOnly: true, sameSite: 'lax' },
+      short: { signed: true, httpOnly: true, sameSite: 'lax' },
+    },
+    features: featuresOf(publicUrl),
+    routes: { userinfo: '/me', device_authorization: '/device/auth', code_verification: '/device' },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    scopes: ['openid', 'offline_access'],
+    // There is no place in between where a program could ask for them.
+    conformIdTokenClaims: false,
+    responseTypes: ['code', 'none'],
+    clientAuthMethods: ['none'],
+    discovery: { userinfo_endpoint: `${issuerOf(publicUrl)}/me` },
+    enabledJWA: { idTokenSigningAlgValues: [signingAlgorithm] },
+    ttl: {
+      AccessToken: lifetimes.accessToken,
+      AuthorizationCode: lifetimes.code,
+      DeviceCode: lifetimes.deviceCode,
+      IdToken: lifetimes.idToken,
+      Interaction: lifetimes.interaction,
+      Session: lifetimes.session,
+      Grant: lifetimes.grant,
+      RefreshToken: lifetimes.refreshToken,
+    },
+    pkce: { required: (_ctx, client) => client.clientId !== clientIds.account },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    // A command line stays signed in when the browser signs out.
+    expiresWithSession: async (ctx) => ctx.oidc.client?.clientId !== clientIds.cli,
+    clientBasedCORS: (_ctx, origin, client) =>
+      client.clientId === clientIds.dashboard && redirectUris.some((uri) => new URL(uri).origin === origin),
+    loadExistingGrant,
+    interactions: { policy: policyOf(), url: (_ctx, { uid }: Interaction) => `/signin/${uid}` },
+    findAccount: async (_ctx, id) => {
+      const person = await find(id);
+      return person && { accountId: id, claims: async () => claimsOf(person) };
+    },
+    extraTokenClaims: async ({ oidc }) => {
+      const person = oidc.account === undefined ? undefined : await find(oidc.account.accountId);
+      if (person === undefined) return undefined;
+      const { sub: _, ...claims } = claimsOf(person);
+      // When they signed in, however often the token was renewed since.
+      const { RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
+      return { ...claims, auth_time: (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime };
+    },
+    renderError: (ctx, out) => {
+      ctx.type = 'html';
+      ctx.body = errorPage(out.error, out.error_description);
+    },
+  };
+}
+
+/** What tokens say about a person. */
+export function claimsOf({ id, email, name }: Person) {
+  return { sub: id, email, email_verified: true, name };
+}
+
+function featuresOf(publicUrl: string): NonNullable<Configuration['features']> {
+  const audience = audienceOf(publicUrl);
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    // Its tokens are for the API, so it is the API that answers there.
+    userinfo: { enabled: false },
+    revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...devicePages },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx) => {
+        ctx.body = signOutPage(secretOf(ctx), ctx.oidc.urlFor('end_session_confirm'));
+      },
+      postLogoutSuccessSource: (ctx) => {
+        ctx.body = signedOutPage();
+      },
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => audience,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_ctx, resource) => {
+        if (resource !== audience) throw new errors.InvalidTarget(`this server gives tokens for ${audience} only`);
+        return {
+          ...{ scope: apiScopes, audience, accessTokenTTL: lifetimes.accessToken, accessTokenFormat: 'jwt' },
+          jwt: { sign: { alg: signingAlgorithm } },
+        };
+      },
+    },
+  };
+}
+
+/** People whose session outlived them, or who may not come in any more, sign in again and are told there. */
+function policyOf() {
+  const policy = interactionPolicy.base();
+  const gone = new interactionPolicy.Check(
+    'person_gone',
+    'the person of the session is not let in any more',
+    'login_required',
+    ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
+  );
+  policy.get('login')?.checks.add(gone);
+  return policy;
+}
+
+/** Our own pages and the dashboard that the operator named need nobody's consent. */
+async function loadExistingGrant(ctx: KoaContextWithOIDC) {
+  const { oidc } = ctx;
+  const { client, session, account, provider } = oidc;
+  if (client === undefined || session === undefined || account === undefined) return undefined;
+  const grantId = oidc.result?.consent?.grantId ?? session.grantIdFor(client.clientId);
+  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  if (known?.accountId === account.accountId) return known;
+  return isOurs(client) ? await grantAll(ctx, client, account.accountId) : undefined;
+}
+
+function isOurs({ clientId }: Client): boolean {
+  return clientId === clientIds.account || clientId === clientIds.dashboard;
+}
+
+async function grantAll({ oidc }: KoaContextWithOIDC, { clientId }: Client, accountId: string) {
+  const grant = new oidc.provider.Grant({ clientId, accountId });
+  grant.addOIDCScope([...oidc.requestParamScopes].join(' '));
+  for (const resource of Object.keys(oidc.resourceServers ?? {})) grant.addResourceScope(resource, apiScopes);
+  await grant.save();
+  return grant;
+}

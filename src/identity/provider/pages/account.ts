@@ -1,0 +1,123 @@
+import { done, field, form, problem } from './form.ts';
+import { Html, html, type Part } from './html.ts';
+import { renderPage } from './layout.ts';
+
+/** A token as the page lists it. */
+export interface ListedToken {
+  readonly id: string;
+  readonly name: string;
+  /** ISO 8601. */
+  readonly ends: string;
+  readonly used: string | undefined;
+  readonly planOnly: boolean;
+}
+
+/** What the page shows, and what came of the last form. */
+export interface AccountView {
+  readonly action: string;
+  readonly csrf: string;
+  readonly name: string;
+  readonly email: string;
+  readonly tokens: readonly ListedToken[];
+  /** The value of a token that was just made; shown this once. */
+  readonly made?: string;
+  readonly done?: string | undefined;
+  /** Which form has something wrong in it. */
+  readonly at?: 'token' | 'password' | 'totp';
+  readonly faults?: Readonly<Record<string, string>>;
+  readonly filled?: Readonly<Record<string, string>>;
+  readonly totp: 'off' | 'on' | { readonly secret: string; readonly uri: string; readonly picture: string };
+  readonly canPassword: boolean;
+}
+
+/** A person's own page: tokens, password, second factor. */
+export function accountPage(view: AccountView): string {
+  const wrong = view.at !== undefined;
+  const body = html`${problem(wrong ? 'Something is not right yet; see below.' : undefined)}${done(view.done)}
+<div class="row"><p>Signed in as <strong>${view.name === '' ? view.email : view.name}</strong>${view.name !== '' && ` (${view.email})`}. <a href="/oidc/session/end">Sign out</a></p></div>
+${tokensPart(view)}
+${view.canPassword && passwordPart(view)}
+${view.canPassword && totpPart(view)}`;
+  return renderPage({ title: 'Your account', wide: true, problem: wrong, body });
+}
+
+function tokensPart(view: AccountView): Html {
+  const { action, csrf, tokens, made, filled = {} } = view;
+  const faults = view.at === 'token' ? (view.faults ?? {}) : {};
+  const wrong = Object.keys(faults)[0];
+  return html`<section aria-labelledby="tokens"><h2 id="tokens">Personal access tokens</h2>
+<p class="soft">For programs and for <code>curl</code>: they act as you. The value of a token is shown once, when it is made.</p>
+${made !== undefined && html`<div class="done" role="status"><strong>Copy your new token now.</strong> It is not shown again.<code class="secret" id="made-token" tabindex="0">${made}</code></div>`}
+${tokens.length === 0 ? html`<p>You have none.</p>` : tokenTable(view)}
+${form(
+  action,
+  { csrf, step: 'make-token' },
+  html`${field({ name: 'name', label: 'Name', value: filled['name'], fault: faults['name'], hint: 'What will use it, such as CI', focus: wrong === 'name', more: 'maxlength="255"' })}
+${field({ name: 'expires_in', label: 'Days until it ends', type: 'number', value: filled['expires_in'] ?? '90', fault: faults['expires_in'], hint: '1 to 365', focus: wrong === 'expires_in', more: 'min="1" max="365"' })}
+<div class="field check"><input type="checkbox" id="plan_only" name="plan_only" value="yes"${filled['plan_only'] !== undefined && new Html(' checked')}><label for="plan_only">It may only read and plan, and write nothing</label></div>
+<button>Make a token</button>`,
+)}</section>`;
+}
+
+function tokenTable({ action, csrf, tokens }: AccountView): Html {
+  const rows = tokens.map(
+    ({
+      id,
+      name,
+      ends,
+      used,
+      planOnly,
+    }) => html`<tr><td>${name}${planOnly && html` <span class="soft">(plans only)</span>`}</td><td>${dayOf(ends)}</td><td>${used === undefined ? 'never' : dayOf(used)}</td>
+<td>${form(action, { csrf, step: 'delete-token', id }, html`<button class="danger" aria-label="Delete the token ${name}">Delete</button>`)}</td></tr>`,
+  );
+  return html`<div class="scroll"><table aria-labelledby="tokens"><thead><tr><th scope="col">Name</th><th scope="col">Ends</th><th scope="col">Last used</th><th scope="col">Action</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+function dayOf(time: string): Part {
+  return html`<time datetime="${time}">${time.slice(0, 10)}</time>`;
+}
+
+function passwordPart(view: AccountView): Html {
+  const faults = view.at === 'password' ? (view.faults ?? {}) : {};
+  const [wrong] = Object.keys(faults);
+  const line = (name: string, label: string, autocomplete: string, hint?: string) =>
+    field({
+      ...{ name, label, autocomplete, type: 'password', fault: faults[name], focus: wrong === name },
+      ...(hint === undefined ? {} : { hint }),
+    });
+  return html`<section aria-labelledby="password-part"><h2 id="password-part">Password</h2>
+<p class="soft">A new password signs you out everywhere else.</p>
+${form(
+  view.action,
+  { csrf: view.csrf, step: 'password' },
+  html`${line('old_password', 'Present password', 'current-password')}
+${line('new_password', 'New password', 'new-password', 'At least 8 characters')}
+${line('repeated', 'New password once more', 'new-password')}
+<button>Change the password</button>`,
+)}</section>`;
+}
+
+function totpPart(view: AccountView): Html {
+  return html`<section aria-labelledby="totp-part"><h2 id="totp-part">Second factor</h2>
+${totpBody(view)}</section>`;
+}
+
+function totpBody({ action, csrf, totp, at, faults = {} }: AccountView): Html {
+  const fault = at === 'totp' ? faults['code'] : undefined;
+  if (totp === 'off')
+    return html`<p>With it, signing in also takes a code from an authenticator app, so that a stolen password alone opens nothing.</p>
+${form(action, { csrf, step: 'totp-begin' }, html`<button>Set up a second factor</button>`)}`;
+  const code = field({
+    ...{ name: 'code', label: 'Code', fault, autocomplete: 'one-time-code', focus: fault !== undefined },
+    ...{ hint: 'The six digits that the app shows', more: 'class="code" inputmode="numeric" maxlength="10"' },
+  });
+  if (totp === 'on')
+    return html`<p>It is on: signing in takes a code from your authenticator app.</p>
+${form(action, { csrf, step: 'totp-remove' }, html`${code}<button class="danger">Switch it off</button>`)}`;
+  return html`<p>Scan this with an authenticator app, or enter the secret there, and then type the code that it shows.</p>
+<div class="qr" role="img" aria-label="QR code of the secret below">${new Html(totp.picture)}</div>
+<p>Secret: <code class="secret" id="totp-secret">${totp.secret}</code></p>
+<p class="soft">As an address: <code class="secret">${totp.uri}</code></p>
+${form(action, { csrf, step: 'totp-confirm' }, html`${code}<button>Switch it on</button>`)}
+${form(action, { csrf, step: 'totp-cancel' }, html`<button class="plain">Cancel</button>`)}`;
+}

@@ -1,0 +1,66 @@
+import type { Client, KoaContextWithOIDC } from 'oidc-provider';
+import { field, form, problem } from './form.ts';
+import { html } from './html.ts';
+import { renderPage } from './layout.ts';
+
+function show(ctx: KoaContextWithOIDC, page: string): void {
+  ctx.type = 'html';
+  ctx.body = page;
+}
+
+/** What proves that a form comes from a page of ours; the provider has put it into the session. */
+export function secretOf({ oidc }: KoaContextWithOIDC): string {
+  return String(oidc.session?.state?.['secret'] ?? '');
+}
+
+const faults: Readonly<Record<string, string>> = {
+  NoCodeError: 'Enter the code that your other device shows.',
+  NotFoundError: 'There is no such code. Compare it letter by letter with the one on your other device.',
+  ExpiredError: 'This code is too old. Start the sign-in on your other device again, which shows a new one.',
+  AlreadyUsedError: 'This code was used already. Start the sign-in on your other device again, which shows a new one.',
+};
+
+/** The code in the address, when somebody followed the whole link of a device. */
+function codeInAddress(ctx: KoaContextWithOIDC): string | undefined {
+  const address = (ctx.req as { readonly originalUrl?: string }).originalUrl ?? '';
+  return new URLSearchParams(address.split('?')[1] ?? '').get('user_code')?.slice(0, 20) ?? undefined;
+}
+
+/** The pages by which a machine without a browser is let in, as the provider asks for them. */
+export const devicePages = {
+  userCodeInputSource(ctx: KoaContextWithOIDC, _form: string, _out?: unknown, error?: Error & { userCode?: string }) {
+    if (error?.name === 'AbortedError') {
+      const body = html`<p>The other device was not let in. You can close this page.</p>`;
+      return show(ctx, renderPage({ title: 'Nothing was allowed', body }));
+    }
+    const fault = error && (faults[error.name] ?? 'This did not work. Enter the code again.');
+    const value = error?.userCode ?? codeInAddress(ctx);
+    const code = field({
+      ...{ name: 'user_code', label: 'Code', value, fault, focus: true },
+      hint: 'Eight letters, such as BCDF-GHJK',
+      more: 'class="code" autocapitalize="characters" spellcheck="false" maxlength="20"',
+    });
+    const body = html`${problem(fault && 'The code was not accepted.')}
+<p class="soft">You are about to sign in another device, such as a server without a browser.</p>
+${form(ctx.oidc.urlFor('code_verification'), { xsrf: secretOf(ctx) }, html`${code}<button class="full">Continue</button>`)}`;
+    return show(ctx, renderPage({ title: 'Enter the code of your device', problem: fault !== undefined, body }));
+  },
+  userCodeConfirmSource(ctx: KoaContextWithOIDC, _form: string, client: Client, info: unknown, userCode: string) {
+    const { ip = 'unknown' } = info as { readonly ip?: string };
+    const hidden = { xsrf: secretOf(ctx), user_code: userCode, confirm: 'yes' };
+    const body = html`<p><strong>${client.clientName ?? client.clientId}</strong> asks to be signed in as you. It runs at the address ${ip}.</p>
+<p>It must show this code:</p>
+<p class="code">${userCode}</p>
+<p class="soft">Go on only when you started this yourself. Whoever sent you a code or a link wants to be let in as you.</p>
+${form(
+  ctx.oidc.urlFor('code_verification'),
+  hidden,
+  html`<div class="row"><button>The codes are the same</button><button class="plain" name="abort" value="yes">Cancel</button></div>`,
+)}`;
+    return show(ctx, renderPage({ title: 'Is this your device?', body }));
+  },
+  successSource(ctx: KoaContextWithOIDC) {
+    const body = html`<p>Your device is signed in. Go on there; you can close this page.</p>`;
+    return show(ctx, renderPage({ title: 'Done', body }));
+  },
+};

@@ -1,0 +1,32 @@
+/** A piece of HTML: what was a text in it is escaped. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a piece may hold. Nothing, and a condition that is not met, is empty. */
+export type Part = Html | string | number | undefined | false | readonly Part[];
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Builds HTML; every text that is put in is escaped, for elements and for quoted attributes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.map((string, at) => string + (at < parts.length ? textOf(parts[at]) : '')).join(''));
+}
+
+function textOf(part: Part): string {
+  if (part === undefined || part === false) return '';
+  if (part instanceof Html) return part.text;
+  // `readonly` lists are not told apart by Array.isArray.
+  if (typeof part === 'object') return (part as readonly Part[]).map(textOf).join('');
+  return String(part).replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}

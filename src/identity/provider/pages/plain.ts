@@ -1,0 +1,77 @@
+import { accountPath } from '../clients.ts';
+import { form } from './form.ts';
+import { html } from './html.ts';
+import { renderPage } from './layout.ts';
+
+/** What a page that only tells something says. */
+const messages = {
+  blocked: {
+    title: 'You are blocked',
+    text: 'An administrator of your account has blocked you. Ask them to let you in again; there is nothing wrong with your password.',
+  },
+  pending: {
+    title: 'Your access waits for approval',
+    text: 'You have an account, and an administrator still has to approve it. Come back when they have; you need not do anything else.',
+  },
+  'local-off': {
+    title: 'Passwords are switched off here',
+    text: 'This server lets people in by another identity provider only. Sign in with that one; passwords of this server do not work while `local_auth_disabled` is on.',
+  },
+  ended: {
+    title: 'This sign-in has ended',
+    text: 'It took too long, it was finished already, or it belongs to another browser. Go back to the program that sent you here and sign in once more.',
+  },
+  forged: {
+    title: 'The form could not be accepted',
+    text: 'It did not come from the page that this browser was shown. Go back, load the page again and send it once more; your browser has to accept cookies of this server.',
+  },
+  missing: { title: 'There is nothing here', text: 'Check the address.' },
+} as const;
+
+/** A page that only tells something, by its name. */
+export type Message = keyof typeof messages;
+
+/** A page that only tells something. */
+export function messagePage(name: Message): string {
+  const { title, text } = messages[name];
+  return renderPage({ title, problem: true, body: html`<p>${text}</p>` });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  invalid_redirect_uri: 'The program that sent you here wants you back at an address that is not registered for it.',
+  invalid_client: 'The program that sent you here is not known on this server.',
+  access_denied: 'You did not allow it. Nothing was given away.',
+};
+
+/** What went wrong between a program and the provider; the codes are for whoever has to mend it. */
+export function errorPage(error: string, description = ''): string {
+  const reason =
+    error === 'server_error'
+      ? 'The server met a defect of its own, which is in its log. Try again.'
+      : (reasons[error] ?? 'The program that sent you here asked for something that cannot be done.');
+  return renderPage({
+    title: 'Signing in did not work',
+    problem: true,
+    body: html`<p>${reason}</p>
+<p class="soft">For whoever looks after the program: <code>${error}</code>${description !== '' && html` (${description})`}.</p>`,
+  });
+}
+
+/** Asks whether to sign out. The form of the provider brings what proves that it comes from here. */
+export function signOutPage(secret: string, action: string): string {
+  const body = form(
+    action,
+    { xsrf: secret },
+    html`<p>You will be signed out of this browser. Programs on the command line stay signed in.</p>
+<div class="row"><button name="logout" value="yes" autofocus>Sign out</button><button class="plain">Stay signed in</button></div>`,
+  );
+  return renderPage({ title: 'Sign out?', body });
+}
+
+/** Says that somebody is signed out. */
+export function signedOutPage(): string {
+  return renderPage({
+    title: 'You are signed out',
+    body: html`<p>You can close this page, or <a href="${accountPath}">sign in again</a>.</p>`,
+  });
+}

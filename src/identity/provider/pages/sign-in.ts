@@ -1,0 +1,99 @@
+import { field, form, problem } from './form.ts';
+import { html } from './html.ts';
+import { renderPage } from './layout.ts';
+
+/** What every form of a sign-in needs: where it goes and what proves that it comes from here. */
+export interface Place {
+  readonly action: string;
+  readonly csrf: string;
+  /** The program that somebody signs in to. */
+  readonly client: string;
+}
+
+/** What was wrong with the last try: as a whole, and field by field. */
+export interface Faults {
+  readonly problem?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** Asks for an e-mail address and a password. */
+export function passwordPage({ action, csrf, client }: Place, email: string, faults: Faults = {}): string {
+  const { fields = {} } = faults;
+  const wrong = faults.problem !== undefined && email !== '';
+  const body = html`<p class="soft">to go on to ${client}</p>
+${problem(faults.problem)}
+${form(
+  action,
+  { csrf, step: 'password' },
+  html`${field({
+    ...{ name: 'email', label: 'E-mail address', type: 'email', value: email, fault: fields['email'] },
+    ...{ autocomplete: 'username', focus: !wrong, more: 'inputmode="email" maxlength="254"' },
+  })}
+${field({
+  ...{ name: 'password', label: 'Password', type: 'password', fault: fields['password'] },
+  ...{ autocomplete: 'current-password', focus: wrong },
+})}
+<button class="full">Sign in</button>`,
+)}`;
+  return renderPage({ title: 'Sign in', problem: faults.problem !== undefined, body });
+}
+
+/** Asks for the code of the second factor. */
+export function codePage({ action, csrf }: Place, faults: Faults = {}): string {
+  const body = html`${problem(faults.problem)}
+${form(
+  action,
+  { csrf, step: 'code' },
+  html`${field({
+    ...{ name: 'code', label: 'Code', fault: faults.fields?.['code'], autocomplete: 'one-time-code', focus: true },
+    hint: 'The six digits that your authenticator app shows for Heddle',
+    more: 'class="code" inputmode="numeric" maxlength="10"',
+  })}
+<button class="full">Continue</button>`,
+)}
+<p class="soft">Lost the device? An administrator can make you a new invitation.</p>`;
+  return renderPage({ title: 'Enter your code', problem: faults.problem !== undefined, body });
+}
+
+/** Asks for a password in place of the one that was made up for the first sign-in. */
+export function newPasswordPage({ action, csrf }: Place, faults: Faults = {}): string {
+  const { fields = {} } = faults;
+  const body = html`${problem(faults.problem)}
+<p>The password that you were given works once. Choose your own to go on.</p>
+${form(
+  action,
+  { csrf, step: 'new-password' },
+  html`${field({
+    ...{ name: 'password', label: 'New password', type: 'password', fault: fields['password'] },
+    ...{ hint: 'At least 8 characters; a few words in a row are easy to keep in mind' },
+    ...{ autocomplete: 'new-password', focus: fields['repeated'] === undefined },
+  })}
+${field({
+  ...{ name: 'repeated', label: 'New password once more', type: 'password', fault: fields['repeated'] },
+  ...{ autocomplete: 'new-password', focus: fields['repeated'] !== undefined },
+})}
+<button class="full">Save and continue</button>`,
+)}`;
+  return renderPage({ title: 'Choose a password', problem: faults.problem !== undefined, body });
+}
+
+/** Who is signed in and what a program asks for. */
+export interface Consent {
+  readonly name: string;
+  readonly email: string;
+  readonly device: boolean;
+}
+
+/** Asks whether a program may act for the person. */
+export function consentPage({ action, csrf, client }: Place, { name, email, device }: Consent): string {
+  const body = html`<p>You are signed in as <strong>${name === '' ? email : name}</strong>${name !== '' && email !== '' && ` (${email})`}.</p>
+<p>${device ? `${client}, on your other device,` : client} will be able to:</p>
+<ul><li>see your name and e-mail address</li><li>do in the account what you may do, until you sign it out or 30 days have passed</li></ul>
+${form(
+  action,
+  { csrf, step: 'consent' },
+  html`<div class="row"><button name="answer" value="allow" autofocus>Allow</button><button class="plain" name="answer" value="deny">Do not allow</button></div>`,
+)}
+<p class="soft">Somebody else? <a href="/oidc/session/end">Sign out</a> first.</p>`;
+  return renderPage({ title: `Let ${client} act for you?`, body });
+}

@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { jwtVerify } from 'jose';
+import type Provider from 'oidc-provider';
+import type { Engine } from '../../engine/engine.ts';
+import { Unauthenticated } from '../../model/errors.ts';
+import { deleteEndedRecords, deleteRecordsOf } from '../../store/idp-records.ts';
+import type { Guesses } from '../guesses.ts';
+import { type Issuer, standardClaims } from '../issuers.ts';
+import { answerAccount } from './account.ts';
+import { audienceOf, claimsOf, issuerOf, makeProvider } from './configuration.ts';
+import type { Host } from './host.ts';
+import { createKeys, type KeyRing, type Keys, signingAlgorithm } from './keys.ts';
+import { findPerson } from './people.ts';
+import { createAdapter, hash } from './records.ts';
+import { createSignInPages } from './sign-in.ts';
+import type { WebAnswer, WebRequest } from './web.ts';
+
+/** The server as an identity provider. */
+export interface IdentityProvider {
+  /** Answers what programs ask, and browsers on their behalf; `req.url` begins behind the provider's own path. */
+  handle(req: IncomingMessage, res: ServerResponse): Promise<void>;
+  /** A page of the sign-in with this id. */
+  signIn(uid: string, request: WebRequest): Promise<WebAnswer>;
+  /** A person's own page. */
+  account(request: WebRequest): Promise<WebAnswer>;
+  /** Whose an access token is, as programs ask it. Throws `Unauthenticated`. */
+  whose(token: string): Promise<ReturnType<typeof claimsOf>>;
+  /** Its own tokens, as the API checks them. */
+  asIssuer(): Issuer;
+  /** Follows the key that signs with a new one at once; answers its id. */
+  rotateKeys(): Promise<string>;
+  /** Ends the sessions and refresh tokens of a person. */
+  endSessions(user: string): Promise<void>;
+  publicUrl(): string;
+  /** Where pages of other programs get people back. */
+  readonly origins: readonly string[];
+  /** Clears away what ended and renews keys from now on; the function it returns stops that. */
+  run(): () => Promise<void>;
+}
+
+export interface IdentityProviderOptions {
+  readonly engine: Engine;
+  readonly guesses: Guesses;
+  /** Where the server is reached, without a slash at the end. */
+  publicUrl(): string;
+  readonly redirectUris: readonly string[];
+  /** After how many days the key that signs is followed by a new one. */
+  readonly keyDays: number;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Told about defects, and what of the housekeeping went wrong. */
+  report(error: unknown, place: string): void;
+}
+
+const day = 86_400;
+const housekeepingMs = 600_000;
+
+/** Creates the identity provider of a server. */
+export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
+  const { engine, publicUrl } = options;
+  const keys = createKeys({
+    ...{ database: engine.database, vault: engine.means.vault },
+    rotateAfter: options.keyDays * day,
+  });
+  const host = createHost(options, keys);
+  const pages = createSignInPages(host);
+  return {
+    async handle(req, res) {
+      const { provider } = await host.open();
+      await provider.callback()(req, res);
+    },
+    signIn: (uid, request) => pages.answer(uid, request),
+    account: (request) => answerAccount(host, request),
+    whose: (token) => whose(host, keys, token),
+    asIssuer: () => embeddedIssuer(publicUrl, keys),
+    async rotateKeys() {
+      const [signing] = (await keys.renew('now')).signing;
+      return signing?.kid ?? '';
+    },
+    endSessions: (user) => host.endSessions(user),
+    publicUrl,
+    origins: [...new Set(options.redirectUris.map((uri) => new URL(uri).origin))],
+    run: () => runHousekeeping(options, keys),
+  };
+}
+
+function createHost(options: IdentityProviderOptions, keys: Keys): Host {
+  const { engine, guesses, now, publicUrl, redirectUris } = options;
+  const records = { database: engine.database, vault: engine.means.vault };
+  const adapter = createAdapter(records);
+  const find: Host['find'] = async (id) => {
+    // Whoever has signed in before is no more let in than somebody new.
+    if (engine.registry.installation.localAuthDisabled) return undefined;
+    const person = await findPerson(engine, id);
+    return person?.barred === undefined ? person : undefined;
+  };
+  let made: { readonly provider: Provider; readonly ring: KeyRing } | undefined;
+  return {
+    ...{ engine, guesses, records, now, find, publicUrl },
+    async open() {
+      const ring = await keys.current();
+      if (made?.ring.epoch !== ring.epoch) {
+        const provider = makeProvider({ publicUrl: publicUrl(), redirectUris, ring, adapter, find });
+        provider.on('server_error', (ctx, error) => options.report(error, `${ctx.method} /oidc${ctx.path}`));
+        made = { provider, ring };
+      }
+      return made;
+    },
+    endSessions: (user, keepUid) =>
+      deleteRecordsOf(engine.database, user, keepUid === undefined ? undefined : hash(keepUid)),
+  };
+}
+
+function embeddedIssuer(publicUrl: () => string, keys: Keys): Issuer {
+  return {
+    ...{ kind: 'embedded', algorithms: [signingAlgorithm], claims: standardClaims, trustsEmail: true },
+    ...{ keys: keys.find, epoch: keys.epoch },
+    get issuer() {
+      return issuerOf(publicUrl());
+    },
+    get audience() {
+      return [audienceOf(publicUrl())];
+    },
+  };
+}
+
+async function whose(host: Host, keys: Keys, token: string): Promise<ReturnType<typeof claimsOf>> {
+  const [issuer, audience] = [issuerOf(host.publicUrl()), audienceOf(host.publicUrl())];
+  const checked = await jwtVerify(token, keys.find, {
+    ...{ issuer, audience, algorithms: [signingAlgorithm], currentDate: new Date(host.now()) },
+  }).catch((cause: unknown) => {
+    throw new Unauthenticated('token invalid', { cause });
+  });
+  const person = await host.find(checked.payload.sub ?? '');
+  if (person === undefined) throw new Unauthenticated('token invalid');
+  return claimsOf(person);
+}
+
+function runHousekeeping({ engine, report }: IdentityProviderOptions, keys: Keys): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      // Two servers never begin at the same moment for long; being stopped ends the wait.
+      await wait(housekeepingMs * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      await Promise.all([keys.renew(), deleteEndedRecords(engine.database)]).catch((error: unknown) =>
+        report(error, 'the housekeeping of the identity provider'),
+      );
+    }
+  };
+  const ended = loop();
+  return async () => {
+    stopping.abort();
+    await ended;
+  };
+}

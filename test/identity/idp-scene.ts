@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { type RunningServer, type ServeOptions, startServer } from '../../src/app.ts';
+import { type Config, readConfig, settings } from '../../src/config.ts';
+import { hashPassword } from '../../src/identity/passwords.ts';
+import { statement } from '../../src/store/builder.ts';
+import { putCredentials } from '../../src/store/credentials.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+
+/** A whole server that signs people in, as `heddle serve` starts it. */
+export interface Scene {
+  readonly server: RunningServer;
+  readonly url: string;
+  readonly directory: string;
+  /** The token of the machine owner. */
+  readonly owner: string;
+  /** What the server wrote into its log. */
+  readonly log: readonly string[];
+  /** Makes a person who can sign in; answers their id. */
+  person(email: string, password: string, more?: Person): Promise<string>;
+  /** Calls the API. */
+  call(method: string, path: string, body?: object, authorization?: string): Promise<Response>;
+  sql<Row>(text: string, parameters?: readonly unknown[]): Promise<readonly Row[]>;
+}
+
+interface Person {
+  readonly role?: string;
+  readonly oneTime?: boolean;
+}
+
+/** One server for a file. */
+export function idpScene(options: Partial<ServeOptions> = {}): () => Scene {
+  let scene: Scene | undefined;
+  const closing: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    scene = await openScene(options, closing);
+  });
+  afterAll(async () => {
+    for (const close of closing) await close();
+  });
+  return () => {
+    if (scene === undefined) throw new Error('the server is started before the first test');
+    return scene;
+  };
+}
+
+async function openScene(options: Partial<ServeOptions>, closing: (() => Promise<unknown>)[]): Promise<Scene> {
+  const directory = await temporaryDirectory();
+  const databaseUrl = await emptyDatabase();
+  const read = readConfig({}, {}, Object.keys(settings) as (keyof Config)[]);
+  if (!read.ok) throw new Error(read.faults.join(' '));
+  const { databaseUrl: _, bootstrapToken: __, ...plain } = read.config;
+  const log: string[] = [];
+  const server = await startServer(
+    {
+      ...plain,
+      ...{ listen: { host: '127.0.0.1', port: 0 }, dataDir: directory, databaseUrl, poolSize: 5 },
+      ...{ secretKey: Buffer.alloc(32, 7).toString('base64'), values: {}, statedSources: [], gitEnvironment: {} },
+      ...options,
+    },
+    ({ message }) => log.push(message),
+  );
+  const database = await openDatabase({ url: databaseUrl, poolSize: 2 });
+  closing.push(
+    () => server.stop(),
+    () => database.close(),
+  );
+  const owner = (await readFile(join(directory, 'token'), 'utf8')).trim();
+  const call: Scene['call'] = (method, path, body, authorization = `Token ${owner}`) =>
+    fetch(`${server.url}${path}`, {
+      method,
+      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return {
+    ...{ server, url: server.url, directory, owner, log, call },
+    sql: <Row>(text: string, parameters: readonly unknown[] = []) => database.lookUp(statement<Row>(text, parameters)),
+    async person(email, password, { role = 'admin', oneTime = false } = {}) {
+      const [name = ''] = email.split('@');
+      const body = { email, name, role, auto_groups: [], is_service_user: false };
+      const { id } = (await (await call('POST', '/api/users', body)).json()) as { readonly id: string };
+      const { account } = server;
+      const hash = await hashPassword(password);
+      await database.inAccount(account, [
+        putCredentials({ account, email, user: id, hash, oneTime, at: new Date().toISOString() }),
+        statement(
+          "insert into directory (account_id, kind, value, subject_id) values ($1, 'email', $2, $3) on conflict do nothing",
+          [account, email, id],
+        ),
+      ]);
+      return id;
+    },
+  };
+}
