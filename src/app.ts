@@ -14,6 +14,7 @@ import { createPresence } from './engine/presence.ts';
 import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { type Authenticator, createAuthenticator } from './identity/authenticate.ts';
+import { runFeedLoop } from './feeds/maintenance.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
 import { createGuesses } from './identity/guesses.ts';
 import { createExternalIssuer } from './identity/issuers.ts';
@@ -100,6 +101,9 @@ export interface ServeOptions {
   /** How much of the history is kept: so many revisions, and those of so many days. */
   readonly historyRevisions: number;
   readonly historyDays: number;
+  /** For how many days the logs of requests and of traffic are kept. */
+  readonly proxyLogDays: number;
+  readonly trafficLogDays: number;
 }
 
 /** A server that listens. */
@@ -170,7 +174,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const { definitions, define } = sources;
     const running = { engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
     closing.unshift(superviseSources({ ...running, definitions, define, tell: reporter(log) }));
-    closing.unshift(startRetention(engine, options, log));
+    closing.unshift(startRetention(engine, options, log), startFeedLoop(database, options, log));
     return { url, engine, account, identityProvider, stop: () => closeAll(closing) };
   } catch (error) {
     await closeAll(closing);
@@ -368,6 +372,20 @@ function startRetention(
     engine,
     retention: { revisions: historyRevisions, days: historyDays },
     failed: (error) => log({ level: 'warn', message: `old history could not be folded: ${describe(error)}` }),
+  });
+}
+
+/** Keeps the partitions of the logs that grow by themselves. */
+function startFeedLoop(
+  database: Database,
+  { proxyLogDays, trafficLogDays }: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays'>,
+  log: Log,
+): () => Promise<void> {
+  return runFeedLoop({
+    database,
+    kept: { proxy: proxyLogDays, traffic: trafficLogDays },
+    now: Date.now,
+    failed: (error) => log({ level: 'warn', message: `the partitions of logs could not be kept: ${describe(error)}` }),
   });
 }
 

@@ -50,6 +50,8 @@ export interface Config extends IdpConfig, OidcConfig {
   readonly literalSecrets: boolean;
   readonly historyRevisions: number;
   readonly historyDays: number;
+  readonly proxyLogDays: number;
+  readonly trafficLogDays: number;
   readonly leaseSeconds: number;
   readonly gitTransports: readonly Transport[];
 }
@@ -302,6 +304,20 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'How many days of the history are kept at the least (default 90).',
     default: 90,
     parse: ([text = '']) => parseCount(text, 0, 36_500),
+  },
+  proxyLogDays: {
+    variable: 'HEDDLE_PROXY_LOG_DAYS',
+    placeholder: 'DAYS',
+    doc: 'How many days of the log of reverse proxies are kept at the least (default 30).',
+    default: 30,
+    parse: ([text = '']) => parseCount(text, 1, 3650),
+  },
+  trafficLogDays: {
+    variable: 'HEDDLE_TRAFFIC_LOG_DAYS',
+    placeholder: 'DAYS',
+    doc: 'How many days of the log of traffic are kept at the least (default 30).',
+    default: 30,
+    parse: ([text = '']) => parseCount(text, 1, 3650),
   },
   leaseSeconds: {
     variable: 'HEDDLE_LEASE',

@@ -3,12 +3,15 @@ import type { Engine } from '../engine/engine.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Peering } from '../peering/service.ts';
+import type { Edition } from '../model/means.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { agent } from './routes/agent.ts';
 import { audit } from './routes/audit.ts';
 import { events } from './routes/events.ts';
 import { integrations } from './routes/integrations.ts';
+import { networkTraffic } from './routes/network-traffic.ts';
 import { notifications } from './routes/notifications.ts';
+import { proxyEvents } from './routes/proxy-events.ts';
 import { schemas } from './routes/schemas.ts';
 import { tenants } from './routes/tenants.ts';
 import { tokens } from './routes/tokens.ts';
@@ -26,6 +29,8 @@ export interface AreaRoutes {
   add(app: FastifyInstance, engine: Engine, services: Services): unknown;
   /** Path items by path, as in an OpenAPI document. */
   readonly paths: JsonObject;
+  /** Only this edition has them; elsewhere they say so. */
+  readonly edition?: 'hosted';
 }
 
 /** All areas with routes of their own. */
@@ -35,9 +40,17 @@ export const areas: readonly AreaRoutes[] = [
   audit,
   events,
   integrations,
+  networkTraffic,
   notifications,
+  proxyEvents,
   schemas,
   tenants,
   tokens,
   users,
 ];
+
+/** The path items of all areas that an edition has. */
+export function areaPaths(edition: Edition): JsonObject {
+  const offered = areas.filter((area) => area.edition === undefined || area.edition === edition);
+  return Object.assign({}, ...offered.map(({ paths }) => paths));
+}

@@ -8,7 +8,7 @@ import type { IdentityProvider } from '../identity/provider/provider.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
-import { areas } from './area-routes.ts';
+import { areaPaths, areas } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
 import { addConfigRoutes } from './config/routes.ts';
@@ -112,7 +112,7 @@ function plainPeering(engine: Engine): Peering {
 
 /** The interface described for programs and for people. */
 function addDescription(app: FastifyInstance, { engine, version }: ApiOptions): void {
-  const extraPaths = Object.assign({}, ...areas.map(({ paths }) => paths));
+  const extraPaths = areaPaths(engine.means.edition);
   const description = lowerToOpenApi(engine.registry, { version, extraPaths, edition: engine.means.edition });
   const [text, page] = [JSON.stringify(description), renderReference(description)];
   app.get('/api/openapi.json', async (_request, reply) =>

@@ -34,6 +34,8 @@ const written: { readonly [K in keyof Config]?: Written } = {
   literalSecrets: { name: 'literalSecrets', type: 'boolean' },
   historyRevisions: { name: 'historyRevisions', type: 'integer' },
   historyDays: { name: 'historyDays', type: 'integer' },
+  proxyLogDays: { name: 'proxyLogDays', type: 'integer' },
+  trafficLogDays: { name: 'trafficLogDays', type: 'integer' },
   leaseSeconds: { name: 'lease', type: 'string' },
   idp: { name: 'idp', type: 'string' },
   localAuthDisabled: { name: 'localAuthDisabled', type: 'boolean' },

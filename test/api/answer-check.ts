@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { areas } from '../../src/api/area-routes.ts';
+import { areaPaths } from '../../src/api/area-routes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
 import type { Edition } from '../../src/model/means.ts';
@@ -12,8 +12,7 @@ export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
 
 /** Checks every answer by what the program says about itself in an edition. */
 export function createAnswerCheck(registry: Registry, edition: Edition): AnswerCheck {
-  const extraPaths = Object.assign({}, ...areas.map(({ paths }) => paths));
-  return checkBy(lowerToOpenApi(registry, { version: '0', extraPaths, edition }));
+  return checkBy(lowerToOpenApi(registry, { version: '0', extraPaths: areaPaths(edition), edition }));
 }
 
 /**

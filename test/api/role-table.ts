@@ -30,6 +30,7 @@ const modules: readonly (readonly [start: string, module: string])[] = [
   ['/api/integrations/edr', 'edr'],
   ['/api/integrations/msp', 'msp'],
   ['/api/integrations/notifications', 'notifications'],
+  ['/api/events/proxy', 'services'],
   ['/api/events', 'events'],
   ['/api/groups', 'groups'],
   ['/api/ingress', 'ingress'],

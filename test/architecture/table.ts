@@ -12,7 +12,7 @@ export interface Row {
 
 const belowTheEdges = ['engine', 'store', 'model', 'lib'];
 const belowTheApi = [
-  ...['documents', 'integrations', 'delivery', 'peering', 'identity'],
+  ...['documents', 'integrations', 'delivery', 'peering', 'identity', 'feeds'],
   ...['engine', 'store', 'access', 'plan', 'kinds', 'model', 'lib'],
 ];
 
@@ -27,6 +27,7 @@ const table: Readonly<Record<string, Row>> = {
   store: { modules: ['model', 'lib'], types: ['plan'], packages: ['kysely', 'pg', '@electric-sql/pglite'] },
   engine: { modules: ['store', 'plan', 'access', 'model', 'lib'] },
   identity: { modules: belowTheEdges, packages: ['jose', 'oidc-provider', 'qr'] },
+  feeds: { modules: ['access', ...belowTheEdges] },
   peering: { modules: belowTheEdges },
   delivery: { modules: belowTheEdges },
   integrations: { modules: belowTheEdges },

@@ -1,3 +1,4 @@
+import { addRequest, addTraffic } from './logs.ts';
 import type { Rows } from './row.ts';
 import { answer, integer, list, map, mayBeAbsent, type Shape, text, timestamp } from './shape.ts';
 
@@ -76,6 +77,7 @@ const accessLog = answer({
 export const logs: Rows = {
   'GET /api/events/audit': { answer: list(event) },
   'GET /api/events/network-traffic': {
+    given: addTraffic,
     query: {
       ...{ page: '1', page_size: '10', user_id: 'u', reporter_id: 'r', source_id: 's', destination_id: 'd' },
       ...{ protocol: '6', type: 'TYPE_START', connection_type: 'P2P', direction: 'INGRESS', search: 'laptop' },
@@ -84,6 +86,7 @@ export const logs: Rows = {
     answer: page(traffic),
   },
   'GET /api/events/proxy': {
+    given: addRequest,
     query: {
       ...{ page: '1', page_size: '10', sort_by: 'url', sort_order: 'asc', search: 'app', source_ip: '192.0.2.1' },
       ...{ host: 'app.example.com', path: '/in', user_id: 'u', user_email: 'ana', user_name: 'Ana', method: 'GET' },

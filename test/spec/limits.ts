@@ -103,5 +103,4 @@ export const limits: readonly Limit[] = [
 export const limitsOfLaterIssues: Readonly<Record<string, string>> = {
   'POST /api/users/invites': '`expires_in`: by default 259200 seconds',
   'POST /api/users/invites/{token}/accept': '`password`: at least 8 characters',
-  'GET /api/events/proxy': '`page_size`: at most 100',
 };

@@ -72,7 +72,7 @@ eachEngine('the schema (%s)', (engine) => {
       test.database,
       `select c.relname as table, (select attname from pg_attribute where attrelid = c.oid and attnum = i.indkey[0]) as first
        from pg_class c left join pg_index i on i.indrelid = c.oid and i.indisprimary
-       where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by 1`,
+       where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace order by 1`,
     );
     expect(first.length).toBeGreaterThan(12);
     expect(first.filter((row) => row['first'] !== 'account_id')).toEqual([
@@ -82,15 +82,22 @@ eachEngine('the schema (%s)', (engine) => {
     ]);
   });
 
-  it('has row-level security with a policy everywhere but in the directory, the ledger and what is of the whole server', async () => {
+  it('has row-level security with a policy everywhere but in the directory, the feeds, the ledger and what is of the whole server', async () => {
     await using test = await testDatabase(engine);
     const open = await ask(
       test.database,
       `select c.relname as table from pg_class c
-       where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+       where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace
          and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid and p.polwithcheck is not null)) order by 1`,
     );
-    expect(open.map((row) => row['table'])).toEqual(['directory', 'heddle_schema', 'idp_keys', 'idp_records']);
+    const feeds = ['feed_batches', 'feed_hours', 'feed_values'];
+    expect(open.map((row) => row['table'])).toEqual([
+      'directory',
+      ...feeds,
+      ...['heddle_schema', 'idp_keys', 'idp_records'],
+      'proxy_log',
+      'traffic_log',
+    ]);
   });
 
   it('has one index of objects that begins with account_id, for the plans of foreign-key checks', async () => {

@@ -11,6 +11,7 @@ import * as addCredentials from './0010_add_credentials.ts';
 import * as addIdpRecords from './0011_add_idp_records.ts';
 import * as addIdentities from './0012_add_identities.ts';
 import * as addPeering from './0013_add_peering.ts';
+import * as addFeeds from './0014_add_feeds.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   addIdpRecords,
   addIdentities,
   addPeering,
+  addFeeds,
 ];

@@ -1,0 +1,137 @@
+import type { JsonObject } from '../lib/json.ts';
+import { Unavailable } from '../model/errors.ts';
+import type { Database } from '../store/database.ts';
+import { makePartitions, weekOf } from '../store/feed-partitions.ts';
+import { type FeedWrite, writeFeed } from '../store/feed-write.ts';
+import type { Feed } from '../store/feeds.ts';
+
+/** One report: its records as rows, what is counted for them, and the values behind their keys. */
+export interface Report {
+  readonly feed: Feed;
+  readonly account: string;
+  readonly reporter: string;
+  /** Names the report among those of the reporter; a repeated one is stored once. */
+  readonly batch: string;
+  readonly rows: readonly JsonObject[];
+  readonly parts: ReadonlyMap<number, readonly number[]>;
+  readonly values: readonly { readonly field: string; readonly key: number; readonly value: string }[];
+}
+
+/** Takes reports and stores them together, in the order in which they come. */
+export interface Intake {
+  /** Resolves when the report is stored. Throws `Unavailable` when too much waits already. */
+  take(report: Report): Promise<void>;
+  /** Stores what waits. */
+  close(): Promise<void>;
+}
+
+/** How many rows may wait, and how many one statement stores at the most. */
+const waitingAtMost = 50_000;
+const togetherAtMost = 5_000;
+/** Two servers that count the same hours may stop each other; one of them tries again. */
+const attempts = 5;
+
+interface Waiting {
+  readonly report: Report;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** Stores reports of one account and feed one statement after another, those that wait together in one. */
+export function createIntake(database: Database, limit = waitingAtMost): Intake {
+  const queues = new Map<string, Waiting[]>();
+  const running = new Map<string, Promise<void>>();
+  const known = new Set<string>();
+  let rows = 0;
+
+  const drain = async (key: string): Promise<void> => {
+    for (let next = takeNext(queues, key); next.length > 0; next = takeNext(queues, key)) {
+      await store(database, next, known);
+      rows -= next.reduce((sum, { report }) => sum + report.rows.length, 0);
+    }
+    running.delete(key);
+  };
+  return {
+    take(report) {
+      if (rows > 0 && rows + report.rows.length > limit)
+        throw new Unavailable(`${rows} records wait to be stored already; send the report again in a second`);
+      rows += report.rows.length;
+      const key = `${report.feed.name} ${report.account}`;
+      return new Promise((resolve, reject) => {
+        const queue = queues.get(key) ?? [];
+        queues.set(key, queue);
+        queue.push({ report, resolve, reject });
+        if (!running.has(key)) running.set(key, drain(key));
+      });
+    },
+    async close() {
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** What waits, as much as one statement stores; a report that comes again waits for its own turn. */
+function takeNext(queues: Map<string, Waiting[]>, key: string): readonly Waiting[] {
+  const queue = queues.get(key) ?? [];
+  const taken: Waiting[] = [];
+  let rows = 0;
+  for (const waiting of queue) {
+    rows += waiting.report.rows.length;
+    if (taken.length > 0 && rows > togetherAtMost) break;
+    taken.push(waiting);
+  }
+  queue.splice(0, taken.length);
+  if (queue.length === 0) queues.delete(key);
+  return taken;
+}
+
+/** Stores reports together; each hears how it went. */
+async function store(database: Database, waiting: readonly Waiting[], known: Set<string>): Promise<void> {
+  try {
+    const write = together(waiting.map(({ report }) => report));
+    await partitionsFor(database, write, known);
+    await persistently(database, write);
+    for (const { resolve } of waiting) resolve();
+  } catch (error) {
+    for (const { reject } of waiting) reject(error);
+  }
+}
+
+function together(reports: readonly Report[]): FeedWrite {
+  const [first] = reports;
+  if (first === undefined) throw new Error('nothing waits');
+  const unique = new Map(reports.map((report) => [`${report.reporter} ${report.batch}`, report]));
+  const chosen = [...unique.values()];
+  const parts = new Map(chosen.flatMap((report) => [...report.parts]));
+  const values = new Map(
+    chosen.flatMap((report) => report.values.map((value) => [`${value.field} ${value.key}`, value])),
+  );
+  return {
+    feed: first.feed,
+    account: first.account,
+    batches: chosen.map(({ reporter, batch }) => ({ reporter, batch })),
+    rows: chosen.flatMap((report, batch) => report.rows.map((row) => ({ ...row, batch }))),
+    parts: [...parts].flatMap(([slice, list]) => list.map((part) => ({ slice, part }))),
+    values: [...values.values()],
+  };
+}
+
+/** Makes the partitions that the rows need; those that were made once are remembered. */
+async function partitionsFor(database: Database, { feed, rows }: FeedWrite, known: Set<string>): Promise<void> {
+  const weeks = new Set(rows.map((row) => weekOf(Date.parse(String(row['timestamp'])))));
+  const missing = [...weeks].filter((week) => !known.has(`${feed.name} ${week}`));
+  if (missing.length === 0) return;
+  await makePartitions(database, feed, missing);
+  for (const week of missing) known.add(`${feed.name} ${week}`);
+}
+
+async function persistently(database: Database, write: FeedWrite): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await writeFeed(database, write);
+      return;
+    } catch (error) {
+      if (attempt === attempts || (error as { readonly code?: unknown }).code !== '40P01') throw error;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { parseAddress } from '../lib/address.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { trafficFeed } from '../store/feeds.ts';
+import { checkTime, type Members, readMembers, type Span } from './members.ts';
+import type { ReadReport, RefusedRecord, ReportOf } from './proxy-report.ts';
+import { keyOf, partsOf, type Slice, sliceKey } from './slices.ts';
+import { trafficWords } from './traffic-log.ts';
+
+/** Says what is known about the things that traffic names. */
+export interface Surroundings {
+  /** The peer with an address of the mesh, as an end of traffic; `user` is whose it is. */
+  peerAt(address: string): KnownEnd | undefined;
+  /** A network resource or a route. */
+  targetOf(id: string): Pick<KnownEnd, 'id' | 'type' | 'name'> | undefined;
+  policyOf(id: string): { readonly id: string; readonly name: string } | undefined;
+  /** Whose the reporting peer is. */
+  readonly reporter: Person;
+  /** Whether packets and bytes are kept. */
+  readonly counters: boolean;
+}
+
+/** A user as records of traffic name them; empty when there is none. */
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+/** An end of traffic, without its port. */
+export interface KnownEnd {
+  readonly id: string;
+  readonly type: string;
+  readonly name: string;
+  readonly geo_location: { readonly city_name: string; readonly country_code: string };
+  readonly os: string;
+  readonly dns_label: string;
+  readonly user: Person;
+}
+
+const mostEvents = 100;
+
+/** Reads what a peer reports about its traffic; what is wrong about a record does not stop the others. */
+export function readTrafficReport({ records, ...of }: ReportOf, span: Span, around: Surroundings): ReadReport {
+  const rows: JsonObject[] = [];
+  const refused: RefusedRecord[] = [];
+  const parts = new Map<number, readonly number[]>();
+  const values = new Map<string, { readonly field: string; readonly key: number; readonly value: string }>();
+  for (const [index, record] of records.entries()) {
+    const members = readMembers(record);
+    const { ends, slice, ...row } = readRecord(members, of.reporter, span, around);
+    if (members.faults.length > 0) {
+      refused.push({ index, reason: members.faults.join('; ') });
+      continue;
+    }
+    const key = sliceKey(slice);
+    values.set(`slice ${key}`, { field: 'slice', key, value: JSON.stringify(slice) });
+    for (const end of ends) values.set(`end ${end}`, { field: 'end', key: keyOf(end), value: end });
+    const types = (slice['types'] ?? '').split(' ').map((type) => ({ type }));
+    if (!parts.has(key)) parts.set(key, partsOf(slice, types));
+    rows.push({ ...row, slice: key });
+  }
+  return { report: { feed: trafficFeed, ...of, rows, parts, values: [...values.values()] }, refused };
+}
+
+function readRecord(members: Members, reporter: string, span: Span, around: Surroundings) {
+  const flow = members.needed('flow_id', 100);
+  const [start, end] = [members.time('window_start'), members.time('window_end')];
+  checkTime(members, 'window_end', end, span);
+  if (start > end) members.refuse('`window_start` must not be behind `window_end`');
+  const source = readEnd(members, 'source', around);
+  const destination = readEnd(members, 'destination', around);
+  const events = readEvents(members);
+  const count = (name: string) => (around.counters ? members.count(name) : members.count(name) * 0);
+  const numberOf = (type: string) => events.filter((event) => event.type === type).length;
+  const { user: ofSource, ...from } = source;
+  const { user: _, ...to } = destination;
+  const user = ofSource.id === '' ? around.reporter : ofSource;
+  const words = {
+    protocol: members.count('protocol', 255),
+    direction: members.word('direction', trafficWords.direction),
+    connection_type: members.word('connection_type', trafficWords.connection_type),
+  };
+  const types = [...new Set(events.map(({ type }) => type))].sort();
+  const record: JsonObject = {
+    source: from,
+    destination: to,
+    user: { ...user },
+    policy: { ...(around.policyOf(members.text('policy_id', 64)) ?? { id: '', name: '' }) },
+    icmp: { type: members.count('icmp_type', 255), code: members.count('icmp_code', 255) },
+    ...{ rx_bytes: count('rx_bytes'), rx_packets: count('rx_packets') },
+    ...{ tx_bytes: count('tx_bytes'), tx_packets: count('tx_packets') },
+    ...{ num_of_starts: numberOf('TYPE_START'), num_of_ends: numberOf('TYPE_END') },
+    num_of_drops: numberOf('TYPE_DROP'),
+    window_start: new Date(start).toISOString(),
+    window_end: new Date(end).toISOString(),
+    events,
+  };
+  const named = { from: nameOf(from), to: nameOf(to) };
+  return {
+    ...{ timestamp: new Date(end).toISOString(), id: `${flow}/${reporter}`, flow_id: flow, reporter_id: reporter },
+    ...{ source_id: from.id, source_address: from.address, source_key: keyOf(named.from) },
+    ...{ destination_id: to.id, destination_address: to.address, destination_key: keyOf(named.to) },
+    ...{ user_id: user.id, ...words, types, record },
+    slice: { ...words, protocol: String(words.protocol), types: types.join(' ') } satisfies Slice,
+    ends: [named.from, named.to],
+  };
+}
+
+/** By what an end is searched: its name and its address without the port. */
+function nameOf({ name, address }: { readonly name: string; readonly address: string }): string {
+  return `${name} ${address.replace(/:\d+$/, '')}`;
+}
+
+/** An end as it was reported, with what is known about it. */
+function readEnd(members: Members, name: 'source' | 'destination', around: Surroundings) {
+  const address = members.needed(`${name}_ip`, 45);
+  const port = members.count(`${name}_port`, 65_535);
+  const parsed = parseAddress(address);
+  if (address !== '' && parsed === undefined) members.refuse(`\`${name}_ip\` must be an IP address`);
+  const host = parsed?.family === 6 ? `[${address}]` : address;
+  const target = around.targetOf(members.text(`${name}_resource_id`, 64));
+  const unknown: KnownEnd = {
+    ...{ id: '', type: 'UNKNOWN', name: '', os: '', dns_label: '' },
+    geo_location: { city_name: '', country_code: '' },
+    user: { id: '', email: '', name: '' },
+  };
+  const known = { ...(around.peerAt(address) ?? unknown), ...target };
+  return { ...known, address: `${host}:${port}` };
+}
+
+function readEvents(members: Members): readonly { readonly type: string; readonly timestamp: string }[] {
+  const listed = members.list('events', mostEvents);
+  const events = listed.map((item: Json) => {
+    const event = readMembers(item);
+    const type = event.word('type', trafficWords.type);
+    const time = event.time('timestamp');
+    for (const fault of event.faults) members.refuse(`\`events\`: ${fault}`);
+    return { type, timestamp: new Date(time).toISOString() };
+  });
+  if (listed.length === 0) members.refuse('`events` must have at least one event');
+  return events;
+}

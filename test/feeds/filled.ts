@@ -1,0 +1,47 @@
+import { createIntake } from '../../src/feeds/ingest.ts';
+import { readProxyReport } from '../../src/feeds/proxy-report.ts';
+import { readTrafficReport, type Surroundings } from '../../src/feeds/traffic-report.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Database } from '../../src/store/database.ts';
+
+/** The moment around which records of tests lie. */
+export const noon = Date.parse('2026-03-04T12:00:00Z');
+
+/** What retention keeps in tests: 30 days. */
+const span = { now: noon, keptMs: 30 * 86_400_000 };
+
+/** Stores records of requests as one report. */
+export async function storeRequests(
+  database: Database,
+  account: string,
+  batch: string,
+  records: readonly JsonObject[],
+  now = span,
+): Promise<void> {
+  const intake = createIntake(database);
+  const { report, refused } = readProxyReport({ account, reporter: 'proxy', batch, records }, now);
+  if (refused.length > 0) throw new Error(JSON.stringify(refused));
+  await intake.take(report);
+  await intake.close();
+}
+
+/** Stores records of traffic as one report of a peer. */
+export async function storeTraffic(
+  database: Database,
+  account: string,
+  batch: string,
+  records: readonly JsonObject[],
+  around: Partial<Surroundings> = {},
+  now = span,
+): Promise<void> {
+  const intake = createIntake(database);
+  const nobody = { id: '', email: '', name: '' };
+  const { report, refused } = readTrafficReport({ account, reporter: 'reporter', batch, records }, now, {
+    ...{ peerAt: () => undefined, targetOf: () => undefined, policyOf: () => undefined },
+    ...{ reporter: nobody, counters: true },
+    ...around,
+  });
+  if (refused.length > 0) throw new Error(JSON.stringify(refused));
+  await intake.take(report);
+  await intake.close();
+}

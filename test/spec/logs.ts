@@ -1,0 +1,29 @@
+import { storeRequests, storeTraffic } from '../feeds/filled.ts';
+import type { World } from './world.ts';
+
+const kept = 30 * 86_400_000;
+
+/** Reports a request that says everything, the way proxies do. */
+export async function addRequest({ api, fresh }: World): Promise<void> {
+  const now = Date.now();
+  const record = {
+    ...{ timestamp: new Date(now).toISOString(), id: fresh('request'), service_id: 's', method: 'GET' },
+    ...{ host: 'app.example.com', path: '/in', duration_ms: 12, status_code: 200, source_ip: '192.0.2.1' },
+    ...{ reason: 'none', user_id: 'u', auth_method_used: 'oidc', country_code: 'CH', city_name: 'Bern' },
+    ...{ subdivision_code: 'BE', bytes_upload: 1, bytes_download: 2, protocol: 'http', metadata: { a: 'b' } },
+  };
+  await storeRequests(api.engine.database, api.account, fresh('batch'), [record], { now, keptMs: kept });
+}
+
+/** Reports a flow, the way peers do. */
+export async function addTraffic({ api, fresh }: World): Promise<void> {
+  const now = Date.now();
+  const start = new Date(now - 60_000).toISOString();
+  const end = new Date(now).toISOString();
+  const record = {
+    ...{ flow_id: fresh('flow'), window_start: start, window_end: end, protocol: 6, direction: 'INGRESS' },
+    ...{ source_ip: '100.64.0.1', source_port: 40_000, destination_ip: '100.64.0.2', destination_port: 443 },
+    events: [{ type: 'TYPE_START', timestamp: start }],
+  };
+  await storeTraffic(api.engine.database, api.account, fresh('batch'), [record], {}, { now, keptMs: kept });
+}
