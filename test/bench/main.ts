@@ -4,15 +4,17 @@ import { apply } from './apply.ts';
 import { http } from './http.ts';
 import { large } from './large.ts';
 import { lists } from './lists.ts';
+import { maps } from './maps.ts';
 import { type Benchmark, isWithin, type Row } from './result.ts';
 import { sources } from './sources.ts';
 import { openStand } from './stand.ts';
 import { start } from './start.ts';
 import { statements } from './statements.ts';
+import { streams } from './streams.ts';
 import { renderJson, renderTable } from './table.ts';
 
 /** Every benchmark, in the order of the table of budgets (`architecture.md`). */
-const benchmarks: readonly Benchmark[] = [apply, sources, http, lists, statements, start, large, access];
+const benchmarks: readonly Benchmark[] = [apply, sources, http, lists, statements, start, large, access, maps, streams];
 
 const { values } = parseArgs({
   options: {

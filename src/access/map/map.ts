@@ -1,5 +1,4 @@
 import { hasBit } from '../../lib/bit-set.ts';
-import { sha256 } from '../../lib/node-pure.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Access } from '../access.ts';
 import { isFor, type Picture, pictureOf } from './picture.ts';
@@ -8,8 +7,8 @@ import {
   type Entry,
   type Section,
   type SectionChange,
+  sameDigest,
   sameEntry,
-  sectionDigest,
   writeEntry,
 } from './section.ts';
 import { listNames, type SharedMap, sharedMapOf } from './shared.ts';
@@ -33,7 +32,11 @@ export function mapOf(access: Access, peer: string): PeerMap | undefined {
 
 /** Equal for equal maps, whatever server worked them out. */
 export function mapDigest({ self, shared }: PeerMap): string {
-  return sha256(`${sectionDigest([self])} ${shared.digest}`).slice(0, 20);
+  let digest = '';
+  // Both are digests already, so that it is enough to mix them.
+  for (const at of [0, 1, 2, 3] as const)
+    digest += ((self.digest[at] ^ Math.imul(shared.digest[at], 0x9e3779b1)) >>> 0).toString(16).padStart(8, '0');
+  return digest;
 }
 
 /** What a peer alone is told, as members of a JSON object. */
@@ -56,7 +59,7 @@ const changes = new WeakMap<SharedMap, WeakMap<SharedMap, string>>();
 
 /** What of the common part is other, as members of a JSON object; empty when nothing is. */
 export function sharedChange(before: SharedMap, after: SharedMap): string {
-  if (before === after || before.digest === after.digest) return '';
+  if (before === after || sameDigest(before.digest, after.digest)) return '';
   const known = changes.get(before) ?? new WeakMap<SharedMap, string>();
   changes.set(before, known);
   const text = known.get(after) ?? writeChange(before, after);
@@ -84,20 +87,36 @@ function joined(entries: Section): string {
   return entries.map(({ text }) => text).join(',');
 }
 
-const selves = new WeakMap<object, { readonly about: string; readonly entry: Entry }>();
+/** What a peer is told about itself besides what its object says. */
+interface Standing {
+  readonly state: string;
+  readonly network_ranges: readonly string[];
+  readonly reports_traffic: boolean;
+  readonly may_expose: boolean;
+}
+
+const selves = new WeakMap<object, { readonly standing: Standing; readonly entry: Entry }>();
 
 function selfOf({ settings, logging, exposing }: Picture, peer: StoredObject, at: number, state: string): Entry {
   const { self, entry } = writePeer(peer, settings.domain);
-  const more = {
+  const standing = {
     state,
     network_ranges: settings.ranges,
     reports_traffic: isFor(logging, at),
     may_expose: isFor(exposing, at),
   };
-  const about = JSON.stringify(more);
   const known = selves.get(self);
-  if (known?.about === about) return known.entry;
-  const fresh = writeEntry(entry.id, { ...self, ...more });
-  selves.set(self, { about, entry: fresh });
+  if (known !== undefined && sameStanding(known.standing, standing)) return known.entry;
+  const fresh = writeEntry(entry.id, { ...self, ...standing });
+  selves.set(self, { standing, entry: fresh });
   return fresh;
+}
+
+function sameStanding(a: Standing, b: Standing): boolean {
+  return (
+    a.state === b.state &&
+    a.network_ranges === b.network_ranges &&
+    a.reports_traffic === b.reports_traffic &&
+    a.may_expose === b.may_expose
+  );
 }

@@ -1,8 +1,8 @@
-import { type BitSet, hasBit, intersectBits, noBits, uniteBits } from '../../lib/bit-set.ts';
+import { type BitSet, hasBit, intersectBits, isEmptyBits, noBits, uniteBits } from '../../lib/bit-set.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Access } from '../access.ts';
 import { slotsInOrder } from '../ends.ts';
-import type { Entry, Section } from './section.ts';
+import { type Entry, noEntries, type Section } from './section.ts';
 import type { SharedMap } from './shared.ts';
 import {
   type ClientSettings,
@@ -41,6 +41,8 @@ export interface Picture {
   readonly exposing: Audience;
   /** What others are told about each peer, by its slot; filled as it is needed. */
   readonly told: (Entry | undefined)[];
+  /** The peers of sets that were asked for, by the set. */
+  readonly sections: Map<string, Section>;
   /** What peers that are alike are told in common, by what is said about them. */
   readonly shared: Map<string, SharedMap>;
 }
@@ -54,13 +56,39 @@ export function pictureOf(access: Access): Picture {
   return known;
 }
 
+/**
+ * The picture of an image carried on from another: what is said about peers stays written. `peers` are the ids of those that
+ * came, changed or went.
+ */
+export function carryPicture(before: Access, after: Access, peers: readonly string[]): void {
+  const [old, next] = [pictures.get(before), pictureOf(after)];
+  if (old === undefined || next.told.length > 0 || before.ends !== after.ends) return;
+  if (old.settings.domain !== next.settings.domain) return;
+  next.told.push(...old.told);
+  for (const id of peers) delete next.told[after.ends.slots.get(id) ?? -1];
+  if (peers.length === 0 && old.sections.size < mostSections)
+    for (const [set, section] of old.sections) next.sections.set(set, section);
+}
+
+/** How many sections are carried on; beyond that most are of sets that nobody has any more. */
+const mostSections = 2000;
+
 /** Everything that is meant for the peers of some groups. */
 export function audiencesOf({ dns, unmanaged, logging, exposing }: Picture): readonly Audience[] {
   return [...dns, unmanaged, logging, exposing];
 }
 
-/** The peers of a set as others are told about them, in order. */
-export function peersIn({ access, settings, told }: Picture, slots: BitSet): Section {
+/** The peers of a set as others are told about them, in order; equal sets give the same section. */
+export function peersIn(picture: Picture, slots: BitSet): Section {
+  if (isEmptyBits(slots)) return noEntries;
+  // The words of a set, as characters.
+  const key = Buffer.from(slots.buffer, slots.byteOffset, slots.byteLength).toString('latin1');
+  const known = picture.sections.get(key) ?? writePeers(picture, slots);
+  picture.sections.set(key, known);
+  return known;
+}
+
+function writePeers({ access, settings, told }: Picture, slots: BitSet): Section {
   const { ends, state } = access;
   return slotsInOrder(ends, slots).map((slot) => {
     const known = told[slot];
@@ -96,6 +124,7 @@ function drawPicture(access: Access): Picture {
     logging: { id: 'logging', what: undefined, peers: chosen(logged) },
     exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
     told: [],
+    sections: new Map(),
     shared: new Map(),
   };
 }

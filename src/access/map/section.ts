@@ -12,7 +12,7 @@ export interface Entry {
   readonly members?: readonly string[];
 }
 
-type Digest = readonly [number, number, number, number];
+export type Digest = readonly [number, number, number, number];
 
 /** Entries of one sort in the order of their ids. Equal sections of one image are the same value wherever that is cheap. */
 export type Section = readonly Entry[];
@@ -35,14 +35,24 @@ export const noEntries: Section = [];
 /** Writes an entry. */
 export function writeEntry(id: string, value: object): Entry {
   const text = JSON.stringify(value);
+  return { id, text, digest: digestOf(text) };
+}
+
+/** The digest of a text. */
+export function digestOf(text: string): Digest {
   const hash = sha256(text);
   const word = (at: number): number => Number.parseInt(hash.slice(at * 8, at * 8 + 8), 16) | 0;
-  return { id, text, digest: [word(0), word(1), word(2), word(3)] };
+  return [word(0), word(1), word(2), word(3)];
+}
+
+/** Whether both digests are the same. */
+export function sameDigest(a: Digest, b: Digest): boolean {
+  return a === b || (a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3]);
 }
 
 /** Whether both say the same. */
 export function sameEntry(a: Entry, b: Entry): boolean {
-  return a === b || a.digest.every((word, at) => word === b.digest[at]);
+  return a === b || sameDigest(a.digest, b.digest);
 }
 
 /** Writes a set of ids; they are in order. */
@@ -50,8 +60,17 @@ export function writeSet(id: string, members: readonly string[]): Entry {
   return { ...writeEntry(id, { id, peers: members }), members };
 }
 
-/** Equal for equal sections, whatever server worked them out. Adding up is faster than hashing thousands of entries again. */
+const digests = new WeakMap<Section, string>();
+
+/** Equal for equal sections, whatever server worked them out. */
 export function sectionDigest(section: Section): string {
+  const known = digests.get(section) ?? addDigests(section);
+  digests.set(section, known);
+  return known;
+}
+
+/** Adding up is faster than hashing thousands of entries again. */
+function addDigests(section: Section): string {
   let [a, b, c, d] = [0, 0, 0, 0];
   for (const { digest } of section) {
     a = (a + digest[0]) | 0;

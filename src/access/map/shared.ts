@@ -1,14 +1,15 @@
 import { hasBit, intersectBits, noBits, subtractBits } from '../../lib/bit-set.ts';
-import { sha256 } from '../../lib/node-pure.ts';
 import type { Access } from '../access.ts';
 import { slotsOf } from '../ends.ts';
 import type { Flow } from '../flows.ts';
 import { compareTexts } from '../named.ts';
 import { leadingPlaces, type PlaceAt, surroundingOf } from '../neighbours.ts';
+import { spokenAbout } from '../reached.ts';
+import { likenessOf } from './likeness.ts';
 import { type DnsAudience, isFor, type Picture, peersIn } from './picture.ts';
 import { routesBy, routesTo } from './places.ts';
 import { rulesOf, type Sets } from './rules.ts';
-import { type Entry, noEntries, type Section, sectionDigest, writeEntry } from './section.ts';
+import { type Digest, digestOf, type Entry, noEntries, type Section, sectionDigest, writeEntry } from './section.ts';
 import { usersOf } from './vocabulary.ts';
 
 /** The lists of a map, in the order in which they are written. */
@@ -24,12 +25,11 @@ export interface SharedMap {
   readonly settings: Entry;
   readonly dns: Entry;
   readonly lists: Readonly<Record<ListName, Section>>;
-  readonly digest: string;
+  readonly digest: Digest;
 }
 
-/** What is said about a peer; two peers with the same key are alike. */
+/** What is said about a peer. */
 interface Said {
-  readonly key: string;
   readonly from: readonly Flow[];
   readonly to: readonly Flow[];
   readonly leads: readonly PlaceAt[];
@@ -38,39 +38,20 @@ interface Said {
 
 /** What a peer is told in common with all that are alike. */
 export function sharedMapOf(picture: Picture, at: number, takesPart: boolean): SharedMap {
-  const said = takesPart ? whatIsSaid(picture, at) : nothing;
-  const known = picture.shared.get(said.key) ?? writeShared(picture, at, said);
-  picture.shared.set(said.key, known);
-  return known;
+  const key = takesPart ? likenessOf(picture, at) : '';
+  const known = picture.shared.get(key);
+  if (known !== undefined) return known;
+  const shared = writeShared(picture, at, takesPart ? whatIsSaid(picture, at) : nothing);
+  picture.shared.set(key, shared);
+  return shared;
 }
 
-const nothing: Said = { key: 'nothing', from: [], to: [], leads: [], dns: [] };
+const nothing: Said = { from: [], to: [], leads: [], dns: [] };
 
 function whatIsSaid(picture: Picture, at: number): Said {
-  const { access, unmanaged } = picture;
-  const [from, to]: [Flow[], Flow[]] = [[], []];
-  const key: string[] = [];
-  // A plain loop: this is asked for every peer about every flow.
-  for (let index = 0; index < access.flows.length; index++) {
-    const flow = access.flows[index] as Flow;
-    if (hasBit(flow.from.possible, at)) {
-      from.push(flow);
-      key.push(hasBit(flow.from.sure, at) ? `f${index}` : `f${index}?`);
-    }
-    if (hasBit(flow.to.possible, at)) {
-      to.push(flow);
-      key.push(hasBit(flow.to.sure, at) ? `t${index}` : `t${index}?`);
-    }
-  }
-  const leads = leadingPlaces(access, at);
-  // Two gateways of a place may stand in other ways to it.
-  for (const { at: slot, place } of leads)
-    key.push(`l${slot}`, ...place.ways.filter(({ peers }) => hasBit(peers, at)).map(({ id }) => id));
-  for (const { slot, receivers } of access.gates) if (hasBit(receivers, at)) key.push(`g${slot}`);
-  const managed = !isFor(unmanaged, at);
-  const dns = managed ? picture.dns.filter((audience) => isFor(audience, at)) : [];
-  key.push(managed ? 'm' : 'u', ...dns.map(({ id }) => id));
-  return { key: key.join(' '), from, to, leads, dns };
+  const { access } = picture;
+  const dns = isFor(picture.unmanaged, at) ? [] : picture.dns.filter((audience) => isFor(audience, at));
+  return { ...spokenAbout(access, at), leads: leadingPlaces(access, at), dns };
 }
 
 function writeShared(picture: Picture, at: number, said: Said): SharedMap {
@@ -81,7 +62,7 @@ function writeShared(picture: Picture, at: number, said: Said): SharedMap {
   const dns = managed
     ? writeEntry('dns', { managed, domain: settings.domain, search: [...new Set(search)] })
     : writeEntry('dns', { managed });
-  const digest = sha256(
+  const digest = digestOf(
     [
       sectionDigest([settings.entry]),
       sectionDigest([dns]),

@@ -4,7 +4,7 @@ import { agreeOnSlots, idsAt, slotsOf } from '../ends.ts';
 import { surroundingOf } from '../neighbours.ts';
 import { touchedPeers } from '../touched.ts';
 import { partOf } from '../vocabulary.ts';
-import { type Audience, audiencesOf, pictureOf } from './picture.ts';
+import { type Audience, audiencesOf, carryPicture, pictureOf } from './picture.ts';
 import { mapPartOf } from './vocabulary.ts';
 
 /**
@@ -23,6 +23,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
     if (part === 'user') users = true;
     if (partOf(object) === 'peer' && before.state.get(id) !== after.state.get(id)) peers.push(id);
   }
+  carryPicture(before, after, peers);
   // To look around each of very many peers takes longer than to compare all maps.
   if (all || peers.length * 16 > after.ends.order.length) return idsAt(after.ends, everyone);
   const touched = uniteBits(

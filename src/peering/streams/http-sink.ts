@@ -12,9 +12,10 @@ export function openHttpSink(raw: ServerResponse, gone: () => void): Sink {
   const { socket } = raw;
   const sink: Sink = {
     write(pieces) {
-      raw.cork();
+      const several = pieces.length > 1;
+      if (several) raw.cork();
       for (const piece of pieces) raw.write(piece);
-      raw.uncork();
+      if (several) raw.uncork();
       // What the socket says about itself and its event go together; those of the answer may not while it is corked.
       return socket?.writableNeedDrain !== true;
     },

@@ -13,6 +13,9 @@ export interface Sink {
 /** A comment, which readers pass over. */
 export const keepAlive = ':\n\n';
 
+const tail = Buffer.from('}\n\n');
+const copied = 16_384;
+
 /** Writes the parts of an event around a common part that is written once for many. */
 export function eventPieces(
   event: { readonly type: string; readonly id?: string },
@@ -21,5 +24,8 @@ export function eventPieces(
 ): readonly (string | Uint8Array)[] {
   const id = event.id === undefined ? '' : `id: ${event.id}\n`;
   const head = `${id}event: ${event.type}\ndata: {${own}`;
-  return shared === undefined ? [`${head}}\n\n`] : [`${head},`, shared, '}\n\n'];
+  if (shared === undefined) return [`${head}}\n\n`];
+  // To copy little is faster than to write in three pieces.
+  if (shared.length < copied) return [Buffer.concat([Buffer.from(`${head},`), shared, tail])];
+  return [`${head},`, shared, tail];
 }

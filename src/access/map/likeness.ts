@@ -1,0 +1,43 @@
+import { hasBit } from '../../lib/bit-set.ts';
+import { leadingPlaces } from '../neighbours.ts';
+import { isFor, type Picture } from './picture.ts';
+
+/** A text that two peers of one image have in common exactly if the same is said about both: so they are told the same. */
+export function likenessOf({ access, unmanaged, dns }: Picture, at: number): string {
+  const marks: number[] = [];
+  const { flows } = access;
+  // A plain loop that makes nothing but numbers: it runs for every peer over every flow.
+  for (let index = 0; index < flows.length; index++) {
+    const { from, to } = flows[index] as (typeof flows)[number];
+    const said =
+      (hasBit(from.possible, at) ? 1 : 0) |
+      (hasBit(from.sure, at) ? 2 : 0) |
+      (hasBit(to.possible, at) ? 4 : 0) |
+      (hasBit(to.sure, at) ? 8 : 0);
+    if (said !== 0) mark(marks, index * 16 + said);
+  }
+  mark(marks, -1);
+  // Two gateways of a place may stand in other ways to it.
+  for (const { at: slot, place } of leadingPlaces(access, at))
+    for (const [nth, { peers }] of place.ways.entries()) if (hasBit(peers, at)) mark(marks, slot, nth);
+  mark(marks, -1);
+  for (const { slot, receivers } of access.gates) if (hasBit(receivers, at)) mark(marks, slot);
+  mark(marks, -1, isFor(unmanaged, at) ? 1 : 0);
+  for (const [nth, audience] of dns.entries()) if (isFor(audience, at)) mark(marks, nth);
+  return textOf(marks);
+}
+
+/** Puts numbers of 32 bits as two characters each. */
+function mark(marks: number[], ...numbers: readonly number[]): void {
+  for (const number of numbers) marks.push(number & 0xffff, number >>> 16);
+}
+
+/** More arguments than this at once may be too many. */
+const mostArguments = 8192;
+
+function textOf(marks: readonly number[]): string {
+  let text = '';
+  for (let at = 0; at < marks.length; at += mostArguments)
+    text += String.fromCharCode(...marks.slice(at, at + mostArguments));
+  return text;
+}

@@ -1,0 +1,69 @@
+import type { Access } from '../../src/access/access.ts';
+import { compileAccess, updateAccess } from '../../src/access/compile.ts';
+import { mapDigest, mapOf, ownChange, type PeerMap, sharedChange } from '../../src/access/map/map.ts';
+import { touchedMaps } from '../../src/access/map/touched.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { emptySnapshot } from '../../src/model/snapshot.ts';
+import { type LargeSizes, largeAccount, onAnotherPort } from '../access/large.ts';
+import { registry } from '../kinds/objects.ts';
+import type { Benchmark, Row } from './result.ts';
+import { inTurns, time } from './timing.ts';
+
+const sizes: LargeSizes = { peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 };
+
+/**
+ * Network maps against reading and writing the account's objects as JSON: about 20 ms where the budgets were set, which so
+ * are 2 s for all maps and 50 ms for those that one change touches, with the text of what is told.
+ */
+export const maps: Benchmark = {
+  name: 'maps',
+  run: async () => [...(await measure(7, sizes, true)), ...(await measure(1, { ...sizes, groupsOfPeer: 5 }, false))],
+};
+
+async function measure(rounds: number, account: LargeSizes, judged: boolean): Promise<readonly Row[]> {
+  const objects = largeAccount(account);
+  const state = emptySnapshot(registry, 'bench').with({ put: objects, remove: [] });
+  const ids = objects.filter(({ kind }) => kind === 'Peer').map(({ id }) => id);
+  const reference = () => time(() => JSON.parse(JSON.stringify(objects)));
+  const before = compileAccess(state);
+  const had = new Map(mapsOf(before, ids));
+  const changed = onAnotherPort(objects.slice(-1));
+  const next = state.with({ put: changed, remove: [] });
+  const change = () => tellChange({ before, had, changed, next });
+  const note = judged ? 'one group each' : 'five groups each, drawn: no two peers are alike';
+  const row = (what: string, measured: { readonly figure: number; readonly reference: number }, value: number): Row => {
+    return { what, note, ...measured, unit: 'ms', ...(judged ? { budget: { is: 'at most', value } } : {}) };
+  };
+  const all = async () => time(() => mapsOf(compileAccess(state), ids));
+  return [
+    row('maps of 5,000 peers with 500 policies', await inTurns(rounds, all, reference), 100),
+    row('… what one changed policy makes of them', await inTurns(rounds, async () => time(change), reference), 2.5),
+  ];
+}
+
+function mapsOf(image: Access, ids: readonly string[]): readonly (readonly [string, PeerMap])[] {
+  return ids.flatMap((id) => {
+    const map = mapOf(image, id);
+    if (map === undefined) return [];
+    mapDigest(map);
+    return [[id, map] as const];
+  });
+}
+
+/** All that a server does between a commit and writing to its streams. */
+function tellChange(given: {
+  readonly before: Access;
+  readonly had: ReadonlyMap<string, PeerMap>;
+  readonly changed: readonly StoredObject[];
+  readonly next: Access['state'];
+}): number {
+  const { before, had, changed, next } = given;
+  const ids = changed.map(({ id }) => id);
+  const after = updateAccess(before, next, ids);
+  let bytes = 0;
+  for (const [id, map] of mapsOf(after, touchedMaps(before, after, ids))) {
+    const old = had.get(id);
+    if (old !== undefined) bytes += ownChange(old, map).length + sharedChange(old.shared, map.shared).length;
+  }
+  return bytes;
+}

@@ -1,0 +1,64 @@
+import { connect, type Socket } from 'node:net';
+
+/** What the readers are to do. */
+export type Order =
+  | { readonly type: 'connect'; readonly port: number; readonly peers: readonly string[] }
+  | { readonly type: 'count' }
+  | { readonly type: 'cut' };
+
+/** How many events came since the connection, at how many peers. */
+export interface Counted {
+  readonly events: number;
+  readonly peers: number;
+  readonly bytes: number;
+}
+
+// Many readers of streams in a process of their own. Lean, because they share the machine with the server.
+let sockets: Socket[] = [];
+let awaited = Number.POSITIVE_INFINITY;
+let [events, bytes] = [0, 0];
+const reached = new Set<string>();
+
+process.on('message', (order: Order | { readonly type: 'await'; readonly events: number }) => {
+  if (order.type === 'connect') open(order.port, order.peers);
+  else if (order.type === 'await') wait(order.events);
+  else if (order.type === 'count') {
+    process.send?.({ events, peers: reached.size, bytes } satisfies Counted);
+  } else {
+    for (const socket of sockets) socket.destroy();
+    sockets = [];
+    process.send?.('done');
+  }
+});
+
+/** Counts anew, and says so when so many events are there. */
+function wait(count: number): void {
+  awaited = count;
+  [events, bytes] = [0, 0];
+  reached.clear();
+  process.send?.('waiting');
+}
+
+function open(port: number, peers: readonly string[]): void {
+  sockets = peers.map((peer) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET /${peer} HTTP/1.1\r\nhost: bench\r\n\r\n`);
+    // An event ends with two line ends; a piece may end between them.
+    let last = 0;
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      let found = last === 10 && chunk[0] === 10 ? 1 : 0;
+      for (let at = chunk.indexOf('\n\n'); at >= 0; at = chunk.indexOf('\n\n', at + 2)) found += 1;
+      last = chunk[chunk.length - 1] as number;
+      if (found === 0) return;
+      reached.add(peer);
+      events += found;
+      if (events < awaited) return;
+      awaited = Number.POSITIVE_INFINITY;
+      process.send?.('reached');
+    });
+    socket.on('error', () => socket.destroy());
+    return socket;
+  });
+  process.send?.('connecting');
+}
