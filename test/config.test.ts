@@ -45,6 +45,7 @@ describe('the configuration', () => {
         publicUrl: undefined,
         idpRedirectUris: [],
         idpKeyRotation: 30,
+        configDir: undefined,
         oidcIssuer: undefined,
         oidcAudience: [],
         oidcClaims: {},

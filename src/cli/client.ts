@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { isObject } from '../lib/json.ts';
 import {
@@ -13,6 +11,7 @@ import {
   Unavailable,
 } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import { authorizationOf } from './login/authorization.ts';
 
 /** What a server answered. */
 export interface Answer {
@@ -36,28 +35,23 @@ export interface Client {
 }
 
 /** Settings that say which server to talk to, and as whom. */
-export const clientSettings = ['server', 'token', 'dataDir'] as const;
+export const clientSettings = ['server', 'token', 'dataDir', 'configDir'] as const;
 
 /** Creates the client of a command. */
 export async function connect(config: Pick<Config, (typeof clientSettings)[number]>): Promise<Client> {
-  const token = config.token ?? (await readTokenFile(config.dataDir));
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new Unauthenticated(
-      'The token holds characters that no token has; copy it again, without spaces or line ends.',
-    );
-  }
-  const headers = { authorization: `Token ${token}`, accept: 'application/json, text/yaml' };
-  const get = (path: string) => send(config.server, path, { headers });
+  const authorize = await authorizationOf(config);
+  const headersNow = async () => ({ authorization: await authorize(), accept: 'application/json, text/yaml' });
+  const get = async (path: string) => send(config.server, path, { headers: await headersNow() });
   return {
     get,
-    post: (path, body, more = {}) => {
-      const json = { ...headers, ...more, 'content-type': 'application/json' };
+    async post(path, body, more = {}) {
+      const json = { ...(await headersNow()), ...more, 'content-type': 'application/json' };
       return send(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
     },
     read: async (path) => accept(await get(path)).body,
-    download: (path) => stream(config.server, path, { headers: { ...headers, accept: '*/*' } }),
-    upload: (path, body, type) =>
-      send(config.server, path, { method: 'POST', headers: { ...headers, 'content-type': type }, body }),
+    download: async (path) => stream(config.server, path, { headers: { ...(await headersNow()), accept: '*/*' } }),
+    upload: async (path, body, type) =>
+      send(config.server, path, { method: 'POST', headers: { ...(await headersNow()), 'content-type': type }, body }),
   };
 }
 
@@ -93,7 +87,7 @@ function refusalOf({ status, body, text }: Omit<Answer, 'passing'>): HeddleError
       return new InvalidInput(message, { problems });
     case 401:
       return new Unauthenticated(
-        `${message} (the server refused the token; give another one with --token or HEDDLE_TOKEN)`,
+        `${message} (the server refused the token; give another one with --token or HEDDLE_TOKEN, or sign in with \`heddle login\`)`,
       );
     case 403:
       return new NotAllowed(message);
@@ -109,19 +103,6 @@ function refusalOf({ status, body, text }: Omit<Answer, 'passing'>): HeddleError
       return new Unavailable(message);
     default:
       return new Internal(`The server answered ${status}: ${message}`, { problems });
-  }
-}
-
-async function readTokenFile(directory: string): Promise<string> {
-  const path = join(directory, 'token');
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (cause) {
-    const reason = codeOf(cause) === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
-    throw new Unauthenticated(
-      `No token: ${reason}. Give --token or HEDDLE_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
-      { cause },
-    );
   }
 }
 

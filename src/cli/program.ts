@@ -17,6 +17,7 @@ import { health } from './health.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
 import { history } from './history.ts';
 import { importObject } from './import.ts';
+import { login, logout } from './login.ts';
 import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
 import { plans } from './plans.ts';
@@ -64,6 +65,8 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     suspend,
     resume,
     detach,
+    login,
+    logout,
     health,
     explainField,
     explainAccess,

@@ -18,7 +18,10 @@ import { programVersion } from './version.ts';
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
   Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
-  Pick<Config, 'corsOrigins' | 'trustProxy' | 'metricsListen' | keyof IdpConfig | keyof OidcConfig> &
+  Pick<
+    Config,
+    'corsOrigins' | 'trustProxy' | 'metricsListen' | Exclude<keyof IdpConfig, 'configDir'> | keyof OidcConfig
+  > &
   Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
   Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {

@@ -10,6 +10,7 @@ export interface IdpConfig {
   readonly idpRedirectUris: readonly string[];
   /** In days. */
   readonly idpKeyRotation: number;
+  readonly configDir: string | undefined;
 }
 
 /** These settings. */
@@ -50,6 +51,13 @@ export const idpSettings: { readonly [K in keyof IdpConfig]: Setting<IdpConfig[K
     doc: 'After how many days the key that signs tokens is followed by a new one, 1 to 365 (default 30).',
     default: 30,
     parse: ([text = '']) => parseCount(text, 1, 365),
+  },
+  configDir: {
+    variable: 'HEDDLE_CONFIG_DIR',
+    placeholder: 'DIR',
+    doc: 'Directory in which `heddle login` keeps your sign-ins (default heddle in the directory of your settings, such as ~/.config).',
+    default: undefined,
+    parse: ([text = '']) => ({ value: text }),
   },
 };
 

@@ -103,7 +103,7 @@ describe('an answer that is lost', () => {
     const folder = await documents('gone');
     await using proxy = await losingProxy(served.url, { path, times: 99 });
     const plan = (await served.json('plan', folder)).document;
-    const client = await connect({ server: proxy.url, token, dataDir: '/nowhere' });
+    const client = await connect({ server: proxy.url, token, dataDir: '/nowhere', configDir: undefined });
     const terminal = { note: () => {}, watched: false, onInterrupt: () => () => {} };
     const sent = sendPlan(terminal, client, plan, { strictBase: false, waits: [1, 1] });
     await expect(sent).rejects.toThrow(`\`heddle apply ${plan.id}\` applies it, or says that it was applied.`);

@@ -128,7 +128,7 @@ test('a server that is not there is told in one sentence that names --server', a
 
 test('a missing token is told with the ways to give one', async () => {
   const { note } = await runHere(['export', '--data-dir', '/does/not/exist']);
-  expect(note).toContain('there is no /does/not/exist/token. Give --token or HEDDLE_TOKEN, or --data-dir');
+  expect(note).toContain('there is no /does/not/exist/token, and you are not signed in. Run `heddle login --server');
 });
 
 test('flags and arguments may come in any order, and -- ends the flags', () => {

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../../config.ts';
+import { Unauthenticated } from '../../model/errors.ts';
+import { renew } from './oauth.ts';
+import { type Login, type LoginStore, openLogins } from './store.ts';
+
+/** Says who asks: the header of a request at this moment. */
+export type Authorization = () => Promise<string>;
+
+/** Renewed so long before it ends: a request takes its time. */
+const marginMs = 30_000;
+
+/** As whom a command runs: a token that was given, a login at the server, or the token file of a server on this machine. */
+export async function authorizationOf(
+  config: Pick<Config, 'server' | 'token' | 'dataDir' | 'configDir'>,
+): Promise<Authorization> {
+  const logins = openLogins(config.configDir);
+  if (config.token === undefined && (await logins.read(config.server)) !== undefined)
+    return async () => `Bearer ${(await currentLogin(logins, config.server)).accessToken}`;
+  const token = config.token ?? (await readTokenFile(config.dataDir, config.server));
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new Unauthenticated(
+      'The token holds characters that no token has; copy it again, without spaces or line ends.',
+    );
+  }
+  return async () => `${isSigned(token) ? 'Bearer' : 'Token'} ${token}`;
+}
+
+/** Whether a token is a signed one of an identity provider. */
+function isSigned(token: string): boolean {
+  return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
+}
+
+async function currentLogin(logins: LoginStore, server: string): Promise<Login> {
+  const known = await logins.read(server);
+  if (known !== undefined && isFresh(known)) return known;
+  const login = await logins.change(server, async (present) => {
+    if (present === undefined || isFresh(present)) return present;
+    const renewed = await renew(present);
+    // Ended by signing out, a new password, an administrator, or time: it will not come back.
+    return renewed.ok ? renewed.login : undefined;
+  });
+  if (login !== undefined) return login;
+  throw new Unauthenticated(`Your sign-in at ${server} has ended; run \`heddle login --server ${server}\`.`);
+}
+
+function isFresh({ expiresAt }: Login): boolean {
+  return expiresAt - marginMs > Date.now();
+}
+
+async function readTokenFile(directory: string, server: string): Promise<string> {
+  const path = join(directory, 'token');
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    const reason =
+      (cause as NodeJS.ErrnoException).code === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
+    throw new Unauthenticated(
+      `No token: ${reason}, and you are not signed in. Run \`heddle login --server ${server}\`, or give --token or HEDDLE_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Unauthenticated, Unavailable } from '../../model/errors.ts';
+import { beginSignIn, getTokens, type Places } from './oauth.ts';
+import type { Login } from './store.ts';
+
+const patienceMs = 5 * 60_000;
+
+/** Signs a person in by their browser, which comes back to a port of this machine. `show` is told the address to open. */
+export async function signInByBrowser(places: Places, show: (url: string) => void): Promise<Login> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    // A server that listens on TCP has such an address.
+    const { port } = server.address() as AddressInfo;
+    const redirectUri = `http://127.0.0.1:${port}/callback`;
+    const { url, verifier, state } = beginSignIn(places, redirectUri);
+    const code = new Promise<string>((resolve, reject) => {
+      const late = setTimeout(
+        () => reject(new Unavailable('Nobody signed in within 5 minutes; try again.')),
+        patienceMs,
+      );
+      server.on('request', ({ url: path = '' }, response) => {
+        const query = new URL(path, redirectUri).searchParams;
+        // Anything else that knocks here is not what we wait for.
+        if (!path.startsWith('/callback?') || query.get('state') !== state)
+          return answer(response, 404, 'Nothing here.');
+        clearTimeout(late);
+        try {
+          resolve(codeIn(query, places.issuer));
+          answer(response, 200, 'You are signed in. Go on in your terminal; you can close this page.');
+        } catch (error) {
+          answer(response, 200, 'You are not signed in. Your terminal says why; you can close this page.');
+          reject(error);
+        }
+      });
+    });
+    show(url);
+    const fields = { grant_type: 'authorization_code', code: await code, redirect_uri: redirectUri };
+    const tokens = await getTokens(places, { ...fields, code_verifier: verifier });
+    if (tokens.ok) return tokens.login;
+    throw new Unauthenticated(`The server gave no tokens (${tokens.description || tokens.error}); try again.`);
+  } finally {
+    server.close();
+    server.closeIdleConnections();
+  }
+}
+
+function codeIn(query: URLSearchParams, issuer: string): string {
+  // Another server may not pass its codes off as this one's.
+  if (query.get('iss') !== issuer) throw new Unauthenticated('Another server answered this sign-in; try again.');
+  const code = query.get('code');
+  if (code !== null) return code;
+  const refused = query.get('error') === 'access_denied';
+  throw new Unauthenticated(
+    refused
+      ? 'You did not allow it, so you are not signed in.'
+      : `The server refused: ${query.get('error_description') ?? query.get('error')}.`,
+  );
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  const style =
+    'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem;color-scheme:light dark}';
+  response.end(
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Heddle</title><style>${style}</style></head><body><h1>Heddle</h1><p>${text}</p></body></html>`,
+  );
+}
+
+/** Opens an address in the person's browser, if there is one. */
+export function openInBrowser(url: string): void {
+  const [program, ...words] = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] }[
+    process.platform as string
+  ] ?? ['xdg-open'];
+  const child = spawn(program ?? 'xdg-open', [...words, url], { detached: true, stdio: 'ignore' });
+  // Without a browser the address is there to be copied.
+  child.on('error', () => {});
+  child.unref();
+}

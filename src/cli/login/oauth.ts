@@ -1,0 +1,160 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { isObject } from '../../lib/json.ts';
+import { Internal, Unauthenticated, Unavailable } from '../../model/errors.ts';
+import type { Login } from './store.ts';
+
+/** How this program is known to servers. */
+const clientId = 'heddle-cli';
+const scope = 'openid profile email';
+const patienceMs = 20_000;
+
+/** Where a server signs people in. */
+export interface Places {
+  readonly issuer: string;
+  readonly authorization: string;
+  readonly token: string;
+  readonly device: string;
+  readonly revocation: string | undefined;
+}
+
+/** Asks a server where it signs people in. Throws when it does not. */
+export async function findPlaces(server: string): Promise<Places> {
+  const { status, body } = await send(server, `${server}/oidc/.well-known/openid-configuration`);
+  if (status === 404)
+    throw new Unauthenticated(
+      `The server at ${server} does not sign people in itself; make a token where you manage your account, and give it with --token or HEDDLE_TOKEN.`,
+    );
+  const place = (name: string) => {
+    const url = URL.parse(String(body[name]));
+    if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url.href;
+    throw new Internal(`What answers at ${server} is no Heddle server; name yours with --server.`);
+  };
+  if (status !== 200) place('');
+  return {
+    issuer: String(body['issuer']),
+    authorization: place('authorization_endpoint'),
+    token: place('token_endpoint'),
+    device: place('device_authorization_endpoint'),
+    revocation: body['revocation_endpoint'] === undefined ? undefined : place('revocation_endpoint'),
+  };
+}
+
+/** The beginning of a sign-in in a browser: the address to open, and what proves afterwards that it was begun here. */
+export function beginSignIn(places: Places, redirectUri: string) {
+  const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(16).toString('base64url')];
+  const url = new URL(places.authorization);
+  const query = {
+    ...{ client_id: clientId, response_type: 'code', scope, state, redirect_uri: redirectUri },
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return { url: url.href, verifier, state };
+}
+
+/** What the token endpoint answered: tokens, or why there are none. */
+export type TokenAnswer =
+  | { readonly ok: true; readonly login: Login }
+  | { readonly ok: false; readonly error: string; readonly description: string };
+
+/** Gets tokens for what a person allowed. */
+export async function getTokens(
+  { token, revocation }: Pick<Places, 'token' | 'revocation'>,
+  grant: Readonly<Record<string, string>>,
+): Promise<TokenAnswer> {
+  const sentAt = Date.now();
+  const { body } = await post(token, grant);
+  const text = (name: string) => (typeof body[name] === 'string' ? body[name] : '');
+  if (text('access_token') === '')
+    return { ok: false, error: text('error') || 'no tokens', description: text('error_description') };
+  const login: Login = {
+    email: emailIn(text('id_token')),
+    tokenEndpoint: token,
+    revocationEndpoint: revocation,
+    accessToken: text('access_token'),
+    refreshToken: text('refresh_token'),
+    expiresAt: sentAt + Number(body['expires_in'] ?? 0) * 1000,
+  };
+  return { ok: true, login };
+}
+
+/** Renews a login. */
+export async function renew({ tokenEndpoint, revocationEndpoint, refreshToken, email }: Login): Promise<TokenAnswer> {
+  const places = { token: tokenEndpoint, revocation: revocationEndpoint };
+  const answer = await getTokens(places, { grant_type: 'refresh_token', refresh_token: refreshToken });
+  return answer.ok ? { ok: true, login: { ...answer.login, email: answer.login.email || email } } : answer;
+}
+
+/** Takes a login back, as far as the server can be reached. */
+export async function revoke({ revocationEndpoint, refreshToken }: Login): Promise<boolean> {
+  if (revocationEndpoint === undefined) return false;
+  const answer = await post(revocationEndpoint, { token: refreshToken }).catch(() => undefined);
+  return answer?.status === 200;
+}
+
+/** A code that a person enters elsewhere. */
+export interface DeviceCode {
+  readonly code: string;
+  readonly userCode: string;
+  readonly address: string;
+  readonly completeAddress: string;
+  readonly everySeconds: number;
+  readonly lastsSeconds: number;
+}
+
+/** Asks for such a code. */
+export async function beginDevice({ device }: Places): Promise<DeviceCode> {
+  const { status, body } = await post(device, { scope });
+  if (status !== 200) throw new Internal(`The server gave no code for this device (${String(body['error'])}).`);
+  const address = String(body['verification_uri']);
+  return {
+    ...{ code: String(body['device_code']), userCode: String(body['user_code']), address },
+    completeAddress: String(body['verification_uri_complete'] ?? address),
+    everySeconds: Number(body['interval'] ?? 5),
+    lastsSeconds: Number(body['expires_in'] ?? 600),
+  };
+}
+
+/** Whose an id token is; it came from the server itself, so nothing in it has to be proved. */
+function emailIn(idToken: string): string {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString());
+    return isObject(claims) && typeof claims['email'] === 'string' ? claims['email'] : '';
+  } catch {
+    return '';
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+function post(url: string, fields: Readonly<Record<string, string>>): Promise<Answer> {
+  return send(url, url, { method: 'POST', body: new URLSearchParams({ client_id: clientId, ...fields }) });
+}
+
+async function send(server: string, url: string, init: RequestInit = {}): Promise<Answer> {
+  const headers = { accept: 'application/json' };
+  const signal = AbortSignal.timeout(patienceMs);
+  try {
+    const answer = await fetch(url, { redirect: 'error', headers, signal, ...init });
+    const text = await answer.text();
+    return { status: answer.status, body: parse(text) };
+  } catch (cause) {
+    const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+    throw new Unavailable(`No server answers at ${new URL(server).origin} (${reason}); name yours with --server.`, {
+      cause,
+    });
+  }
+}
+
+function parse(text: string): Answer['body'] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    // A revocation answers nothing, and what is no server of ours anything.
+    return {};
+  }
+}
