@@ -3,14 +3,15 @@ import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
-import { createAccessImages } from './engine/access-images.ts';
+import { type AccessImages, createAccessImages } from './engine/access-images.ts';
+import { createCircumstances } from './engine/circumstances.ts';
 import { createCommitter } from './engine/commit.ts';
 import type { CommittedRevision, Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { createObserver } from './engine/observe.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
 import { createPastStates } from './engine/past-states.ts';
-import { createPresence } from './engine/presence.ts';
+import { createPresence, type Presence } from './engine/presence.ts';
 import { runRetention } from './engine/retention.ts';
 import { createSnapshots } from './engine/snapshots.ts';
 import { runFeedLoop } from './feeds/maintenance.ts';
@@ -272,6 +273,7 @@ export function createEngine(
   ]);
   const now = () => new Date().toISOString();
   const observer = createObserver();
+  const presence = createPresence(database);
   const committer = createCommitter({
     database,
     snapshots,
@@ -292,7 +294,7 @@ export function createEngine(
     snapshots,
     past: createPastStates(database, registry, snapshots),
     committer,
-    access: createAccessImages(),
+    access: accessImages(presence),
     now,
     newId,
     firstObjects: firstObjects({ now, newId }),
@@ -301,8 +303,15 @@ export function createEngine(
     wanters: new Set(),
     notices,
     observer,
-    presence: createPresence(database),
+    presence,
   };
+}
+
+/** Access knows about peers what is observed about them. */
+function accessImages(presence: Presence): AccessImages {
+  const images = createAccessImages();
+  images.learnFrom(createCircumstances(presence));
+  return images;
 }
 
 /** The objects of a new account, in a random range of the shared address space and a random unique local one. */

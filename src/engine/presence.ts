@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Observed } from '../model/observed.ts';
-import type { Database } from '../store/database.ts';
+import type { AccountAccess } from '../store/database.ts';
 import { readStatuses, type StatusRow, type StatusUpdate, writeStatuses } from '../store/peer-status.ts';
 import { createGatherer } from './gather.ts';
 
@@ -47,7 +47,7 @@ interface Known {
 const mostAccounts = 1000;
 
 /** Creates the image of what is observed; it is read once for each account, and from then on what changed. */
-export function createPresence(database: Database): Presence {
+export function createPresence(database: AccountAccess): Presence {
   const known = new Map<string, Known>();
   const listeners = new Set<PresenceListener>();
   const reading = createGatherer<string, undefined, PresenceImage>(async (account) => {
@@ -77,16 +77,28 @@ export function createPresence(database: Database): Presence {
 
 /** Takes rows in; answers which peers they say something new about. The map is replaced, so that an image stays as it was. */
 function take(known: Known, rows: readonly StatusRow[]): readonly string[] {
-  const changed = rows.filter((row) => differs(known.peers.get(row.peer_id), row));
+  const changed = rows.flatMap((row) => {
+    const before = known.peers.get(row.peer_id);
+    const after = statusOf(row);
+    return before !== undefined && isSame(before, after) ? [] : [[row.peer_id, sharing(before, after)] as const];
+  });
   if (changed.length === 0) return [];
-  const peers = new Map(known.peers);
-  for (const row of changed) peers.set(row.peer_id, statusOf(row));
-  known.peers = peers;
-  return changed.map(({ peer_id }) => peer_id);
+  known.peers = new Map([...known.peers, ...changed]);
+  return changed.map(([id]) => id);
 }
 
-function differs(status: PeerStatus | undefined, row: StatusRow): boolean {
-  return status === undefined || JSON.stringify(status) !== JSON.stringify(statusOf(row));
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** What stayed the same is the same value, so that whoever looks at it alone sees that. */
+function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus {
+  if (before === undefined) return after;
+  return {
+    ...after,
+    facts: isSame(before.facts, after.facts) ? before.facts : after.facts,
+    place: isSame(before.place, after.place) ? before.place : after.place,
+  };
 }
 
 function statusOf({ connected, stream, last_seen, last_login, facts, place }: StatusRow): PeerStatus {

@@ -210,6 +210,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   consequences?(step: Step, state: State): readonly Consequence[];
   /** What follows, follows from `inputs` alone; documents, which give none, need not be asked. */
   readonly consequencesOf?: 'inputs';
+  /** Beside that: whether more may follow from a change of this object, by what the account says about it. */
+  alsoFollows?(object: StoredObject, state: State): boolean;
   /** Why the object may not be changed or deleted by anyone. */
   refuse?(object: StoredObject, action: 'update' | 'delete'): string | undefined;
   /** Shown in plans beside a change that deserves a second look. */

@@ -50,8 +50,9 @@ export function withConsequences(
 }
 
 function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
-  const { consequences, consequencesOf } = snapshot.registry.get(subject(edit).kind);
+  const { consequences, consequencesOf, alsoFollows } = snapshot.registry.get(subject(edit).kind);
   if (consequences === undefined || consequencesOf !== 'inputs') return consequences !== undefined;
+  if (alsoFollows?.(subject(edit), snapshot) === true) return true;
   const { before, given } = edit;
   // Without inputs nothing can follow from what is new; what is replaced loses what they gave it.
   return given !== undefined && (before !== undefined || Object.values(given).some((value) => !isEmptyList(value)));

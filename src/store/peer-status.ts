@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import { statement } from './builder.ts';
-import type { Database } from './database.ts';
+import type { AccountAccess } from './database.ts';
 
 /** What is observed about a peer, as it is stored. */
 export interface StatusRow {
@@ -24,7 +24,7 @@ export interface StatusPage {
  * Reads what is new behind a mark, everything without one. The mark is the oldest transaction that was still running: what it
  * and later ones write is read the next time, whatever the order in which they end.
  */
-export async function readStatuses(database: Database, account: string, since: string): Promise<StatusPage> {
+export async function readStatuses(database: AccountAccess, account: string, since: string): Promise<StatusPage> {
   const [[head], rows] = await database.inAccount(
     account,
     [
@@ -57,7 +57,7 @@ export interface StatusUpdate {
 
 /** Writes what is new about many peers in one statement. Peers that are gone are left out. Each peer may occur once. */
 export async function writeStatuses(
-  database: Database,
+  database: AccountAccess,
   account: string,
   updates: readonly StatusUpdate[],
 ): Promise<void> {

@@ -3,14 +3,16 @@ import type { Consequence, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { addGroups } from '../shared/propagation.ts';
 import { sectionOf } from '../shared/stored.ts';
+import { readdressPeers } from './readdress.ts';
 
-/** What else changes with a setting: groups of users reach their peers, and peers do not wait any more. */
+/** What else changes with a setting: groups of users reach their peers, peers do not wait any more, or get other addresses. */
 export function followAccount({ before, after }: Step, state: State): readonly Consequence[] {
   if (before === undefined || after === undefined) return [];
-  return [
+  const followers = [
     ...(!isPropagating(before) && isPropagating(after) ? addGroups(state) : []),
     ...(isApproving(before) && !isApproving(after) ? approvePeers(state) : []),
   ];
+  return [...followers, ...readdressPeers(before, after, state, followers)];
 }
 
 function isPropagating(account: StoredObject): boolean {

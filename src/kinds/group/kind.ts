@@ -3,6 +3,7 @@ import { defineKind } from '../../model/kind.ts';
 import { countPeers, isAll, isKept } from '../shared/membership.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
 import { createdEvents, updatedEvents } from './events.ts';
+import { followIpv6, hasIpv6Enabled } from './ipv6.ts';
 import { placeResources } from './resources.ts';
 import { listAllPeers, resourcesOf } from './rules.ts';
 
@@ -71,8 +72,9 @@ export const group = defineKind({
     const holds = isAll(object) ? 'always holds every peer of the account' : 'holds the proxies of a cluster';
     return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
-  consequences: placeResources,
+  consequences: (step, state) => [...placeResources(step, state), ...followIpv6(step, state)],
   consequencesOf: 'inputs',
+  alsoFollows: hasIpv6Enabled,
   inUse: 'linked',
   activity: { create: 'group.add', update: 'group.update', delete: 'group.delete' },
   createEvents: createdEvents,

@@ -1,6 +1,6 @@
-import { type Cidr, parseCidr } from '../../lib/address.ts';
+import { type Address, type Cidr, parseAddress, parseCidr } from '../../lib/address.ts';
 import { formatIpv4, formatIpv6 } from '../../lib/address-text.ts';
-import type { Json } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
@@ -54,6 +54,20 @@ function greatestDivisor(a: bigint, b: bigint): bigint {
 
 function textOf({ family, address }: Cidr, offset: bigint): string {
   return family === 4 ? formatIpv4(address + offset) : formatIpv6(address + offset);
+}
+
+/** The address at the same place in another range, if it has that place; ends of ranges are no places. */
+export function movedAddress(was: Cidr, range: Cidr, text: string): string | undefined {
+  const address: Address | undefined = parseAddress(text);
+  if (address === undefined || address.family !== range.family) return undefined;
+  const offset = address.address - was.address;
+  const size = 1n << BigInt((range.family === 4 ? 32 : 128) - range.prefix);
+  return offset > 0n && offset < size - 1n ? textOf(range, offset) : undefined;
+}
+
+/** The spec of a peer with this IPv6 address, or without one. */
+export function withIpv6({ ipv6: _, ...spec }: JsonObject, ipv6: string): JsonObject {
+  return ipv6 === '' ? spec : { ...spec, ipv6 };
 }
 
 /** Whether a peer gets an IPv6 address: one of its groups has them. `groups` are those that it is about to join. */

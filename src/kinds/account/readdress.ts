@@ -1,0 +1,82 @@
+import type { Consequence, State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
+import {
+  type AddressField,
+  freeAddress,
+  hasIpv6,
+  isTakenIn,
+  movedAddress,
+  rangeOf,
+  withIpv6,
+} from '../shared/peer-addresses.ts';
+import { sectionOf, textOf } from '../shared/stored.ts';
+
+/**
+ * Addresses of peers follow the ranges, and IPv6 follows the groups that have it. `others` is what else follows from the
+ * settings: a peer that it changes is changed further.
+ */
+export function readdressPeers(
+  before: StoredObject,
+  after: StoredObject,
+  state: State,
+  others: readonly Consequence[],
+): readonly Consequence[] {
+  const moved = { ip: rangeChanged(before, after, 'ip'), ipv6: rangeChanged(before, after, 'ipv6') };
+  if (!moved.ip && !moved.ipv6 && groupsOf(before) === groupsOf(after)) return [];
+  const changed = new Map(
+    others.flatMap((other) => ('change' in other ? [[other.change.id, other.spec] as const] : [])),
+  );
+  const taken = new Set<string>();
+  const taken6 = new Set<string>();
+  return state.ofKind('Peer').flatMap((peer): readonly Consequence[] => {
+    const ip = moved.ip ? move(before, after, peer, 'ip', taken) : textOf(peer, 'ip');
+    const old6 = textOf(peer, 'ipv6');
+    const wants6 = hasIpv6(after, peer.id, state);
+    const stays = old6 !== '' && !moved.ipv6;
+    const ipv6 = !wants6 ? '' : stays ? old6 : newIpv6(before, after, peer, taken6, state, moved.ipv6);
+    if (ip === textOf(peer, 'ip') && ipv6 === old6) return [];
+    return [{ change: peer, spec: withIpv6({ ...(changed.get(peer.id) ?? peer.spec), ip }, ipv6) }];
+  });
+}
+
+function rangeChanged(before: StoredObject, after: StoredObject, field: AddressField): boolean {
+  return rangeOf(before, field)?.text !== rangeOf(after, field)?.text;
+}
+
+function groupsOf(account: StoredObject): string {
+  return JSON.stringify(sectionOf(account, 'settings')['ipv6_enabled_groups'] ?? []);
+}
+
+/** The address at the same place in the new range where there is one, so that people recognise it. */
+function move(
+  before: StoredObject,
+  after: StoredObject,
+  peer: StoredObject,
+  field: AddressField,
+  taken: Set<string>,
+): string {
+  const [was, is] = [rangeOf(before, field), rangeOf(after, field)];
+  if (is === undefined) return '';
+  const same = was === undefined ? undefined : movedAddress(was, is, textOf(peer, field));
+  const found = same !== undefined && !taken.has(same) ? same : freeAddress(is, peer.id, (text) => taken.has(text));
+  // There is room: a rule has looked before.
+  const address = found ?? textOf(peer, field);
+  taken.add(address);
+  return address;
+}
+
+function newIpv6(
+  before: StoredObject,
+  after: StoredObject,
+  peer: StoredObject,
+  taken: Set<string>,
+  state: State,
+  moved: boolean,
+): string {
+  if (moved && textOf(peer, 'ipv6') !== '') return move(before, after, peer, 'ipv6', taken);
+  const range = rangeOf(after, 'ipv6');
+  const isTaken = isTakenIn(state, 'ipv6');
+  const free = range && freeAddress(range, peer.id, (text) => taken.has(text) || (!moved && isTaken(text)));
+  if (free !== undefined) taken.add(free);
+  return free ?? '';
+}

@@ -1,0 +1,113 @@
+import type { Engine } from '../engine/engine.ts';
+import { type Lease, releaseLease, renewLease, takeLease } from '../store/leases.ts';
+import type { StatusUpdate } from '../store/peer-status.ts';
+
+/** Keeps in the store who is connected to this server. */
+export interface Attendance {
+  connected(account: string, peer: string, stream: string): void;
+  gone(account: string, peer: string, stream: string): void;
+  /** Resolves when all that was told is stored. */
+  settle(): Promise<void>;
+  /** Stores what is left and gives the leases back. */
+  close(): Promise<void>;
+}
+
+/** What attendance is kept with. */
+export interface AttendanceOptions {
+  readonly engine: Engine;
+  /** Names this process; another one never has the same. */
+  readonly server: string;
+  failed(error: unknown): void;
+  /** How long others wait before they take the peers of a server that is silent for gone. */
+  readonly leaseSeconds?: number;
+  /** How long to wait before a write that failed is tried again. */
+  readonly againMs?: number;
+}
+
+/** How the lease of a server is called that says whose peers are connected to it. */
+const leaseOf = (server: string): string => `peers/${server}`;
+
+/** The peers of one account that are connected here, by their stream. */
+interface Room {
+  readonly streams: Map<string, string>;
+  lease: Promise<Lease | undefined>;
+}
+
+/**
+ * Keeps attendance. While a server has peers of an account it holds a lease: peers of a server without one are gone, as the
+ * others see it. A write that fails is tried again until it is stored or no longer true.
+ */
+export function createAttendance(options: AttendanceOptions): Attendance {
+  const { engine, server, failed, leaseSeconds = 60, againMs = 1000 } = options;
+  const rooms = new Map<string, Room>();
+  const writing = new Set<Promise<void>>();
+  let closed = false;
+
+  const take = (account: string): Promise<Lease | undefined> =>
+    takeLease(engine.database, { account, name: leaseOf(server), owner: server, seconds: leaseSeconds });
+  const write = async (account: string, update: StatusUpdate, isTrue: () => boolean): Promise<void> => {
+    while (isTrue()) {
+      try {
+        if (update.connected === true) await rooms.get(account)?.lease;
+        await engine.presence.note(account, update);
+        return;
+      } catch (error) {
+        failed(error);
+        if (closed) return;
+        await new Promise((resolve) => setTimeout(resolve, againMs).unref());
+      }
+    }
+  };
+  const start = (work: Promise<void>): void => {
+    writing.add(work);
+    void work.finally(() => writing.delete(work));
+  };
+  const enter = (account: string, room: Room, peer: string, stream: string): void =>
+    start(write(account, { peer, stream, server, connected: true }, () => room.streams.has(stream)));
+
+  const renew = async (account: string, room: Room): Promise<void> => {
+    const lease = await room.lease.catch(() => undefined);
+    if (lease !== undefined && (await renewLease(engine.database, lease, leaseSeconds))) return;
+    // Others may have taken everybody here for gone.
+    room.lease = take(account);
+    await room.lease;
+    for (const [stream, peer] of room.streams) enter(account, room, peer, stream);
+  };
+  const timer = setInterval(() => {
+    for (const [account, room] of rooms) {
+      if (room.streams.size > 0) start(renew(account, room).catch(failed));
+      else rooms.delete(account);
+    }
+  }, leaseSeconds * 333);
+  timer.unref();
+
+  const settle = async (): Promise<void> => {
+    while (writing.size > 0) await Promise.allSettled(writing);
+  };
+  return {
+    settle,
+    connected(account, peer, stream) {
+      const room = rooms.get(account) ?? { streams: new Map(), lease: take(account) };
+      // Whoever waits for it is told.
+      room.lease.catch(() => undefined);
+      rooms.set(account, room);
+      room.streams.set(stream, peer);
+      enter(account, room, peer, stream);
+    },
+    gone(account, peer, stream) {
+      rooms.get(account)?.streams.delete(stream);
+      start(write(account, { peer, stream, connected: false }, () => true));
+    },
+    async close() {
+      clearInterval(timer);
+      closed = true;
+      await settle();
+      for (const [account, room] of rooms) {
+        const lease = await room.lease.catch(() => undefined);
+        // A lease that cannot be given back ends by itself.
+        if (lease !== undefined) await releaseLease(engine.database, lease).catch(() => undefined);
+        rooms.delete(account);
+      }
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest';
+import { createCircumstances } from '../../src/engine/circumstances.ts';
+import { createPresence } from '../../src/engine/presence.ts';
+import { type Attendance, createAttendance } from '../../src/peering/attendance.ts';
+import type { AccountAccess } from '../../src/store/database.ts';
+import { releaseLease, takeLease } from '../../src/store/leases.ts';
+import { writeStatuses } from '../../src/store/peer-status.ts';
+import { sharedApi } from '../api/setup.ts';
+
+const api = sharedApi();
+
+function attendance(server: string): Attendance & AsyncDisposable {
+  const made = createAttendance({ engine: api().engine, server, failed: (error) => expect(error).toBeUndefined() });
+  return { ...made, [Symbol.asyncDispose]: () => made.close() };
+}
+
+const shown = async (id: string) => (await api().call('GET', `/api/peers/${id}`)).body;
+
+it('a peer is connected while its newest stream is, and no revision tells of it', async () => {
+  const [id = ''] = await api().peers('comes-and-goes');
+  const { account } = api();
+  const before = await api().revision();
+  await using here = attendance('one');
+  here.connected(account, id, 'first');
+  await here.settle();
+  const connected = await shown(id);
+  expect(connected).toMatchObject({ connected: true, last_seen: expect.stringMatching(/^20/) });
+  here.connected(account, id, 'second');
+  here.gone(account, id, 'first');
+  await here.settle();
+  expect((await shown(id)).connected).toBe(true);
+  here.gone(account, id, 'second');
+  await here.settle();
+  expect((await shown(id)).connected).toBe(false);
+  expect(await api().revision()).toBe(before);
+});
+
+it('what another server writes is seen by the next read', async () => {
+  const [id = ''] = await api().peers('seen-elsewhere');
+  const { engine, account } = api();
+  const other = createPresence(engine.database);
+  expect((await other.at(account)).peers.get(id)).toBeUndefined();
+  await engine.presence.note(account, { peer: id, facts: { version: '1.0.0' } });
+  expect((await other.at(account)).peers.get(id)?.facts).toEqual({ version: '1.0.0' });
+  await other.note(account, { peer: id, facts: { version: '1.1.0' }, place: { country_code: 'DE' } });
+  expect(await shown(id)).toMatchObject({ version: '1.1.0', country_code: 'DE' });
+});
+
+it('many peers are written by few statements, and peers that are gone by none', async () => {
+  const { engine, account } = api();
+  const labels = Array.from({ length: 200 }, (_, at) => `many-${at}`);
+  const ids = await api().peers(...labels);
+  let statements = 0;
+  const database: AccountAccess = {
+    inAccount: (...given) => {
+      statements += 1;
+      return engine.database.inAccount(...given);
+    },
+    wrote: (rows) => engine.database.wrote(rows),
+  };
+  const presence = createPresence(database);
+  await Promise.all([...ids, 'nobody'].map((peer) => presence.note(account, { peer, facts: { os: 'x' } })));
+  expect(statements).toBeLessThan(4);
+  const { peers } = await presence.at(account);
+  expect([ids.every((id) => peers.get(id)?.facts['os'] === 'x'), peers.has('nobody')]).toEqual([true, false]);
+});
+
+it('who only comes or goes changes nothing for access; facts do', async () => {
+  const { engine, account } = api();
+  const [id = ''] = await api().peers('reports');
+  const circumstances = createCircumstances(engine.presence);
+  await engine.presence.note(account, { peer: id, facts: { system: 'linux', version: '1.0.0' } });
+  const before = await circumstances.of(account);
+  expect(before.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.0.0' });
+  await engine.presence.note(account, { peer: id, connected: true, stream: 's', server: 'x' });
+  expect(await circumstances.of(account)).toBe(before);
+  await engine.presence.note(account, { peer: id, facts: { system: 'linux', version: '1.1.0' } });
+  const after = await circumstances.of(account);
+  expect(after.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.1.0' });
+});
+
+it('a lease that was lost is taken again, and everybody here is told anew', async () => {
+  const { engine, account } = api();
+  const [id = ''] = await api().peers('told-anew');
+  const made = createAttendance({ engine, server: 'sleepy', failed: () => undefined, leaseSeconds: 0.3 });
+  made.connected(account, id, 'stream');
+  await made.settle();
+  // Another server took the peer for gone while this one slept.
+  const lease = { account, name: 'peers/sleepy', owner: 'thief', seconds: 0.1 };
+  await expect.poll(() => takeLease(engine.database, { ...lease, owner: 'sleepy' })).toBeDefined();
+  await writeStatuses(engine.database, account, [{ peer: id, stream: 'stream', connected: false }]);
+  await expect.poll(async () => (await shown(id)).connected).toBe(true);
+  await made.close();
+  const free = await takeLease(engine.database, lease);
+  expect(free).toBeDefined();
+  if (free !== undefined) await releaseLease(engine.database, free);
+});
