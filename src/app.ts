@@ -1,19 +1,13 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
+import { createEngine, describe, firstObjects, productRegistry } from './app/engine.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
-import { type AccessImages, createAccessImages } from './engine/access-images.ts';
-import { createCircumstances } from './engine/circumstances.ts';
-import { createCommitter } from './engine/commit.ts';
-import type { CommittedRevision, Engine } from './engine/engine.ts';
+import type { Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
-import { createObserver } from './engine/observe.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
-import { createPastStates } from './engine/past-states.ts';
-import { createPresence, type Presence } from './engine/presence.ts';
 import { runRetention } from './engine/retention.ts';
-import { createSnapshots } from './engine/snapshots.ts';
 import { runFeedLoop } from './feeds/maintenance.ts';
 import { type Authenticator, createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
@@ -23,19 +17,12 @@ import { createPeople } from './identity/people.ts';
 import { createIdentityProvider, type IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses, type TokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
-import * as kinds from './kinds/index.ts';
-import { newAccount } from './kinds/new-account.ts';
-import { createIdSource } from './lib/ids.ts';
 import type { Log } from './log.ts';
 import { InvalidInput } from './model/errors.ts';
 import type { Installation } from './model/installation.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
-import { createRegistry, type Registry } from './model/registry.ts';
 import type { Transport } from './model/source-faults.ts';
 import type { StatedSource } from './model/source-schema.ts';
-import { createValidator } from './model/validate.ts';
-import { describeChange } from './plan/describe.ts';
-import { viewPlan } from './plan/view.ts';
 import { type ConfiguredSources, installSources } from './sources/installation.ts';
 import { type NamedSource, nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
@@ -45,7 +32,9 @@ import { type Database, openDatabase } from './store/database.ts';
 import { readKeys } from './store/keys.ts';
 import { migrate } from './store/migrate.ts';
 import { openNotices } from './store/notices.ts';
-import { createVault, keyBytes } from './store/vault.ts';
+import { createVault } from './store/vault.ts';
+
+export { createEngine, firstObjects, productRegistry } from './app/engine.ts';
 
 /** How a server is run. */
 export interface ServeOptions {
@@ -116,11 +105,6 @@ export interface RunningServer {
   readonly identityProvider?: IdentityProvider | undefined;
   /** Stops taking requests, lets those under way end, and closes everything. */
   stop(): Promise<void>;
-}
-
-/** All kinds of the program. */
-export function productRegistry(installation?: Installation): Registry {
-  return createRegistry(Object.values(kinds), installation);
 }
 
 /** Opens the database, brings it up to date, starts the sources and listens. */
@@ -257,79 +241,6 @@ function connectNotices(url: string | undefined): { notices: NoticeBoard; close(
   return { notices: board, close: () => connection.close() };
 }
 
-/** Wires the engine on a database that is up to date. */
-export function createEngine(
-  database: Database,
-  log: Log,
-  registry: Registry = productRegistry(),
-  means: Means = ephemeralMeans(),
-  resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
-  notices: NoticeBoard = createNoticeBoard(),
-): Engine {
-  const snapshots = createSnapshots(database, registry);
-  const listeners: Engine['listeners'] = new Set([
-    (revision) => logRevision(revision, log),
-    ({ account, revision }) => notices.tell({ what: 'revision', account, revision }),
-  ]);
-  const now = () => new Date().toISOString();
-  const observer = createObserver();
-  const presence = createPresence(database);
-  const committer = createCommitter({
-    database,
-    snapshots,
-    now,
-    newRequestId: randomUUID,
-    waited: (seconds) => observer.tell({ what: 'lock_wait', seconds }),
-    committed: (revision) => {
-      for (const listener of listeners) listener(revision);
-    },
-    defect: (what, error) => log({ level: 'error', message: `defect: ${what}: ${describe(error)}` }),
-  });
-  const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
-  return {
-    means,
-    registry,
-    validator: createValidator(registry),
-    database,
-    snapshots,
-    past: createPastStates(database, registry, snapshots),
-    committer,
-    access: accessImages(presence),
-    now,
-    newId,
-    firstObjects: firstObjects({ now, newId }),
-    resolveTxt,
-    listeners,
-    wanters: new Set(),
-    notices,
-    observer,
-    presence,
-  };
-}
-
-/** Access knows about peers what is observed about them. */
-function accessImages(presence: Presence): AccessImages {
-  const images = createAccessImages();
-  images.learnFrom(createCircumstances(presence));
-  return images;
-}
-
-/** The objects of a new account, in a random range of the shared address space and a random unique local one. */
-export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['firstObjects'] {
-  return (accountId, owner) =>
-    newAccount({
-      accountId,
-      owner,
-      now: engine.now(),
-      newId: engine.newId,
-      networkRange: `100.${64 + randomInt(64)}.0.0/16`,
-      networkRangeV6: `fd${randomBytes(7)
-        .toString('hex')
-        .replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
-      domain: owner.domain ?? '',
-    });
-}
-
 /** The means that the options describe. */
 async function readMeans(options: ServeOptions): Promise<Means> {
   const { secretKey, secretKeyFile, edition, shareValues, literalSecrets } = options;
@@ -343,32 +254,6 @@ async function readMeans(options: ServeOptions): Promise<Means> {
     shareValues,
     literalSecrets,
   };
-}
-
-/** Means with a key that lives as long as the process. */
-function ephemeralMeans(): Means {
-  return {
-    vault: createVault([randomBytes(keyBytes)]),
-    edition: 'self-hosted',
-    random: (bytes) => randomBytes(bytes),
-    valueFrom: () => undefined,
-    shareValues: false,
-    literalSecrets: false,
-  };
-}
-
-/** How many lines one revision may write. */
-const linesPerRevision = 200;
-
-function logRevision({ revision, actor, plan, before, after }: CommittedRevision, log: Log): void {
-  const shown = { ...plan, changes: plan.changes.slice(0, linesPerRevision) };
-  for (const change of viewPlan(shown, before, after).changes) {
-    log({ level: 'info', message: describeChange(change), revision, by: actor.name });
-    for (const risk of change.risks)
-      log({ level: 'warn', message: `${change.kind} ${change.key ?? change.name}: ${risk}`, revision });
-  }
-  const more = plan.changes.length - linesPerRevision;
-  if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });
 }
 
 /** Folds what is older than the history that is kept. */
@@ -400,10 +285,4 @@ function startFeedLoop(
 
 async function closeAll(closing: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const close of closing) await close();
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : ` (cause: ${describe(error.cause)})`;
-  return `${error.stack ?? error.message}${cause}`;
 }

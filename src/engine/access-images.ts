@@ -34,9 +34,11 @@ interface Kept {
 const capacity = 200_000;
 
 /** Creates the source of images; those of the account used longest ago go first when there are too many. */
-export function createAccessImages(): AccessImages {
+export function createAccessImages(
+  source: CircumstancesSource = { of: async () => unknownCircumstances },
+): AccessImages {
   const [informed, bare] = [createShelf(), createShelf()];
-  let circumstances: CircumstancesSource = { of: async () => unknownCircumstances };
+  let circumstances = source;
   const shelfFor = (now: Circumstances) => (now === unknownCircumstances ? bare : informed);
   return {
     async of(state) {

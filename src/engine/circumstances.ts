@@ -1,4 +1,4 @@
-import type { Circumstances, PeerFacts } from '../access/facts.ts';
+import { type Circumstances, type PeerFacts, unknownCircumstances } from '../access/facts.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import type { CircumstancesSource } from './access-images.ts';
 import type { PeerStatus, Presence } from './presence.ts';
@@ -12,6 +12,7 @@ export function createCircumstances(presence: Presence): CircumstancesSource {
       const { peers } = await presence.at(account);
       const present = known.get(peers);
       if (present !== undefined) return present;
+      if (peers.size === 0) return unknownCircumstances;
       const circumstances = read(peers, last.get(account));
       known.set(peers, circumstances);
       last.set(account, circumstances);

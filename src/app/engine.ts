@@ -1,0 +1,127 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { createAccessImages } from '../engine/access-images.ts';
+import { createCircumstances } from '../engine/circumstances.ts';
+import { createCommitter } from '../engine/commit.ts';
+import type { CommittedRevision, Engine } from '../engine/engine.ts';
+import { createNoticeBoard, type NoticeBoard } from '../engine/notices.ts';
+import { createObserver } from '../engine/observe.ts';
+import { createPastStates } from '../engine/past-states.ts';
+import { createPresence } from '../engine/presence.ts';
+import { createSnapshots } from '../engine/snapshots.ts';
+import { createTxtResolver } from '../integrations/challenge.ts';
+import * as kinds from '../kinds/index.ts';
+import { newAccount } from '../kinds/new-account.ts';
+import { createIdSource } from '../lib/ids.ts';
+import type { Log } from '../log.ts';
+import type { Installation } from '../model/installation.ts';
+import type { Means } from '../model/means.ts';
+import { createRegistry, type Registry } from '../model/registry.ts';
+import { createValidator } from '../model/validate.ts';
+import { describeChange } from '../plan/describe.ts';
+import { viewPlan } from '../plan/view.ts';
+import type { Database } from '../store/database.ts';
+import { createVault, keyBytes } from '../store/vault.ts';
+
+/** All kinds of the program. */
+export function productRegistry(installation?: Installation): Registry {
+  return createRegistry(Object.values(kinds), installation);
+}
+
+/** Wires the engine on a database that is up to date. */
+export function createEngine(
+  database: Database,
+  log: Log,
+  registry: Registry = productRegistry(),
+  means: Means = ephemeralMeans(),
+  resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
+  notices: NoticeBoard = createNoticeBoard(),
+): Engine {
+  const snapshots = createSnapshots(database, registry);
+  const listeners: Engine['listeners'] = new Set([
+    (revision) => logRevision(revision, log),
+    ({ account, revision }) => notices.tell({ what: 'revision', account, revision }),
+  ]);
+  const now = () => new Date().toISOString();
+  const observer = createObserver();
+  const presence = createPresence(database);
+  const committer = createCommitter({
+    database,
+    snapshots,
+    now,
+    newRequestId: randomUUID,
+    waited: (seconds) => observer.tell({ what: 'lock_wait', seconds }),
+    committed: (revision) => {
+      for (const listener of listeners) listener(revision);
+    },
+    defect: (what, error) => log({ level: 'error', message: `defect: ${what}: ${describe(error)}` }),
+  });
+  const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
+  return {
+    means,
+    registry,
+    validator: createValidator(registry),
+    database,
+    snapshots,
+    past: createPastStates(database, registry, snapshots),
+    committer,
+    access: createAccessImages(createCircumstances(presence)),
+    now,
+    newId,
+    firstObjects: firstObjects({ now, newId }),
+    resolveTxt,
+    listeners,
+    wanters: new Set(),
+    notices,
+    observer,
+    presence,
+  };
+}
+
+/** The objects of a new account, in a random range of the shared address space and a random unique local one. */
+export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['firstObjects'] {
+  return (accountId, owner) =>
+    newAccount({
+      accountId,
+      owner,
+      now: engine.now(),
+      newId: engine.newId,
+      networkRange: `100.${64 + randomInt(64)}.0.0/16`,
+      networkRangeV6: `fd${randomBytes(7)
+        .toString('hex')
+        .replace(/^(..)(....)(....)(....)$/, '$1:$2:$3:$4')}::/64`,
+      domain: owner.domain ?? '',
+    });
+}
+
+/** Means with a key that lives as long as the process. */
+function ephemeralMeans(): Means {
+  return {
+    vault: createVault([randomBytes(keyBytes)]),
+    edition: 'self-hosted',
+    random: (bytes) => randomBytes(bytes),
+    valueFrom: () => undefined,
+    shareValues: false,
+    literalSecrets: false,
+  };
+}
+
+/** How many lines one revision may write. */
+const linesPerRevision = 200;
+
+function logRevision({ revision, actor, plan, before, after }: CommittedRevision, log: Log): void {
+  const shown = { ...plan, changes: plan.changes.slice(0, linesPerRevision) };
+  for (const change of viewPlan(shown, before, after).changes) {
+    log({ level: 'info', message: describeChange(change), revision, by: actor.name });
+    for (const risk of change.risks)
+      log({ level: 'warn', message: `${change.kind} ${change.key ?? change.name}: ${risk}`, revision });
+  }
+  const more = plan.changes.length - linesPerRevision;
+  if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });
+}
+
+/** What went wrong, with everything that led to it. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : ` (cause: ${describe(error.cause)})`;
+  return `${error.stack ?? error.message}${cause}`;
+}
