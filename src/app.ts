@@ -7,7 +7,7 @@ import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
-import { runRetention } from './engine/retention.ts';
+import { startUpkeep } from './engine/upkeep.ts';
 import { runFeedLoop } from './feeds/maintenance.ts';
 import { type Authenticator, createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
@@ -159,7 +159,12 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const { definitions, define } = sources;
     const running = { engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
     closing.unshift(superviseSources({ ...running, definitions, define, tell: reporter(log) }));
-    closing.unshift(startRetention(engine, options, log), startFeedLoop(database, options, log));
+    closing.unshift(
+      startUpkeep(engine, { revisions: options.historyRevisions, days: options.historyDays }, (level, what, error) =>
+        log({ level, message: `${what}: ${describe(error)}` }),
+      ),
+      startFeedLoop(database, options, log),
+    );
     return { url, engine, account, identityProvider, stop: () => closeAll(closing) };
   } catch (error) {
     await closeAll(closing);
@@ -254,19 +259,6 @@ async function readMeans(options: ServeOptions): Promise<Means> {
     shareValues,
     literalSecrets,
   };
-}
-
-/** Folds what is older than the history that is kept. */
-function startRetention(
-  engine: Engine,
-  { historyRevisions, historyDays }: Pick<ServeOptions, 'historyRevisions' | 'historyDays'>,
-  log: Log,
-): () => Promise<void> {
-  return runRetention({
-    engine,
-    retention: { revisions: historyRevisions, days: historyDays },
-    failed: (error) => log({ level: 'warn', message: `old history could not be folded: ${describe(error)}` }),
-  });
 }
 
 /** Keeps the partitions of the logs that grow by themselves. */

@@ -15,7 +15,7 @@ export function nameOf(id: string, ...states: readonly State[]): Named {
   for (const state of states) {
     const object = state.get(id);
     const type = partOf(object);
-    if (object !== undefined && type !== undefined) return { type, id, name: object.name };
+    if (object !== undefined && type !== undefined) return { type, id, name: object.name || (object.key ?? id) };
   }
   return { type: 'peer', id, name: id };
 }

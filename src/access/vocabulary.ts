@@ -199,6 +199,39 @@ export const readRoute = once(
   }),
 );
 
+/** The kind of tests. They ask about access and make none. */
+export const testKind = 'AccessTest';
+
+/** A test: a question, and the answer that is expected. */
+export interface AccessTest {
+  readonly from: string;
+  readonly to: string;
+  readonly protocol: Protocol;
+  readonly ports: readonly Interval[];
+  readonly expect: 'allow' | 'deny';
+}
+
+export const readTest = once(({ spec }): AccessTest => {
+  const end = (group: string, one: string): string => {
+    const resource = spec[one];
+    return isObject(resource) && typeof resource['id'] === 'string' ? resource['id'] : textOf(spec, group);
+  };
+  const [start, last = start] = textOf(spec, 'port').split('-').map(Number);
+  return {
+    from: end('from', 'fromResource'),
+    to: end('to', 'toResource'),
+    // The field allows these words alone.
+    protocol: textOf(spec, 'protocol') as Protocol,
+    ports: start === undefined || last === undefined || start === 0 ? [] : [{ start, end: last }],
+    expect: spec['expect'] === 'deny' ? 'deny' : 'allow',
+  };
+});
+
+/** Whether a test binds requests about single objects too. */
+export function isEnforced({ spec }: StoredObject): boolean {
+  return spec['enforce'] === 'always';
+}
+
 function readGateway(spec: JsonObject): Gateway {
   return {
     enabled: spec['enabled'] === true,

@@ -1,5 +1,8 @@
+import { compileAccess } from '../access/compile.ts';
+import { runTests, type TestReport, testsIn } from '../access/tests.ts';
 import { readInput } from '../documents/input.ts';
 import { createReader } from '../documents/reader.ts';
+import { problemOf } from '../engine/access-tests.ts';
 import { runInSlices } from '../engine/slices.ts';
 import * as kinds from '../kinds/index.ts';
 import type { Document, SourceFile } from '../model/document.ts';
@@ -24,6 +27,8 @@ export interface OfflineResult {
   readonly warnings: readonly Problem[];
   /** How many references are to what documents never make, such as peers. */
   readonly unchecked: number;
+  /** What access tests find; absent when documents have faults, or name groups and the like that they do not state. */
+  readonly tests?: readonly TestReport[];
   /** Values that documents name and that are not set here: `env:NAME`, `file:NAME`. */
   readonly unset: readonly string[];
 }
@@ -44,7 +49,8 @@ export async function checkOffline(files: readonly SourceFile[], config: ValueCo
     // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
     const second =
       first.problems.length === 0 ? first : await check(checker, soundOnes(input.documents, first.problems));
-    const later = uniqueProblems([...first.problems, ...second.problems]);
+    const tests = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
+    const later = uniqueProblems([...first.problems, ...second.problems, ...failuresOf(tests)]);
     // Where files could not be read, references only seem to lead outside.
     const warnings = input.problems.length > 0 ? [] : first.warnings;
     return {
@@ -52,6 +58,7 @@ export async function checkOffline(files: readonly SourceFile[], config: ValueCo
       problems: sortProblems([...input.problems, ...input.place(later)]),
       warnings: input.place(warnings),
       unchecked: first.unchecked,
+      ...(tests === undefined ? {} : { tests }),
       unset: values.missing,
     };
   } finally {
@@ -65,7 +72,21 @@ interface Checker {
   readonly means: Means;
 }
 
-type Checked = Omit<OfflineResult, 'documents' | 'unset'>;
+type Checked = Omit<OfflineResult, 'documents' | 'unset' | 'tests'> & {
+  /** What sound documents lead to. */
+  readonly next?: Snapshot;
+};
+
+/** Runs the access tests of documents that are all there is. */
+async function testsOf(next: Snapshot | undefined): Promise<readonly TestReport[] | undefined> {
+  if (next === undefined) return undefined;
+  const image = compileAccess(next);
+  return await runInSlices(runTests(image, testsIn(image)));
+}
+
+function failuresOf(tests: readonly TestReport[] = []): readonly Problem[] {
+  return tests.filter(({ outcome }) => outcome === 'fail').map((report) => problemOf('access_test_failed', report));
+}
 
 async function check({ validator, base, means }: Checker, documents: readonly Document[]): Promise<Checked> {
   const expanded = await runInSlices(expandDocuments(base.registry, validator, documents));
@@ -85,7 +106,10 @@ async function check({ validator, base, means }: Checker, documents: readonly Do
   );
   const planned = outcome.ok ? [] : outcome.problems.filter(({ code }) => !knownByServer.has(code));
   const problems = uniqueProblems([...expanded.problems, ...planned]);
-  return { problems, warnings: outside.warnings, unchecked: outside.unchecked };
+  return {
+    ...{ problems, warnings: outside.warnings, unchecked: outside.unchecked },
+    ...(outcome.ok && problems.length === 0 ? { next: outcome.next } : {}),
+  };
 }
 
 /**

@@ -31,6 +31,7 @@ import { detach, resume, suspend } from './source-verbs.ts';
 import { sources } from './sources.ts';
 import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
+import { test } from './test.ts';
 import { token } from './token.ts';
 import { validate } from './validate.ts';
 import { version } from './version.ts';
@@ -47,6 +48,7 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
   const commands: readonly Command[] = [
     serveCommand(startServer),
     validate,
+    test,
     plan,
     apply,
     approve,

@@ -16,6 +16,7 @@ export function renderStatus(status: Members, server: string, paint: Paint): str
     ['database', cell(status['database'])],
     ['account', `${cell(status['account'])}, revision ${cell(status['revision'])}`],
     ['objects', held.length === 0 ? 'none' : held.join(', ')],
+    ...testFacts(status['accessTests']),
   ];
   const sources = Array.isArray(status['sources']) ? status['sources'].filter(isObject) : [];
   return [
@@ -24,4 +25,11 @@ export function renderStatus(status: Members, server: string, paint: Paint): str
     ...renderSourceTable(sources, paint),
     '',
   ].join('\n');
+}
+
+function testFacts(tests: unknown): readonly (readonly [string, string])[] {
+  if (!isObject(tests)) return [];
+  const { passed, failed, conditional } = tests;
+  const open = conditional === 0 ? '' : `, ${cell(conditional)} depending on posture checks`;
+  return [['tests', `${cell(passed)} passed, ${cell(failed)} failed${open}`]];
 }

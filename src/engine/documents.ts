@@ -75,6 +75,16 @@ export async function planDesire(
   return { outcome: await planOn(engine, call, before, desire, around), before };
 }
 
+/** The same without a look at who gains and loses access, and whatever tests find. */
+export async function planUnreviewed(
+  engine: Engine,
+  call: Call,
+  desire: Desire,
+): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
+  const before = await engine.snapshots.at(call.account, call.revision);
+  return { outcome: await draft(engine, call, before, desire, await surroundingsOf(engine, call, desire)), before };
+}
+
 /** What a plan takes that is not in the snapshot. */
 interface Surroundings {
   /** What the sources of the account want and could not have. */
@@ -91,23 +101,33 @@ async function surroundingsOf(engine: Engine, { account }: Call, { rollback }: D
 
 async function planOn(
   engine: Engine,
+  call: Call,
+  before: Snapshot,
+  desire: Desire,
+  around: Surroundings,
+): Promise<Outcome> {
+  const outcome = await draft(engine, call, before, desire, around);
+  return await reviewAccess(engine, { before, source: desire.source, actor: call.actor }, outcome);
+}
+
+async function draft(
+  engine: Engine,
   { actor }: Call,
   before: Snapshot,
   desire: Desire,
   { wanted, past }: Surroundings,
 ): Promise<Outcome> {
-  const reviewed = (outcome: Outcome) => reviewAccess(engine, { before, source: desire.source, actor }, outcome);
   if (past !== undefined && desire.rollback !== undefined) {
     const { now, newId, means } = engine;
     const { scope } = desire.rollback;
     const back = { snapshot: before, past, scope, now: now(), newId, means, actor };
-    return await reviewed(limitSize(await runInSlices(planRollback(back))));
+    return limitSize(await runInSlices(planRollback(back)));
   }
   const isRead = desire.problems.length === 0;
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
   const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), actor, wanted }));
-  if (outcome.ok && isRead) return await reviewed(limitSize(outcome));
+  if (outcome.ok && isRead) return limitSize(outcome);
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
   // Documents that could not be read may want anything.

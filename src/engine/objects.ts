@@ -7,6 +7,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { planRenewal } from '../plan/renew.ts';
 import { planCreate, planDelete, planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
+import { judgeRequest } from './access-tests.ts';
 import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
 import { withCommits } from './managed.ts';
@@ -127,7 +128,7 @@ async function write(
   let outcome: RequestOutcome | undefined;
   const propose: Propose = (state) => {
     outcome = plan(state);
-    return outcome;
+    return judgeRequest(engine, state, outcome);
   };
   const committed = await engine.committer.mutate({ ...call, propose });
   if (!committed.ok) throw refusalOf(await withCommits(engine, call.account, committed.problems));

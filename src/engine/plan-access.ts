@@ -2,11 +2,12 @@ import { describePair } from '../access/describe-diff.ts';
 import { diffAccessInSteps, type PairFilter } from '../access/diff.ts';
 import { Conflict } from '../model/errors.ts';
 import type { AccessCount, AccessName } from '../plan/access.ts';
+import { accessStep, touchesAccess } from './access-step.ts';
 import { planDesire } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { findEnd } from './find-end.ts';
 import { desireOf } from './plan-requests.ts';
-import { accessName, accessStep, touchesAccess } from './review-access.ts';
+import { accessName } from './review-access.ts';
 import { requirePlan } from './saved-plans.ts';
 import { runInSlices } from './slices.ts';
 
@@ -57,8 +58,8 @@ export async function listPlanPairs(engine: Engine, call: Call, id: string, quer
       'stale',
       `the account moved since plan ${id} was made, and it would do something else now; make a new plan`,
     );
-  const step = touchesAccess(outcome.plan) ? accessStep(engine, before, outcome.next) : undefined;
-  if (step === undefined) return none;
+  if (!touchesAccess(outcome.plan, before, outcome.next)) return none;
+  const step = accessStep(engine, before, outcome.next);
   const states = [outcome.next, before];
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const found: PlanPair[] = [];

@@ -1,13 +1,16 @@
-import type { Access } from '../access/access.ts';
 import type { AccessDiff } from '../access/diff.ts';
 import { diffAccessInSteps } from '../access/diff.ts';
 import type { Named } from '../access/named.ts';
 import { trafficText } from '../access/traffic.ts';
-import { kindOf, partOf } from '../access/vocabulary.ts';
+import { kindOf } from '../access/vocabulary.ts';
 import type { Actor } from '../model/actor.ts';
+import type { State } from '../model/kind.ts';
+import { sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type AccessImpact, type AccessName, accessGuards, withAccess } from '../plan/access.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
+import { type AccessStep, accessStep, touchesAccess, touchesTests } from './access-step.ts';
+import { judgePlan } from './access-tests.ts';
 import type { Engine } from './engine.ts';
 import { ownAccessGuard } from './own-access.ts';
 import { runInSlices } from './slices.ts';
@@ -19,35 +22,32 @@ export interface Reviewed {
   readonly actor: Actor;
 }
 
-/** The account before and after a plan, as far as access goes; whatever peers told is left out, so that plans do not depend on it. */
-export interface AccessStep {
-  readonly before: Access;
-  readonly after: Access;
+/**
+ * Adds to a plan who gains and loses access by it, and the guards which that trips; refuses one that breaks a test. Costs
+ * nothing when nothing changes on which access depends.
+ */
+export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: Outcome): Promise<Outcome> {
+  if (!outcome.ok) return outcome;
+  const { before } = reviewed;
+  const { plan, next } = outcome;
+  const [isTested, isTouched] = [touchesTests(plan, next), touchesAccess(plan, before, next)];
+  if (!isTested && !isTouched) return outcome;
+  const step = accessStep(engine, before, next);
+  const { problems, warnings } = isTested
+    ? await judgePlan(step, plan, reviewed.source)
+    : { problems: [], warnings: [] };
+  if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
+  const warned = warnings.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...warnings]) };
+  return { ...outcome, plan: isTouched ? await withImpact(warned, step, reviewed, next) : warned };
 }
 
-/** Adds to a plan who gains and loses access by it, and the guards which that trips. Costs nothing when nothing can. */
-export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: Outcome): Promise<Outcome> {
-  if (!outcome.ok || !touchesAccess(outcome.plan)) return outcome;
+async function withImpact(plan: Plan, step: AccessStep, reviewed: Reviewed, next: Snapshot): Promise<Plan> {
   const { before, source, actor } = reviewed;
-  const step = accessStep(engine, before, outcome.next);
-  if (step === undefined) return outcome;
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const { limits } = before.settingsOf(source);
-  const impact = impactOf(diff, [outcome.next, before]);
-  const guards = [...accessGuards(impact, limits), ...ownAccessGuard(step, [before, outcome.next], limits, actor)];
-  return { ...outcome, plan: withAccess(outcome.plan, impact, guards) };
-}
-
-/** The images before and after; `undefined` where nobody is who could reach anything. */
-export function accessStep(engine: Engine, before: Snapshot, next: Snapshot): AccessStep | undefined {
-  if (before.countOf(kindOf.peer) + next.countOf(kindOf.peer) === 0) return undefined;
-  const image = engine.access.bare(before);
-  return { before: image, after: engine.access.after(image, before, next) };
-}
-
-/** Whether a plan changes anything on which access depends. */
-export function touchesAccess({ changes }: Plan): boolean {
-  return changes.some(({ before, after }) => partOf(after ?? before) !== undefined);
+  const impact = impactOf(diff, [next, before]);
+  const guards = [...accessGuards(impact, limits), ...ownAccessGuard(step, [before, next], limits, actor)];
+  return withAccess(plan, impact, guards);
 }
 
 /** How many rows of a summary a plan carries. */
@@ -66,7 +66,7 @@ function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapsho
 }
 
 /** A name as plans tell it: ids of what a plan makes are not known yet. */
-export function accessName({ type, id, name }: Named, states: readonly Snapshot[]): AccessName {
+export function accessName({ type, id, name }: Named, states: readonly State[]): AccessName {
   const object = states.map((state) => state.get(id)).find((found) => found !== undefined);
   return { kind: kindOf[type], ...(object?.key === undefined ? {} : { key: object.key }), name };
 }

@@ -1,7 +1,10 @@
+import { testKind } from '../access/vocabulary.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Snapshot } from '../model/snapshot.ts';
 import { readStatus, shownStatus } from '../model/source-status.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
+import { readTests } from './told-tests.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
 export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
@@ -34,6 +37,14 @@ export async function accountStatus(engine: Engine, call: Call, version: string)
     version,
     database: engine.database.engine,
     objects: Object.fromEntries(counts),
+    ...(await testCounts(engine, call, state)),
     sources: await sourceStatuses(engine, call),
   };
+}
+
+/** How the access tests of the account fare, when it has any. */
+async function testCounts(engine: Engine, call: Call, state: Snapshot): Promise<JsonObject> {
+  if (state.countOf(testKind) === 0) return {};
+  const { passed, failed, conditional } = await readTests(engine, call);
+  return { accessTests: { passed, failed, conditional } };
 }

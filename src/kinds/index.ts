@@ -1,3 +1,4 @@
+export { accessTest } from './access-test/kind.ts';
 export { account } from './account/kind.ts';
 export { directoryIntegration } from './directory-integration/kind.ts';
 export { dnsRecord } from './dns-record/kind.ts';

@@ -56,6 +56,7 @@ const exceptions: Readonly<Record<string, Wanted>> = {
   // What only compares and tells is reading, whatever its method.
   'POST /api/config/validate': { module: 'config', ...read },
   'POST /api/config/plans': { module: 'config', ...read },
+  'POST /api/config/tests': { module: 'config', ...read },
   'POST /api/config/revisions/{n}/rollback': { module: 'config', ...read },
   'GET /api/config/plans/{id}/outputs': { module: 'config', ...update },
   // A whole account with its secrets, or in place of another.
@@ -89,6 +90,7 @@ const withheld: readonly string[] = ['GET /api/config/plans/{id}/outputs', 'GET 
 const planning: readonly string[] = [
   'POST /api/config/validate',
   'POST /api/config/plans',
+  'POST /api/config/tests',
   'POST /api/config/revisions/{n}/rollback',
 ];
 

@@ -35,6 +35,7 @@ function fresh(): string {
   return documents(group(`fresh-${made}`));
 }
 
+const unreached = doc('AccessTest', 'open', 'from: All\nto: All\nexpect: allow');
 const few = () => documents(group('team-0'));
 const wrong = () => documents(doc('Group', 'wrong', 'nam: x'));
 const contradiction = () => documents(group('team-0', 'name: Another'));
@@ -84,6 +85,9 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['validate', 0, 'sound documents', () => [few()]],
   ['validate', 1, 'a path that is not there', () => ['/does/not/exist']],
   ['validate', 5, 'wrong documents', () => [wrong()]],
+  ['test', 0, 'the account', () => []],
+  ['test', 1, 'a path that is not there', () => ['/does/not/exist']],
+  ['test', 5, 'a test that fails', () => [documents(unreached), '--offline']],
   ['plan', 0, 'changes that nobody asked about', () => [fresh()]],
   [
     'plan',

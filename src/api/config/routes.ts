@@ -9,6 +9,7 @@ import { addPlanRoutes } from './plan-routes.ts';
 import { addRevisionRoutes } from './revision-routes.ts';
 import { addSourceRoutes } from './source-routes.ts';
 import { addStatusRoutes } from './status-routes.ts';
+import { addTestRoutes } from './test-routes.ts';
 import { addWebhookRoute } from './webhook-route.ts';
 
 const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/plain'];
@@ -28,6 +29,7 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   // Archives are no documents: nothing else takes their content types.
   await app.register(async (scope) => addArchiveRoutes(scope, options));
   addAccessRoutes(app, options);
+  addTestRoutes(app, options);
   addDriftRoutes(app, options);
   addObjectRoutes(app, options);
 }

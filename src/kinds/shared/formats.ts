@@ -55,6 +55,19 @@ export const port: Format = {
   },
 };
 
+/** A port number as text, or a range of them such as `8000-8010`. */
+export const portOrRange: Format = {
+  name: 'port_or_range',
+  canonical(text) {
+    const ends = text.split('-');
+    const isWhole = ends.every((end) => /^[1-9]\d{0,4}$/.test(end) && Number(end) <= 65535);
+    const [start, end = start] = ends;
+    if (ends.length > 2 || !isWhole || Number(start) > Number(end))
+      return { fault: `\`${text}\` is no port and no range of ports; write one such as 443 or 8000-8010` };
+    return { value: start === end ? `${start}` : text };
+  },
+};
+
 function addressFormat(name: string, family: 4 | 6, example: string): Format {
   return {
     name,

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { configExamples } from './openapi-config-examples.ts';
 import { type Items, json, listOf, named, query } from './openapi-operation.ts';
 import { count, object, text, words } from './openapi-words.ts';
 
@@ -28,6 +29,21 @@ const example = {
   otherRules: 3,
 } satisfies Json;
 
+const results = {
+  ...{ revision: 18, passed: 1, failed: 0, conditional: 0 },
+  tests: [
+    {
+      ...{ key: 'devs-to-db', name: 'Developers reach the databases', asked: 'tcp/5432', expect: 'allow' },
+      from: { kind: 'Group', key: 'devs', name: 'devs' },
+      to: { kind: 'Group', key: 'db', name: 'db' },
+      outcome: 'pass',
+      message:
+        'expects tcp/5432 from `devs` to `db` to be allowed: `Laptop` may open tcp/5432 to `Database`: rule `pg` of policy `devs-to-db` lets tcp/5432 through (policies.yaml:12)',
+      ...{ file: 'tests.yaml', line: 1 },
+    },
+  ],
+} satisfies Json;
+
 /** A parameter that a question cannot do without. */
 const needed = (name: string, description: string): JsonObject => ({
   ...query(name, description),
@@ -54,6 +70,25 @@ export const accessItems: Items = {
       ],
       answer: json(named('AccessAnswer'), example),
       errors: [401, 403, 404, 422, 429, 503],
+    },
+  },
+  '/api/config/tests': {
+    get: {
+      id: 'readTests',
+      tag: 'config',
+      summary: 'Run the access tests of the account',
+      description: 'On its state as it is. What depends on what peers told is `conditional`.',
+      answer: json(named('TestResults'), results),
+      errors: [401, 403, 429, 503],
+    },
+    post: {
+      id: 'runTests',
+      tag: 'config',
+      summary: 'Run access tests on what documents lead to',
+      description: 'Nothing is written or kept; documents with a fault are refused (422).',
+      body: json(named('DocumentFiles'), configExamples.files),
+      answer: json(named('TestResults'), results),
+      errors: [400, 401, 403, 413, 415, 422, 429, 503],
     },
   },
 };
@@ -86,6 +121,29 @@ export const accessSchemas: JsonObject = {
       imagined: { type: 'boolean', description: 'Present and true for a peer that is not there (yet).' },
     },
     ['key', 'imagined'],
+  ),
+  TestResults: object('What access tests find.', {
+    revision: count('The revision of the account.'),
+    passed: count('Tests that pass.'),
+    failed: count('Tests that fail.'),
+    conditional: count('Tests whose outcome depends on posture checks.'),
+    tests: { ...listOf('TestResult'), description: 'Those that fail first.' },
+  }),
+  TestResult: object(
+    'What one access test finds.',
+    {
+      key: placed.key,
+      name: placed.name,
+      from: named('AccessName'),
+      to: named('AccessName'),
+      asked: text('The traffic in question.'),
+      expect: words(['allow', 'deny'], 'What is expected.'),
+      outcome: words(['pass', 'fail', 'conditional'], 'What is found.'),
+      message: text('What is expected and found, with the rules that decide and where they are declared.'),
+      file: text('Where the test is declared.'),
+      line: count('Where in the file, from 1.'),
+    },
+    ['key', 'file', 'line'],
   ),
   AccessRule: object(
     'A rule that was considered.',

@@ -19,6 +19,11 @@ const statusMembers = {
     additionalProperties: { type: 'integer' },
   },
   sources: listOf('Source'),
+  accessTests: object('How its access tests fare; absent when there are none.', {
+    passed: count('Tests that pass.'),
+    failed: count('Tests that fail.'),
+    conditional: count('Tests whose outcome depends on posture checks.'),
+  }),
 };
 
 /** Schemas of the endpoints under `/api/config`. */
@@ -30,5 +35,5 @@ export const configSchemas: JsonObject = {
   ...accessSchemas,
   ...driftSchemas,
   ...objectSchemas,
-  Status: object('How the account stands.', statusMembers),
+  Status: object('How the account stands.', statusMembers, ['accessTests']),
 };

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import { readTests, testDesire } from '../../engine/told-tests.ts';
+import { callOf } from '../authenticate.ts';
+import { readDesire } from './desire.ts';
+import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
+
+/** The routes by which access tests are run: on the account, or on what documents lead to. */
+export function addTestRoutes(app: FastifyInstance, { engine, reader, planLimit }: ConfigRoutesOptions): void {
+  app.get('/api/config/tests', async (request) => readTests(engine, callOf(request)));
+  const planning = {
+    bodyLimit,
+    onRequest: planLimit,
+    config: { access: { module: 'config', operation: 'read' }, plans: true },
+  } as const;
+  app.post('/api/config/tests', planning, async (request) => {
+    const { desire } = await readDesire(reader, request);
+    return testDesire(engine, callOf(request), desire);
+  });
+}

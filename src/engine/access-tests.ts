@@ -1,0 +1,74 @@
+import type { Access } from '../access/access.ts';
+import { runTests, type TestReport, testsIn } from '../access/tests.ts';
+import { isEnforced } from '../access/vocabulary.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { Outcome, Plan } from '../plan/plan.ts';
+import { type AccessStep, accessStep, touchesTests } from './access-step.ts';
+import type { Engine } from './engine.ts';
+import { runInSlices } from './slices.ts';
+
+/** What tests have to say about a plan. */
+interface Judgement {
+  /** Why it is refused. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/**
+ * Holds what a plan leads to against the tests of the account. A plan is refused for tests that its source states or that it
+ * changes, and for those that it breaks; others that fail anyway, and what depends on posture checks, are warnings.
+ */
+export async function judgePlan(step: AccessStep, plan: Plan, source: string): Promise<Judgement> {
+  const reports = await runInSlices(runTests(step.after, testsIn(step.after)));
+  const failed = reports.filter(({ outcome }) => outcome === 'fail');
+  const changed = new Set(plan.changes.flatMap(({ after }) => after?.id ?? []));
+  const isOwn = ({ id, declared }: StoredObject) => changed.has(id) || declared.some((one) => one.source === source);
+  const others = failed.filter(({ test }) => !isOwn(test)).map(({ test }) => test);
+  const before = await failingIn(step.before, others);
+  const blocks = ({ test }: TestReport) => !before.has(test.id);
+  const open = reports.filter(({ outcome }) => outcome === 'conditional');
+  return {
+    problems: failed.filter(blocks).map((report) => problemOf('access_test_failed', report)),
+    warnings: [
+      ...failed.filter((report) => !blocks(report)).map((report) => problemOf('access_test_failing', report)),
+      ...open.map((report) => problemOf('access_test_conditional', report)),
+    ],
+  };
+}
+
+/** Refuses what a request does to an enforced test that held until now. Whoever mends something is not kept from it. */
+export function judgeRequest(engine: Engine, before: Snapshot, outcome: Outcome): Outcome | Promise<Outcome> {
+  if (!outcome.ok || !touchesTests(outcome.plan, outcome.next)) return outcome;
+  return judgeEnforced(accessStep(engine, before, outcome.next), outcome);
+}
+
+async function judgeEnforced(step: AccessStep, outcome: Outcome): Promise<Outcome> {
+  const reports = await runInSlices(runTests(step.after, testsIn(step.after).filter(isEnforced)));
+  const failed = reports.filter((report) => report.outcome === 'fail');
+  const was = await failingIn(
+    step.before,
+    failed.map(({ test }) => test),
+  );
+  const broken = failed.filter(({ test }) => !was.has(test.id));
+  if (broken.length === 0) return outcome;
+  return { ok: false, problems: broken.map((report) => problemOf('access_test_failed', report)) };
+}
+
+/** Ids of those tests that fail on an image. */
+async function failingIn(image: Access, tests: readonly StoredObject[]): Promise<ReadonlySet<string>> {
+  const there = tests.filter(({ id }) => image.state.get(id) !== undefined);
+  const reports = await runInSlices(runTests(image, there));
+  return new Set(reports.filter(({ outcome }) => outcome === 'fail').map(({ test }) => test.id));
+}
+
+/** The finding of a test as a problem of its document. */
+export function problemOf(code: string, { test, message }: TestReport): Problem {
+  const { kind, key, name, declared } = test;
+  const [place] = declared;
+  return {
+    ...{ code, kind, key: key ?? name, message },
+    ...(place === undefined ? {} : { file: place.file, line: place.line }),
+  };
+}

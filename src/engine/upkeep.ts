@@ -1,0 +1,21 @@
+import type { Engine } from './engine.ts';
+import { type RetentionLoop, runRetention } from './retention.ts';
+import { watchAccessTests } from './watch-tests.ts';
+
+/** Folds what is older than the history that is kept, and tells when access tests begin to fail. Returns a function that ends it. */
+export function startUpkeep(
+  engine: Engine,
+  retention: RetentionLoop['retention'],
+  tell: (level: 'warn' | 'error', what: string, error: unknown) => void,
+): () => Promise<void> {
+  const stopRetention = runRetention({
+    engine,
+    retention,
+    failed: (error) => tell('warn', 'old history could not be folded', error),
+  });
+  const stopWatching = watchAccessTests(engine, (error) => tell('error', 'defect: access tests were not run', error));
+  return async () => {
+    await stopRetention();
+    await stopWatching();
+  };
+}
