@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { createEngine, describe, firstObjects, productRegistry } from './app/engine.ts';
+import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
@@ -9,17 +10,11 @@ import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
 import { startUpkeep } from './engine/upkeep.ts';
 import { runFeedLoop } from './feeds/maintenance.ts';
-import { type Authenticator, createAuthenticator } from './identity/authenticate.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
-import { createGuesses } from './identity/guesses.ts';
-import { createExternalIssuer } from './identity/issuers.ts';
-import { createPeople } from './identity/people.ts';
-import { createIdentityProvider, type IdentityProvider } from './identity/provider/provider.ts';
-import { createTokenUses, type TokenUses } from './identity/token-uses.ts';
+import type { IdentityProvider } from './identity/provider/provider.ts';
+import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import type { Log } from './log.ts';
-import { InvalidInput } from './model/errors.ts';
-import type { Installation } from './model/installation.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
 import type { Transport } from './model/source-faults.ts';
 import type { StatedSource } from './model/source-schema.ts';
@@ -73,6 +68,10 @@ export interface ServeOptions {
   readonly oidcTrustEmail: boolean;
   /** Whether everybody joins the one account of the server; absent: as the edition has it. */
   readonly singleAccount: boolean | undefined;
+  /** Whether users who are deleted are forgotten by the identity provider of this server. */
+  readonly userDeleteFromIdp: boolean;
+  /** The mail server and the sender; absent: invitations are handed over. */
+  readonly mail?: { readonly url: string; readonly from: string };
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   /** Variables and files that documents may take secrets from. */
@@ -139,10 +138,13 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const report = (error: unknown, place: string) =>
       log({ level: 'error', message: `defect at ${place}: ${describe(error)}` });
     let listening = '';
-    const identityProvider = openIdentityProvider(engine, options, report, () => listening);
+    const localPeople = localPeopleOf(options, () => listening);
+    closing.unshift(async () => localPeople.mailer?.close());
+    const identityProvider = openIdentityProvider(engine, options, report, localPeople);
     const api = await createApi({
       engine,
       reader,
+      localPeople,
       authenticator: authenticatorOf(engine, uses, options, identityProvider),
       ...settingsOfApi(options),
       sources: sources.rules,
@@ -189,50 +191,6 @@ function settingsOfApi({ openEndpoints, planRateLimit, corsOrigins, trustProxy, 
   return { version: programVersion(), openEndpoints, planRateLimit, corsOrigins, trustProxy, rateLimit: limit };
 }
 
-function installationOf({ idp, localAuthDisabled }: Pick<ServeOptions, 'idp' | 'localAuthDisabled'>): Installation {
-  return { embeddedIdp: idp === 'embedded', localAuthDisabled };
-}
-
-function authenticatorOf(
-  engine: Engine,
-  uses: TokenUses,
-  options: ServeOptions,
-  embedded: IdentityProvider | undefined,
-): Authenticator {
-  const { database, snapshots } = engine;
-  const singleAccount = options.singleAccount ?? options.edition !== 'hosted';
-  const own = embedded === undefined || options.localAuthDisabled ? [] : [embedded.asIssuer()];
-  const people = createPeople({ engine, issuers: [...readIssuers(options), ...own], singleAccount, now: Date.now });
-  return createAuthenticator({ database, snapshots, now: Date.now, uses, people });
-}
-
-/** The identity providers outside whose tokens are accepted. */
-function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions) {
-  if (issuer === undefined) return [];
-  if (audience.length === 0)
-    throw new InvalidInput(
-      'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; say what its tokens name as audience.',
-    );
-  return [createExternalIssuer({ issuer, audience, claims, trustsEmail: oidcTrustEmail })];
-}
-
-/** The identity provider of the server itself, unless it leaves that to others. */
-function openIdentityProvider(
-  engine: Engine,
-  { idp, publicUrl, idpRedirectUris: redirectUris, idpKeyRotation: keyDays }: ServeOptions,
-  report: (error: unknown, place: string) => void,
-  listening: () => string,
-): IdentityProvider | undefined {
-  if (idp === 'off') return undefined;
-  const place = { publicUrl: () => publicUrl ?? listening(), redirectUris };
-  return createIdentityProvider({ engine, guesses: createGuesses(), ...place, keyDays, now: Date.now, report });
-}
-
-/** The address under which this machine reaches a server that listens on all of its addresses. */
-function reachable(url: string): string {
-  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-}
-
 function configuredSources(named: readonly NamedSource[], options: ServeOptions): ConfiguredSources {
   const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
   return { named, stated, dataDir, valuesDir, transports, environment };
@@ -248,7 +206,7 @@ function connectNotices(url: string | undefined): { notices: NoticeBoard; close(
 
 /** The means that the options describe. */
 async function readMeans(options: ServeOptions): Promise<Means> {
-  const { secretKey, secretKeyFile, edition, shareValues, literalSecrets } = options;
+  const { secretKey, secretKeyFile, edition, shareValues, literalSecrets, userDeleteFromIdp } = options;
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
@@ -258,6 +216,7 @@ async function readMeans(options: ServeOptions): Promise<Means> {
     valueFrom: createValues(options),
     shareValues,
     literalSecrets,
+    forgetsPeople: userDeleteFromIdp,
   };
 }
 

@@ -17,11 +17,12 @@ import {
   parseSwitch,
   parseTransports,
 } from './config/parse.ts';
+import { type PeopleConfig, peopleSettings } from './config/people.ts';
 import type { Edition, RateLimit } from './model/means.ts';
 import type { Transport } from './model/source-faults.ts';
 
 /** Everything that flags and the environment can say. */
-export interface Config extends IdpConfig, OidcConfig {
+export interface Config extends IdpConfig, OidcConfig, PeopleConfig {
   readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
@@ -104,6 +105,8 @@ export interface Setting<T> {
   readonly doc: string;
   /** A list; `commas`: its items may hold what separates paths. */
   readonly multiple?: true | 'commas';
+  /** The flag takes no value: that it is there means `true`. */
+  readonly isSwitch?: true;
   readonly default: T;
   parse(text: readonly string[]): Parsed<T>;
 }
@@ -261,6 +264,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     parse: parseProxies,
   },
   ...idpSettings,
+  ...peopleSettings,
   secretKey: textSetting({
     variable: 'HEDDLE_SECRET_KEY',
     placeholder: 'KEYS',
@@ -348,6 +352,7 @@ function statedValue(
   flags: FlagValues,
 ): readonly [origin: string, texts: readonly string[] | undefined] {
   const flag = setting.flag === undefined ? undefined : flags[setting.flag];
+  if (flag === true) return [`--${setting.flag}`, ['true']];
   if (typeof flag === 'string') return [`--${setting.flag}`, [flag]];
   if (Array.isArray(flag)) return [`--${setting.flag}`, flag.map(String)];
   const text = (setting.variable === undefined ? undefined : env[setting.variable])?.trim() ?? '';

@@ -1,14 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
+import type { LocalPeople } from '../identity/local-people.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Edition } from '../model/means.ts';
 import type { Peering } from '../peering/service.ts';
+import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { agent } from './routes/agent.ts';
 import { audit } from './routes/audit.ts';
 import { events } from './routes/events.ts';
+import { instance } from './routes/instance.ts';
 import { integrations } from './routes/integrations.ts';
+import { invitePage } from './routes/invite-page.ts';
+import { invites } from './routes/invites.ts';
 import { networkTraffic } from './routes/network-traffic.ts';
 import { notifications } from './routes/notifications.ts';
 import { proxyEvents } from './routes/proxy-events.ts';
@@ -21,6 +26,9 @@ import { users } from './routes/users.ts';
 export interface Services {
   readonly authenticator: Authenticator;
   readonly peering: Peering;
+  readonly people: LocalPeople;
+  /** Slows down whoever has no credentials. */
+  readonly strangers: Limiter;
 }
 
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
@@ -39,7 +47,10 @@ export const areas: readonly AreaRoutes[] = [
   agent,
   audit,
   events,
+  instance,
   integrations,
+  invitePage,
+  invites,
   networkTraffic,
   notifications,
   proxyEvents,

@@ -11,7 +11,16 @@ const protecting: Readonly<Record<string, string>> = {
 
 /** Headers that programs of other origins may read. */
 export const exposedHeaders = [
-  ...['ETag', 'Retry-After', 'X-Request-Id', 'Heddle-Ignored', 'Idempotency-Replayed', 'Content-Disposition'],
+  ...[
+    'ETag',
+    'Retry-After',
+    'X-Request-Id',
+    'Heddle-Ignored',
+    'Heddle-Notice',
+    'Heddle-Invite-Link',
+    'Idempotency-Replayed',
+    'Content-Disposition',
+  ],
 ];
 
 /** The id of a request: the one it came with, when it can stand in a log line, else a new one. */

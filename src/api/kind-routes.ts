@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Engine } from '../engine/engine.ts';
+import type { Call, Engine } from '../engine/engine.ts';
 import {
   createObject,
   deleteObject,
@@ -10,6 +10,7 @@ import {
   type Written,
 } from '../engine/objects.ts';
 import { observedIn } from '../engine/presence.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
@@ -39,10 +40,10 @@ const handlers: Readonly<
 };
 
 /** The routes of every kind that has a path: the declaration says which. */
-export function addKindRoutes(app: FastifyInstance, engine: Engine): void {
+export function addKindRoutes(app: FastifyInstance, engine: Engine, makers: Makers = {}): void {
   for (const kind of engine.registry.kinds) {
     if (kind.path === undefined) continue;
-    for (const path of [kind.path, ...(kind.alsoAt ?? [])]) addVerbs(app, engine, kind, path);
+    for (const path of [kind.path, ...(kind.alsoAt ?? [])]) addVerbs(app, { engine, makers }, kind, path);
     if (kind.listPath !== undefined) {
       app.get(kind.listPath, { config: { access: accessOf(kind, 'list') } }, (request, reply) =>
         list(engine, available(engine, kind), request, reply),
@@ -51,7 +52,18 @@ export function addKindRoutes(app: FastifyInstance, engine: Engine): void {
   }
 }
 
-function addVerbs(app: FastifyInstance, engine: Engine, kind: Kind, path: string): void {
+/** Makes an object of a kind; `notice` is told to whoever asked. */
+type Maker = (call: Call, body: JsonObject, options: WriteOptions) => Promise<Written & { readonly notice?: string }>;
+
+/** How objects come to be of kinds for which more has to happen than that they are stored, by kind. */
+export type Makers = Readonly<Record<string, Maker>>;
+
+interface Making {
+  readonly engine: Engine;
+  readonly makers: Makers;
+}
+
+function addVerbs(app: FastifyInstance, { engine, makers }: Making, kind: Kind, path: string): void {
   const collection = path.replace(/\{(\w+)\}/g, ':parent');
   for (const verb of kind.verbs) {
     const { method, one, handle } = handlers[verb];
@@ -63,9 +75,24 @@ function addVerbs(app: FastifyInstance, engine: Engine, kind: Kind, path: string
         access: accessOf(kind, verb),
         ...(verb === 'create' ? { recover: recoverCreated(engine, kind) } : {}),
       },
-      handler: (request, reply) => handle(engine, available(engine, kind), request, reply),
+      handler: (request, reply) => {
+        const maker = verb === 'create' ? makers[kind.name] : undefined;
+        if (maker !== undefined) return makeBy(engine, maker, request, reply);
+        return handle(engine, available(engine, kind), request, reply);
+      },
     });
   }
+}
+
+async function makeBy(
+  engine: Engine,
+  make: Maker,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const made = await make(callOf(request), objectBody(request.body), writeOptions(request));
+  if (made.notice !== undefined) void reply.header('heddle-notice', made.notice);
+  return sendWritten(engine, made, request, reply);
 }
 
 const operationOf: Readonly<Record<Verb, Operation>> = {

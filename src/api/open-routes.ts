@@ -18,6 +18,11 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /signin/account': 'wants that session and a form that was shown in it',
   'GET /signin/:uid': 'wants the cookie of the sign-in, and asks who it is',
   'POST /signin/:uid': 'wants that cookie and a form that was shown with it; guesses are slowed down',
+  'GET /api/users/invites/:id': 'wants the token of an invite in its path',
+  'POST /api/users/invites/:id/accept': 'wants the token of an invite in its path',
+  'GET /invite/:token': 'is a page that tells nothing by itself',
+  'GET /api/instance': 'tells only whether the first person is still to come',
+  'POST /api/setup': 'works until the first person has come',
   'POST /api/config/sources/:name/webhook': 'is signed with the secret of the source',
 };
 

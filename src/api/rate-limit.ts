@@ -45,6 +45,12 @@ export function limitStrangers(
   };
 }
 
+/** Counts requests per address, for routes that are open to strangers. */
+export function createAddressLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
+  const buckets = createBuckets(limit);
+  return async (request, reply) => refuse(reply, limit, buckets.take(request.ip, now()), 'requests');
+}
+
 /** Counts what makes a plan, per account: planning is the most that one request can ask for. */
 export function createPlanLimit(limit: RateLimit | 'off', now: () => number = () => performance.now()): Limiter {
   if (limit === 'off') return async () => {};
@@ -54,9 +60,12 @@ export function createPlanLimit(limit: RateLimit | 'off', now: () => number = ()
 }
 
 function refuse(reply: FastifyReply, { perMinute, burst }: RateLimit, seconds: number, what: string): void {
+  refuseFor(reply, seconds, `too many ${what}: ${perMinute} a minute and ${burst} at once are allowed`);
+}
+
+/** Refuses with 429 for so many seconds; 0 lets pass. */
+export function refuseFor(reply: FastifyReply, seconds: number, why: string): void {
   if (seconds === 0) return;
   void reply.header('retry-after', String(seconds));
-  throw new TooManyRequests(
-    `too many ${what}: ${perMinute} a minute and ${burst} at once are allowed; try again in ${seconds} s`,
-  );
+  throw new TooManyRequests(`${why}; try again in ${seconds} s`);
 }

@@ -4,6 +4,8 @@ import type { Reader } from '../documents/reader.ts';
 import type { Engine } from '../engine/engine.ts';
 import { plainRules, type SourceRules } from '../engine/source-admin.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
+import { createLocalPeople, type LocalPeople } from '../identity/local-people.ts';
+import { createUser } from '../identity/new-user.ts';
 import type { IdentityProvider } from '../identity/provider/provider.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
@@ -18,10 +20,10 @@ import { addEtags } from './etags.ts';
 import { addHeaders, exposedHeaders, placeOf, requestId } from './headers.ts';
 import { addIdempotency } from './idempotency.ts';
 import { addIdentityProvider } from './identity-provider.ts';
-import { addKindRoutes } from './kind-routes.ts';
+import { addKindRoutes, type Makers } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { openListedRoutes } from './open-routes.ts';
-import { createPlanLimit, createRateLimit, limitStrangers } from './rate-limit.ts';
+import { createAddressLimit, createPlanLimit, createRateLimit, limitStrangers } from './rate-limit.ts';
 import { renderReference } from './reference-page.ts';
 import { collectMethods, refuseBrokenRequest, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
@@ -38,6 +40,10 @@ export interface ApiOptions {
   readonly rateLimit?: RateLimit | 'off';
   /** Of one account, what makes a plan. */
   readonly planRateLimit?: RateLimit | 'off';
+  /** How people come in; absent: without a mail server. */
+  readonly localPeople?: LocalPeople;
+  /** Of one address, on what is open to strangers. */
+  readonly strangersRateLimit?: RateLimit;
   /** What is allowed about sources; absent: nothing runs them here. */
   readonly sources?: SourceRules;
   /** Origins whose pages may call the interface; absent: all, since nothing here goes by cookies. */
@@ -93,9 +99,12 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   acceptJson(app);
   addMetrics(app, engine);
   addHealth(app, engine);
-  addKindRoutes(app, engine);
-  const services = { authenticator: options.authenticator, peering: options.peering ?? plainPeering(engine) };
-  for (const area of areas) await area.add(app, engine, services);
+  const people = options.localPeople ?? createLocalPeople();
+  const makers: Makers = { User: (call, body, write) => createUser(engine, people, call, body, write) };
+  addKindRoutes(app, engine, makers);
+  const strangers = createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 });
+  const { authenticator, peering = plainPeering(engine) } = options;
+  for (const area of areas) await area.add(app, engine, { authenticator, peering, people, strangers });
   await app.register((scope) =>
     addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
   );

@@ -49,6 +49,7 @@ export function createEngine(
     snapshots,
     now,
     newRequestId: randomUUID,
+    forgets: means.forgetsPeople,
     waited: (seconds) => observer.tell({ what: 'lock_wait', seconds }),
     committed: (revision) => {
       for (const listener of listeners) listener(revision);
@@ -102,6 +103,7 @@ function ephemeralMeans(): Means {
     valueFrom: () => undefined,
     shareValues: false,
     literalSecrets: false,
+    forgetsPeople: false,
   };
 }
 

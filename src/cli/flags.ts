@@ -30,13 +30,14 @@ export const planFlags: Flags = {
 /** All flags of a command: its own, and those of the settings it reads. */
 export function flagsOf(command: Command): Flags {
   const ofSettings = command.settings.flatMap((name): readonly (readonly [string, Flag])[] => {
-    const { flag, variable, placeholder, doc, multiple } = settings[name];
+    const { flag, variable, placeholder, doc, multiple, isSwitch } = settings[name];
     if (flag === undefined) return [];
     const options = {
+      ...(isSwitch === true ? {} : { placeholder }),
       ...(variable === undefined ? {} : { variable }),
       ...(multiple === undefined ? {} : { multiple: true as const }),
     };
-    return [[flag, { placeholder, doc, ...options }]];
+    return [[flag, { doc, ...options }]];
   });
   return { ...command.flags, ...Object.fromEntries(ofSettings) };
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IdpConfig } from '../config/idp.ts';
 import type { OidcConfig } from '../config/oidc.ts';
+import { type PeopleConfig, parseSmtpUrl } from '../config/people.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../config.ts';
 import * as kinds from '../kinds/index.ts';
 import { isWellFormedToken } from '../lib/token.ts';
@@ -22,6 +23,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     Config,
     'corsOrigins' | 'trustProxy' | 'metricsListen' | Exclude<keyof IdpConfig, 'configDir'> | keyof OidcConfig
   > &
+  Pick<PeopleConfig, 'userDeleteFromIdp'> &
   Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
   Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
@@ -33,6 +35,8 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     readonly gitEnvironment: Readonly<Record<string, string>>;
     readonly databaseUrl?: string;
     readonly bootstrapToken?: string;
+    /** The mail server and the sender. */
+    readonly mail?: { readonly url: string; readonly from: string };
   };
 
 /** Starts a server. It comes from outside, because whoever composes the program composes the server too. */
@@ -61,6 +65,7 @@ const declaration = {
     ...(['shareValues', 'literalSecrets', 'historyRevisions', 'historyDays', 'leaseSeconds', 'gitTransports'] as const),
     ...(['corsOrigins', 'trustProxy', 'metricsListen'] as const),
     ...(['proxyLogDays', 'trafficLogDays'] as const),
+    ...(['smtpUrl', 'smtpUrlFile', 'mailFrom', 'userDeleteFromIdp'] as const),
     ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),
     ...(['oidcIssuer', 'oidcAudience', 'oidcClaims', 'oidcTrustEmail', 'singleAccount'] as const),
   ],
@@ -98,11 +103,12 @@ async function serve(
 ): Promise<void> {
   const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
+  const mail = await readMail(config);
   const stop = waitForSignal(log);
   const database = databaseUrl === undefined ? {} : { databaseUrl };
   const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
   const server = await startServer(
-    { ...options, ...database, ...bootstrap, statedSources, gitEnvironment, values: valueVariables() },
+    { ...options, ...database, ...bootstrap, ...mail, statedSources, gitEnvironment, values: valueVariables() },
     log,
   ).catch((error: unknown) => {
     throw explain(error, config);
@@ -196,17 +202,36 @@ async function readBootstrapToken(config: BootstrapConfig): Promise<string | und
     throw new Unauthenticated('HEDDLE_BOOTSTRAP_TOKEN and HEDDLE_BOOTSTRAP_TOKEN_FILE are both set; keep one of them.');
   }
   const origin = bootstrapToken === undefined ? 'HEDDLE_BOOTSTRAP_TOKEN_FILE' : 'HEDDLE_BOOTSTRAP_TOKEN';
-  const token = bootstrapTokenFile === undefined ? bootstrapToken : await readTokenFile(bootstrapTokenFile);
+  const token =
+    bootstrapTokenFile === undefined
+      ? bootstrapToken
+      : await readSecretFile('HEDDLE_BOOTSTRAP_TOKEN_FILE', bootstrapTokenFile);
   if (token === undefined || isWellFormedToken(tokenPrefix, token)) return token;
   throw new Unauthenticated(`${origin} holds no well-formed token; make one with \`heddle token new\`.`);
 }
 
-async function readTokenFile(path: string): Promise<string> {
+/** The mail server, if there is one. It is checked before anything starts; its URL is never shown. */
+async function readMail(
+  config: Pick<Config, 'smtpUrl' | 'smtpUrlFile' | 'mailFrom'>,
+): Promise<Pick<ServeOptions, 'mail'>> {
+  const { smtpUrl, smtpUrlFile, mailFrom: from } = config;
+  if (smtpUrl !== undefined && smtpUrlFile !== undefined)
+    throw new InvalidInput('HEDDLE_SMTP_URL and HEDDLE_SMTP_URL_FILE are both set; keep one of them.');
+  const url = smtpUrlFile === undefined ? smtpUrl : await readSecretFile('HEDDLE_SMTP_URL_FILE', smtpUrlFile);
+  if (url === undefined) return {};
+  const parsed = parseSmtpUrl(url);
+  if ('fault' in parsed) throw new InvalidInput(`HEDDLE_SMTP_URL_FILE ${parsed.fault}.`);
+  if (from === undefined)
+    throw new InvalidInput('HEDDLE_MAIL_FROM is required with a mail server; set it to the sender of mails.');
+  return { mail: { url, from } };
+}
+
+async function readSecretFile(variable: string, path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Unavailable(`HEDDLE_BOOTSTRAP_TOKEN_FILE cannot be read (${reason}); correct the path or unset it.`, {
+    throw new Unavailable(`${variable} cannot be read (${reason}); correct the path or unset it.`, {
       cause,
     });
   }

@@ -64,6 +64,7 @@ export async function planBatch(
       approved,
       kept: mutation.keep?.(result),
       lease,
+      forgets: options.forgets,
       at,
       events: [...events, ...(mutation.audit?.(result.plan) ?? [])],
     });

@@ -5,7 +5,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import type { CommitInput } from '../store/commit.ts';
-import { commitTogether, type DirectoryEntry } from '../store/commit-together.ts';
+import { type Beside, commitTogether, type DirectoryEntry } from '../store/commit-together.ts';
 import type { NewIdentity } from '../store/identities.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, resolveDoubt } from './doubt.ts';
@@ -20,16 +20,18 @@ export interface SharedMutation {
   readonly entries?: readonly DirectoryEntry[];
   /** Who users are at identity providers from then on; one that somebody has already refuses everything. */
   readonly identities?: readonly NewIdentity[];
+  /** What is written with it; when something needed is gone, nothing is. */
+  beside?(): readonly Beside[];
   /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
   propose(stateOf: (account: string) => Snapshot): Readonly<Record<string, Outcome>>;
   /** As of `Mutation`. */
   requestId?(): string;
 }
 
-/** What became of it: the states afterwards by account, or what is wrong. `taken`: a value of the directory. */
+/** What became of it: the states afterwards by account, or what is wrong. `taken`: a value of the directory; `spent`: what was needed beside it. */
 export type CommittedTogether =
   | { readonly ok: true; readonly after: ReadonlyMap<string, Snapshot>; readonly plans: ReadonlyMap<string, Plan> }
-  | { readonly ok: false; readonly problems: readonly Problem[]; readonly taken?: true };
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly why?: 'taken' | 'spent' };
 
 /** Plans on the states at hand and writes everything in one transaction; plans again when others were faster. */
 export async function mutateTogether(options: CommitterOptions, mutation: SharedMutation): Promise<CommittedTogether> {
@@ -43,7 +45,7 @@ export async function mutateTogether(options: CommitterOptions, mutation: Shared
       outcome.ok ? [stepOf(options, { actor: mutation.actor, requestId }, stateIn(states, account), outcome)] : [],
     );
     const result = await write(options, mutation, steps);
-    if (result === 'taken') return { ok: false, problems: [], taken: true };
+    if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
     if (result === 'moved') continue;
     for (const { plan, input } of steps) tell(options, mutation.actor, plan, input);
     return {
@@ -77,14 +79,14 @@ interface AccountStep {
 }
 
 function stepOf(
-  { now, newRequestId }: CommitterOptions,
+  { now, newRequestId, forgets }: CommitterOptions,
   { actor, requestId = newRequestId() }: { readonly actor: Actor; readonly requestId: string | undefined },
   base: Snapshot,
   { plan, next }: Extract<Outcome, { readonly ok: true }>,
 ): AccountStep {
   if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
   const events = auditEvents(plan, base, next);
-  const revision = { revision: next.revision, plan, actor, requestId, at: now(), events };
+  const revision = { revision: next.revision, plan, actor, requestId, forgets, at: now(), events };
   return { plan, input: { base, next, revisions: [revision] } };
 }
 
@@ -100,6 +102,7 @@ async function write(options: CommitterOptions, mutation: SharedMutation, steps:
       founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
       entries,
       identities,
+      beside: mutation.beside?.() ?? [],
     });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;

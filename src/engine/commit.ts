@@ -67,6 +67,8 @@ export interface CommitterOptions {
   readonly snapshots: Snapshots;
   now(): string;
   newRequestId(): string;
+  /** People who go are forgotten by the identity provider of this server too. */
+  readonly forgets: boolean;
   /** Told how long a mutation waited for others of its account, in seconds. */
   waited(seconds: number): void;
   /** Told about every revision, after it happened. */

@@ -83,7 +83,7 @@ async function write(
   const committed = await engine.committer.mutateTogether({ ...mutation, actor });
   if (committed.ok) return 'joined';
   // Who came at the same moment may have the address by now.
-  if (committed.taken === true || committed.problems.every(({ code }) => code === 'value_taken')) return 'taken';
+  if (committed.why === 'taken' || committed.problems.every(({ code }) => code === 'value_taken')) return 'taken';
   throw refusalOf(committed.problems);
 }
 

@@ -119,7 +119,8 @@ export async function deleteObject(
   });
 }
 
-async function write(
+/** Plans and commits one request about an object of a kind. */
+export async function write(
   engine: Engine,
   call: Call,
   kind: Kind,

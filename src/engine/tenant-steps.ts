@@ -27,7 +27,8 @@ export async function changeTogether(
     ...(requestId === undefined ? {} : { requestId }),
   });
   if (committed.ok) return committed.after.get(account) ?? (await engine.snapshots.current(account));
-  throw committed.taken === true ? new Conflict('taken', taken) : refusalOf(committed.problems);
+  if (committed.why === undefined) throw refusalOf(committed.problems);
+  throw new Conflict(committed.why === 'taken' ? 'taken' : 'gone', taken);
 }
 
 /** One account's part. What the server does here is nobody's deed. */

@@ -1,11 +1,14 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
-import { NotFound } from '../model/errors.ts';
+import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import { rightsOf } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { subjectOf } from '../plan/authorize.ts';
+import { planDelete, planReplace } from '../plan/requests.ts';
+import { requireUser, userKind } from './admission.ts';
 import type { Call, Engine } from './engine.ts';
+import { contextOf, type WriteOptions, type Written, write } from './objects.ts';
 
 /** A user as the interface shows it, with the revision it is from. */
 export interface ShownUser {
@@ -30,4 +33,39 @@ function isRestricted(user: StoredObject, state: Snapshot): boolean {
   const settings = state.ofKind('Account')[0]?.spec['settings'];
   const isBlocked = isObject(settings) && settings['regular_users_view_blocked'] === true;
   return isBlocked && restricted.includes(String(user.spec['role']));
+}
+
+/** Lets somebody in who waits for it. Throws `InvalidInput` when they do not. */
+export async function approveUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<Written> {
+  const kind = engine.registry.get(userKind);
+  return await write(engine, call, kind, (state) => {
+    const user = requirePending(state, id);
+    const { role = '', auto_groups = [] } = user.spec;
+    const body = { role, auto_groups, is_blocked: false };
+    return planReplace(contextOf(engine, call, state, options), kind, user, body, { pending_approval: false });
+  });
+}
+
+/** Removes somebody who waits to be let in. Throws `InvalidInput` when they do not. */
+export async function rejectUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<void> {
+  const kind = engine.registry.get(userKind);
+  await write(engine, call, kind, (state) =>
+    planDelete(contextOf(engine, call, state, options), kind, requirePending(state, id)),
+  );
+}
+
+function requirePending(state: Snapshot, id: string): StoredObject {
+  const user = requireUser(state, id);
+  if (user.derived['pending_approval'] === true) return user;
+  const message = `${user.name} does not wait for an approval; block or delete the user instead`;
+  throw new InvalidInput(message, { problems: [{ code: 'user_not_pending', path: '', message }] });
+}
+
+/** A person who has not signed in yet, and may be invited again. Throws `Conflict` for everybody else. */
+export async function requireInvited(engine: Engine, call: Call, id: string): Promise<StoredObject> {
+  const user = requireUser(await engine.snapshots.at(call.account, call.revision), id);
+  const isProgram = user.spec['is_service_user'] === true;
+  if (!isProgram && (user.derived['status'] ?? 'invited') === 'invited') return user;
+  const why = isProgram ? 'is a service user, which has no address to invite' : 'has signed in already';
+  throw new Conflict('precondition', `${user.name} ${why}; there is no invitation to send`);
 }

@@ -18,8 +18,8 @@ export function commandTable(): string {
 
 /** Every setting with its flag and its variable. */
 export function settingTable(): string {
-  const rows = Object.values(settings).map(({ flag, variable, placeholder, doc }) => [
-    flag === undefined ? '' : `\`--${flag} ${placeholder}\``,
+  const rows = Object.values(settings).map(({ flag, variable, placeholder, doc, isSwitch }) => [
+    flag === undefined ? '' : `\`--${flag}${isSwitch === true ? '' : ` ${placeholder}`}\``,
     variable === undefined ? '' : `\`${variable}\``,
     doc,
   ]);

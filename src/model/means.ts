@@ -31,6 +31,8 @@ export interface Means {
   readonly shareValues: boolean;
   /** Documents may carry secrets as they are. */
   readonly literalSecrets: boolean;
+  /** A user who is deleted is forgotten by the identity provider of this server too, with their password. */
+  readonly forgetsPeople: boolean;
 }
 
 /** The beginning of every sealed text: `sealed:<key id>:<base64>`. */
@@ -63,4 +65,5 @@ export const bareMeans: Means = {
   valueFrom: () => undefined,
   shareValues: false,
   literalSecrets: false,
+  forgetsPeople: false,
 };

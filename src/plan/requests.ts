@@ -81,13 +81,14 @@ export function planCreate(
 
 /**
  * Plans the replacement of one object: absent optional fields return to their default, except those that say otherwise.
- * An object that is only implied is made by its first change.
+ * An object that is only implied is made by its first change. `facts` are what the server notes about it on the occasion.
  */
 export function planReplace(
   context: RequestContext,
   kind: Kind,
   before: StoredObject,
   body: JsonObject,
+  facts: JsonObject = {},
 ): RequestOutcome {
   const read = readBody(context, kind, body, before);
   if (!isTyped(read.faults)) return refused(kind, read.faults, before.id, read.ignored);
@@ -101,7 +102,7 @@ export function planReplace(
   const managed = managedProblems(snapshot, kind, before, heldUnits(snapshot, kind, before, spec));
   if (managed.length > 0 && breakGlass === undefined)
     return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
-  const derived = entries.ids === undefined ? before.derived : { ...before.derived, entry_ids: entries.ids };
+  const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
   const same = equalJson(spec, before.spec) && equalJson(derived, before.derived);
   const after: StoredObject = {
     ...before,

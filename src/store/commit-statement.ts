@@ -4,7 +4,8 @@ import type { Lease } from './leases.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
-  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'tokens' | 'directory' | 'overrides' | 'identities' | 'people' | 'entries'}`
+  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries'}`
+  | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
   | `changed_${'objects' | 'sources'}`
   | 'used_plans'
   | `new_${Inserted}`;
@@ -115,6 +116,16 @@ const parts: Readonly<Record<PartName, Part>> = {
   gone_people: () => `
   delete from directory d using gone_identities i
   where d.account_id = $1 and d.kind = 'identity' and d.value = i.issuer || ' ' || i.subject`,
+  // So do the invites that users sent or were sent, their passwords where that is wanted, and how they are found.
+  gone_invites: (rows, add) => `
+  delete from invites i using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where i.account_id = $1 and coalesce(i.user_id, i.created_by) = x.id`,
+  gone_credentials: (rows, add) => `
+  delete from credentials c using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where c.account_id = $1 and c.user_id = x.id`,
+  gone_logins: (rows, add) => `
+  delete from directory d using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where d.account_id = $1 and d.subject_id = x.id and d.kind in ('email', 'user', 'invite')`,
   gone_overrides: (rows, add) => `
   delete from directory d using head, unnest(${lists(rows, add, 'value')}) as x(value)
   where d.account_id = $1 and d.kind = 'override' and d.value = x.value

@@ -1,3 +1,4 @@
+import type { CompiledQuery } from 'kysely';
 import { restrictTo } from './builder.ts';
 import { type CommitInput, compileCommit, repeated } from './commit.ts';
 import type { Database, Run } from './database.ts';
@@ -11,6 +12,14 @@ export interface DirectoryEntry {
   readonly subject: string;
 }
 
+/** A statement that is written with plans, such as one that stores what is typed and no object. */
+export interface Beside {
+  readonly account: string;
+  readonly statement: CompiledQuery<unknown>;
+  /** Without a row as its answer nothing is written: what it wants was used up by somebody else. */
+  readonly needed?: true;
+}
+
 /** Plans of several accounts. Accounts on revision 0 may be new. */
 export interface TogetherInput {
   readonly inputs: readonly CommitInput[];
@@ -18,10 +27,11 @@ export interface TogetherInput {
   readonly founded: readonly { readonly account: string; readonly at: string }[];
   readonly entries: readonly DirectoryEntry[];
   readonly identities: readonly NewIdentity[];
+  readonly beside: readonly Beside[];
 }
 
-/** What became of it: somebody else was faster in an account, or holds a value of the directory. */
-export type TogetherResult = 'written' | 'moved' | 'taken';
+/** What became of it: somebody else was faster in an account, holds a value of the directory, or used up what was needed. */
+export type TogetherResult = 'written' | 'moved' | 'taken' | 'spent';
 
 /** Ends the transaction without a trace. */
 class Abandoned extends Error {
@@ -46,6 +56,7 @@ export async function commitTogether(database: Database, input: TogetherInput): 
       for (const one of inputs) rows += await writeAccount(run, input, one);
       for (const entry of input.entries) await writeEntry(run, entry);
       for (const identity of input.identities) await writeIdentity(run, identity);
+      for (const beside of input.beside) await writeBeside(run, beside);
     });
   } catch (error) {
     if (error instanceof Abandoned) return error.result;
@@ -72,6 +83,13 @@ async function writeIdentity(run: Run, identity: NewIdentity): Promise<void> {
   const restriction = restrictTo(identity.account, { write: true });
   await run(restriction.sql, restriction.parameters);
   if (!(await insertIdentity(run, identity))) throw new Abandoned('taken');
+}
+
+async function writeBeside(run: Run, { account, statement, needed }: Beside): Promise<void> {
+  const restriction = restrictTo(account, { write: true });
+  await run(restriction.sql, restriction.parameters);
+  const rows = await run(statement.sql, statement.parameters);
+  if (needed === true && rows.length === 0) throw new Abandoned('spent');
 }
 
 async function writeEntry(run: Run, { account, kind, value, subject }: DirectoryEntry): Promise<void> {

@@ -1,10 +1,7 @@
-import type { CompiledQuery } from 'kysely';
 import { statement } from './builder.ts';
+import type { Beside, DirectoryEntry } from './commit-together.ts';
 import type { Database } from './database.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
-
-/** The entries of the directory that say whose an e-mail address is: an address has credentials in one account only. */
-const emailEntry = 'email';
 
 /** How a person signs in by the embedded identity provider. */
 export interface Credentials {
@@ -35,7 +32,7 @@ export async function findCredentials(database: Database, email: string): Promis
   const text = `select ${columns}, a.revision from directory d
     join credentials c on c.account_id = d.account_id and c.email = d.value and c.user_id = d.subject_id
     join accounts a on a.account_id = d.account_id
-    where d.kind = '${emailEntry}' and d.value = $1`;
+    where d.kind = 'email' and d.value = $1`;
   const [row] = await database.lookUp(statement<Credentials>(text, [email.toLowerCase()]));
   return row;
 }
@@ -70,13 +67,41 @@ export interface NewCredentials extends Pick<Credentials, 'account' | 'email' | 
  * The statement that stores credentials, within the transaction that makes the user; answers one row. What was kept of a
  * user who had the address before is replaced.
  */
-export function putCredentials({ account, email, user, hash, oneTime, at }: NewCredentials): CompiledQuery<unknown> {
+export function putCredentials({ account, email, user, hash, oneTime, at }: NewCredentials): Beside {
   const text = `insert into credentials (account_id, email, user_id, password_hash, one_time, changed_at)
     values ($1, $2, $3, $4, $5::boolean, $6::timestamptz)
     on conflict (account_id, email) do update set user_id = excluded.user_id, password_hash = excluded.password_hash,
       one_time = excluded.one_time, changed_at = excluded.changed_at, totp_secret = null, totp_confirmed = false, totp_step = null
     returning email`;
-  return statement(text, [account, email.toLowerCase(), user, hash, oneTime, at]);
+  return { account, statement: statement(text, [account, email.toLowerCase(), user, hash, oneTime, at]) };
+}
+
+/** The entries by which a person with credentials is found; an address has credentials in one account only. */
+export function personEntries(account: string, email: string, user: string): readonly DirectoryEntry[] {
+  return [
+    { account, kind: 'email', value: email.toLowerCase(), subject: user },
+    { account, kind: 'user', value: user, subject: user },
+  ];
+}
+
+/** Whether the address had a user in the account who is gone, and whose credentials were kept. */
+export async function hasLeftover(database: Database, account: string, email: string): Promise<boolean> {
+  const text = `select from credentials c where c.account_id = $1 and c.email = $2
+    and not exists (select from objects o where o.account_id = $1 and o.id = c.user_id)`;
+  const [rows] = await database.inAccount(account, [statement(text, [account, email.toLowerCase()])]);
+  return rows.length > 0;
+}
+
+/** The statement that gives kept credentials to the user who comes back under the address. */
+export function keepCredentials(account: string, email: string, user: string): Beside {
+  const text = 'update credentials set user_id = $3 where account_id = $1 and email = $2 returning email';
+  return { account, statement: statement(text, [account, email.toLowerCase(), user]), needed: true };
+}
+
+/** The statement that goes through only while nobody in the account has credentials but this user. */
+export function requireFirst(account: string, user: string): Beside {
+  const text = 'select 1 where not exists (select from credentials where account_id = $1 and user_id <> $2)';
+  return { account, statement: statement(text, [account, user]), needed: true };
 }
 
 /** A password that takes the place of another. */

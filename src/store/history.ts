@@ -24,6 +24,8 @@ export interface RevisionInput {
   readonly lease?: Lease | undefined;
   /** The digest by whose approval the plan went through. */
   readonly approved?: string | undefined;
+  /** People who go are forgotten by the identity provider of this server too. */
+  readonly forgets?: boolean;
   /** ISO 8601. */
   readonly at: string;
   readonly events: readonly AuditEvent[];

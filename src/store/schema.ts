@@ -204,6 +204,7 @@ export interface InvitesTable {
   account_id: string;
   id: string;
   hash: string;
+  user_id: string | null;
   email: string;
   name: string;
   role: string;

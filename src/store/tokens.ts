@@ -1,4 +1,5 @@
 import { build, statement } from './builder.ts';
+import type { Beside } from './commit-together.ts';
 import type { Database } from './database.ts';
 import { gatherLookUps } from './gather.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
@@ -114,6 +115,16 @@ const createText = `with ${headText}, token as (
   insert into directory (account_id, kind, value, subject_id) select $1, 'token', $12, $9 from head
 )
 ${toldText}`;
+
+/** The statements that store a token with the user who owns it. */
+export function putToken(token: TokenRecord): Beside {
+  const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
+  const text = `with entry as (
+    insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $5, $2)
+  ) insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7::timestamptz, $8::timestamptz)`;
+  return { account, statement: statement(text, [account, id, user, name, hash, createdBy, createdAt, expiresAt]) };
+}
 
 /** Deletes a token of a user; answers whether it was there. */
 export async function deleteToken(

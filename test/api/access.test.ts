@@ -88,12 +88,14 @@ it('every endpoint but those of one list wants credentials', async () => {
       if (Object.hasOwn(item as object, method === 'head' ? 'get' : method)) {
         const answer = await app.inject({ method: method as 'get', url: path.replace(/\{\w+\}/g, 'x') });
         // What has no HEAD says so to everybody, like any wrong method.
-        if (![401, 405].includes(answer.statusCode)) open.push(`${method.toUpperCase()} ${path}`);
+        if (![401, 405].includes(answer.statusCode))
+          open.push(`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`);
       }
-  expect(open.filter((name) => !name.startsWith('HEAD '))).toEqual(
+  expect(open.filter((name) => !name.startsWith('HEAD ')).sort()).toEqual(
     Object.keys(openRoutes)
-      .map((name) => name.replace(/:(\w+)/g, '{$1}'))
-      .filter((name) => !(name in signed) && !/ \/(oidc|signin)\//.test(name)),
+      .map((name) => name.replace(/:\w+/g, '{}'))
+      .filter((name) => !(name in signed) && !/ \/(oidc|signin)\//.test(name))
+      .sort(),
   );
 });
 
@@ -112,7 +114,7 @@ const signed: Readonly<Record<string, true>> = {
   'POST /agent/enrol': true,
   'POST /agent/login': true,
   'POST /agent/facts': true,
-  'POST /api/config/sources/{name}/webhook': true,
+  'POST /api/config/sources/{}/webhook': true,
 };
 
 /** The paths of Fastify's tree of routes. */

@@ -11,6 +11,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'POST /agent/login': 'wants a proof by the key of a peer; see enrolment.test.ts',
   'POST /agent/facts': 'wants a session and a proof; see enrolment.test.ts',
   'POST /api/config/restore': 'wants an archive, and an account that was never used; see archives.test.ts',
+  'POST /api/setup': 'wants a server that nobody came to yet; see instance.test.ts',
   'POST /api/config/sources/{name}/webhook':
     'wants a source of the configuration and its signature; see the webhook tests',
 };

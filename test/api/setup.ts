@@ -1,17 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import { type CorsOrigins, createApi, type TrustedProxies } from '../../src/api/server.ts';
-import { createEngine, firstObjects } from '../../src/app.ts';
+import { createEngine, firstObjects, productRegistry } from '../../src/app.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { SourceRules } from '../../src/engine/source-admin.ts';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
+import type { LocalPeople } from '../../src/identity/local-people.ts';
 import type { People } from '../../src/identity/people.ts';
 import { createTokenUses } from '../../src/identity/token-uses.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import type { Log } from '../../src/log.ts';
+import type { Installation } from '../../src/model/installation.ts';
 import type { Edition, Means, RateLimit } from '../../src/model/means.ts';
 import type { Database } from '../../src/store/database.ts';
 import { type Engine as Kind, testDatabase } from '../setup/database.ts';
@@ -67,6 +69,11 @@ export interface TestApiOptions {
   /** The keys of another server of the same database. */
   readonly vault?: Means['vault'];
   readonly resolveTxt?: Engine['resolveTxt'];
+  readonly localPeople?: LocalPeople;
+  /** Absent: strangers may ask as often as they like. */
+  readonly strangersRateLimit?: RateLimit;
+  readonly forgetsPeople?: boolean;
+  readonly installation?: Installation;
   readonly log?: Log;
   /** What is allowed about sources, given the engine and the account. */
   readonly sources?: (engine: Engine, account: string) => SourceRules;
@@ -97,7 +104,7 @@ export function sharedApi(options: TestApiOptions = {}): () => TestApi {
 export async function apiOn(
   database: Database,
   dispose: () => PromiseLike<void>,
-  { rateLimit, planRateLimit, corsOrigins, trustProxy, sources, people, ...given }: TestApiOptions = {},
+  { rateLimit, planRateLimit, corsOrigins, trustProxy, sources, people, localPeople, ...given }: TestApiOptions = {},
 ): Promise<TestApi> {
   const defects: unknown[] = [];
   const engine = engineOn(database, given);
@@ -119,6 +126,8 @@ export async function apiOn(
     version: '0.0.0-test',
     openEndpoints: [],
     ...(sources === undefined ? {} : { sources: sources(engine, account) }),
+    strangersRateLimit: given.strangersRateLimit ?? { perMinute: 1e6, burst: 1e6 },
+    ...(localPeople === undefined ? {} : { localPeople }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
     ...(corsOrigins === undefined ? {} : { corsOrigins }),
@@ -146,8 +155,11 @@ export async function apiOn(
   };
 }
 
-function engineOn(database: Database, { log = () => {}, resolveTxt, ...means }: TestApiOptions): Engine {
-  const plain = createEngine(database, log, undefined, undefined, resolveTxt);
+function engineOn(
+  database: Database,
+  { log = () => {}, resolveTxt, installation, ...means }: Omit<TestApiOptions, 'people' | 'localPeople'>,
+): Engine {
+  const plain = createEngine(database, log, productRegistry(installation), undefined, resolveTxt);
   return createEngine(database, log, plain.registry, { ...plain.means, ...means }, resolveTxt);
 }
 

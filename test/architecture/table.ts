@@ -26,7 +26,7 @@ const table: Readonly<Record<string, Row>> = {
   access: { pure: true, modules: ['model', 'lib'] },
   store: { modules: ['model', 'lib'], types: ['plan'], packages: ['kysely', 'pg', '@electric-sql/pglite'] },
   engine: { modules: ['store', 'plan', 'access', 'model', 'lib'] },
-  identity: { modules: belowTheEdges, packages: ['jose', 'oidc-provider', 'qr'] },
+  identity: { modules: belowTheEdges, packages: ['jose', 'nodemailer', 'oidc-provider', 'qr'] },
   feeds: { modules: ['access', ...belowTheEdges] },
   peering: { modules: belowTheEdges },
   delivery: { modules: belowTheEdges },

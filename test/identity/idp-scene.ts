@@ -84,7 +84,7 @@ async function openScene(options: Partial<ServeOptions>, closing: (() => Promise
       const { account } = server;
       const hash = await hashPassword(password);
       await database.inAccount(account, [
-        putCredentials({ account, email, user: id, hash, oneTime, at: new Date().toISOString() }),
+        putCredentials({ account, email, user: id, hash, oneTime, at: new Date().toISOString() }).statement,
         statement(
           "insert into directory (account_id, kind, value, subject_id) values ($1, 'email', $2, $3) on conflict do nothing",
           [account, email, id],

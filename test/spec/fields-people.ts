@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from './shape.ts';
-import type { World } from './world.ts';
+import { makePending, type World } from './world.ts';
 
 const person = (world: World) => ({
   name: 'Ana Lima',
@@ -25,6 +25,20 @@ const person = (world: World) => ({
 });
 
 const newPerson = async (world: World) => (await world.send('POST', '/api/users', person(world))).id;
+
+const newPending = async (world: World) => {
+  const id = await newPerson(world);
+  await makePending(world, id);
+  return id;
+};
+
+/** Somebody who accepted an invite. */
+const newMember = async (world: World) => {
+  const { email, invite_token } = await newInvite(world);
+  await world.send('POST', `/api/users/invites/${invite_token}/accept`, { password: 'correct horse' });
+  const users = await world.send('GET', '/api/users');
+  return users.find((one: { readonly email: string }) => one.email === email).id;
+};
 
 const newProgram = async (world: World) =>
   (
@@ -134,10 +148,11 @@ const users: Rows = {
   },
   'DELETE /api/users/{userId}': { at: one('userId', newPerson), answer: 'no body' },
   'POST /api/users/{userId}/invite': { at: one('userId', newPerson), answer: 'no body' },
-  'POST /api/users/{userId}/approve': { at: one('userId', newPerson), answer: user },
-  'DELETE /api/users/{userId}/reject': { at: one('userId', newPerson), answer: 'no body' },
+  'POST /api/users/{userId}/approve': { at: one('userId', newPending), answer: user },
+  'DELETE /api/users/{userId}/reject': { at: one('userId', newPending), answer: 'no body' },
   'PUT /api/users/{userId}/password': {
-    at: one('userId', newPerson),
+    at: one('userId', newMember),
+    as: (world, { userId = '' }) => world.headersOf(world.api.account, userId),
     request: {
       fields: { old_password: R(text), new_password: R(text) },
       samples: [sample(() => ({ old_password: 'correct horse', new_password: 'battery staple' }))],
@@ -193,7 +208,8 @@ const invites: Rows = {
   'POST /api/users/invites/{token}/accept': {
     at: inviteToken,
     request: { fields: { password: R(text) }, samples: [sample(() => ({ password: 'long enough' }))] },
-    answer: 'no body',
+    // The specification cuts the answer; wire facts 4 have it.
+    answer: answer({ success: boolean }),
   },
 };
 

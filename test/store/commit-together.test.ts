@@ -100,7 +100,7 @@ eachEngine('several accounts on %s', (kind) => {
         [id]: addGroup(engine, stateOf(id), 'second'),
       }),
     });
-    expect(refused).toMatchObject({ ok: false, taken: true });
+    expect(refused).toMatchObject({ ok: false, why: 'taken' });
     expect(await namesIn(engine, a)).not.toContain('second');
     await expect(engine.snapshots.fresh(id)).rejects.toThrow('not found');
     expect(await findEntry(made.database, 'domain', `${b}.example.com`)).toBe(b);

@@ -34,7 +34,10 @@ async function put(email: string, user: string): Promise<void> {
      on conflict (kind, value) do update set subject_id = excluded.subject_id`,
     [email.toLowerCase(), user],
   );
-  await database.inAccount('a', [putCredentials({ account: 'a', email, user, hash: 'h1', oneTime: true, at }), entry]);
+  await database.inAccount('a', [
+    putCredentials({ account: 'a', email, user, hash: 'h1', oneTime: true, at }).statement,
+    entry,
+  ]);
 }
 
 describe('credentials', () => {

@@ -1,31 +1,68 @@
-import { readCaller } from '../../engine/users.ts';
-import { header, json, named, operation } from '../../model/lower/openapi-operation.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { approveUser, readCaller, rejectUser } from '../../engine/users.ts';
+import { inviteAgain } from '../../identity/new-user.ts';
+import { changeOwnPassword } from '../../identity/own-password.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import { makeAnswer, sendAnswer } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
+import { objectBody } from '../bodies.ts';
+import { sendWritten, writeOptions } from '../kind-routes.ts';
+import { refuseFor } from '../rate-limit.ts';
 
-const path = '/api/users/current';
+const current = '/api/users/current';
+const path = '/api/users/{userId}';
 
-const example = {
+const shown = {
   ...{ id: 'ch8i4ug6lnn4g9hqv7p0', email: 'ana@example.com', name: 'Ana Lima', role: 'owner', status: 'active' },
   ...{ last_login: '0001-01-01T00:00:00Z', auto_groups: [], is_current: true, is_service_user: false },
   ...{ is_blocked: false, pending_approval: false, issued: 'api' },
+};
+
+const example = {
+  ...shown,
   permissions: {
     is_restricted: false,
     modules: { groups: { read: true, create: true, update: true, delete: true } },
   },
 };
 
-/** What users ask about themselves. */
+function idOf(request: FastifyRequest): string {
+  // The routes below name the parameter.
+  return (request.params as { readonly id: string }).id;
+}
+
+/** What users ask about themselves, and how people come in. */
 export const users: AreaRoutes = {
-  add(app, engine) {
-    app.get(path, { config: { access: 'anyone' } }, async (request, reply) => {
+  add(app, engine, { people }) {
+    app.get(current, { config: { access: 'anyone' } }, async (request, reply) => {
       const { version, body } = await readCaller(engine, callOf(request));
       return sendAnswer(request, reply, makeAnswer({ version, body }));
     });
+    const may = (operation: 'create' | 'update' | 'delete') => ({ config: { access: { module: 'users', operation } } });
+    app.post('/api/users/:id/invite', may('create'), async (request, reply) => {
+      const { link } = await inviteAgain(engine, people, callOf(request), idOf(request));
+      if (link !== undefined) handOver(reply, link);
+      return reply.send();
+    });
+    app.post('/api/users/:id/approve', may('update'), async (request, reply) => {
+      const approved = await approveUser(engine, callOf(request), idOf(request), writeOptions(request));
+      return sendWritten(engine, approved, request, reply);
+    });
+    app.delete('/api/users/:id/reject', may('delete'), async (request, reply) => {
+      await rejectUser(engine, callOf(request), idOf(request), writeOptions(request));
+      return reply.send();
+    });
+    app.put('/api/users/:id/password', { config: { access: 'anyone' } }, async (request, reply) => {
+      const [call, body, origin] = [callOf(request), objectBody(request.body), { address: request.ip }];
+      const seconds = await changeOwnPassword(engine, people, call, idOf(request), body, origin);
+      refuseFor(reply, seconds, 'there were too many wrong passwords');
+      return reply.header('cache-control', 'no-store').send();
+    });
   },
   paths: {
-    [path]: {
+    [current]: {
       get: operation({
         id: 'readCurrentUser',
         tag: 'users',
@@ -38,5 +75,57 @@ export const users: AreaRoutes = {
         errors: [401, 403, 404, 429, 503],
       }),
     },
+    ...action('invite', 'post', {
+      id: 'inviteUserAgain',
+      summary: 'Send the invitation of a person again',
+      description:
+        'For people who have not signed in yet. Without a mail server no mail is sent: `Heddle-Invite-Link` has the link to hand over, and `Heddle-Notice` says so. Earlier links work no more.',
+      headers: ['Heddle-Notice', 'Heddle-Invite-Link'],
+      errors: [401, 403, 404, 412, 422, 429, 503],
+    }),
+    ...action('approve', 'post', {
+      id: 'approveUser',
+      summary: 'Let somebody in who waits for it',
+      answer: json(named('User'), { ...shown, role: 'user', is_current: false }),
+      headers: ['ETag'],
+      errors: [401, 403, 404, 409, 422, 429, 503],
+    }),
+    ...action('reject', 'delete', {
+      id: 'rejectUser',
+      summary: 'Remove somebody who waits to be let in',
+      errors: [401, 403, 404, 409, 422, 429, 503],
+    }),
+    ...action('password', 'put', {
+      id: 'changePassword',
+      summary: 'Change your own password',
+      description: 'Ends your other sessions. Too many wrong old passwords are answered with 429 for a while.',
+      body: json(
+        {
+          type: 'object',
+          required: ['old_password', 'new_password'],
+          properties: {
+            old_password: { type: 'string', minLength: 1, description: 'The password so far.' },
+            new_password: { type: 'string', minLength: 8, maxLength: 1024, description: 'The password from now on.' },
+          },
+        },
+        { old_password: 'correct horse', new_password: 'battery staple' },
+      ),
+      errors: [400, 401, 403, 404, 412, 413, 415, 422, 429, 503],
+    }),
   },
 };
+
+function handOver(reply: FastifyReply, link: string): void {
+  void reply.headers({
+    'cache-control': 'no-store',
+    'heddle-invite-link': link,
+    'heddle-notice': 'no mail was sent, since there is no mail server; hand over the link in Heddle-Invite-Link',
+  });
+}
+
+/** A path item about one user. */
+function action(name: string, method: string, spec: Omit<Operation, 'tag'>): JsonObject {
+  const full = `${path}/${name}`;
+  const describe = () => ({ description: 'The id of the user.', schema: { type: 'string' } });
+  return { [full]: { ...pathParameters(full, describe), [method]: operation({ ...spec, tag: 'users' }) } };
+}

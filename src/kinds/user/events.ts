@@ -7,6 +7,8 @@ import { derivedText, textOf, textsOf } from '../shared/stored.ts';
 export function createdEvents(after: StoredObject): readonly AuditEvent[] {
   if (isService(after)) return [{ code: 'service.user.create', meta: { name: after.name } }];
   const meta = { name: after.name, email: textOf(after, 'email') };
+  if (derivedText(after, 'invite') !== undefined)
+    return [{ code: 'user.invite.link.accept', meta: { email: textOf(after, 'email') } }];
   if (derivedText(after, 'idp_id') === undefined) return [{ code: 'user.create', meta }];
   return [
     { code: 'user.join', meta: { ...meta, pending_approval: String(after.derived['pending_approval'] === true) } },
@@ -17,7 +19,8 @@ export function deletedEvents(before: StoredObject): readonly AuditEvent[] {
   const meta = { name: before.name, created_at: before.createdAt };
   if (isService(before)) return [{ code: 'service.user.delete', meta }];
   const issued = derivedText(before, 'issued') ?? 'api';
-  return [{ code: 'user.delete', meta: { ...meta, email: textOf(before, 'email'), issued } }];
+  const about = { ...meta, email: textOf(before, 'email'), issued };
+  return [{ code: 'user.delete', meta: about }, ...(isPending(before) ? [{ code: 'user.reject', meta: about }] : [])];
 }
 
 /** Blocking, another role, and the groups that reach the user's peers. */
@@ -30,7 +33,10 @@ export function updatedEvents(before: StoredObject, after: StoredObject, state: 
   const joined = isInvited(before) && !isInvited(after);
   return [
     ...(joined ? [{ code: 'user.join', meta: named }] : []),
-    ...(switched ? [{ code: after.spec['is_blocked'] === true ? 'user.block' : 'user.unblock', meta: named }] : []),
+    ...(isPending(before) && !isPending(after) ? [{ code: 'user.approve', meta: named }] : []),
+    ...(switched && !isPending(before)
+      ? [{ code: after.spec['is_blocked'] === true ? 'user.block' : 'user.unblock', meta: named }]
+      : []),
     ...(textOf(before, 'role') === role
       ? []
       : [{ code: role === 'owner' ? 'transferred.owner.role' : 'user.role.update', meta: { ...named, role } }]),
@@ -41,6 +47,11 @@ export function updatedEvents(before: StoredObject, after: StoredObject, state: 
 /** Whether the user has not signed in yet. */
 function isInvited(user: StoredObject): boolean {
   return (derivedText(user, 'status') ?? 'invited') === 'invited';
+}
+
+/** Whether the user joined by an e-mail domain and waits to be let in. */
+function isPending(user: StoredObject): boolean {
+  return user.derived['pending_approval'] === true;
 }
 
 function isService(user: StoredObject): boolean {

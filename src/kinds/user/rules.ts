@@ -42,7 +42,8 @@ function checkDeletion(user: StoredObject, caller: StoredObject | undefined): re
     return [{ code: 'user_is_caller', path: '', message: 'you cannot delete yourself; ask another admin' }];
   if (textOf(user, 'role') === 'owner')
     return [denied('an owner cannot be deleted; take the role away first, by handing the ownership over')];
-  const isForeign = derivedText(user, 'issued') === 'integration';
+  // Whoever waits to be let in may be turned away.
+  const isForeign = derivedText(user, 'issued') === 'integration' && user.derived['pending_approval'] !== true;
   return isForeign && caller !== undefined && caller.spec['is_service_user'] !== true
     ? [denied('the user comes from an identity provider; delete it there, or by a service user')]
     : [];

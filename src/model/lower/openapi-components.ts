@@ -114,6 +114,8 @@ export const sharedHeaders: JsonObject = {
     description: '`true`: the request was carried out before, and this is what became of it.',
     schema: text,
   },
+  'Heddle-Notice': { description: 'What the caller should know, such as that no mail was sent.', schema: text },
+  'Heddle-Invite-Link': { description: 'The link to hand over, when no mail was sent.', schema: text },
   'Heddle-Ignored': { description: 'JSON pointers of members of the body that nothing knows.', schema: text },
 };
 

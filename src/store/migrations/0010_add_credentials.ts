@@ -22,10 +22,12 @@ const tables = [
     primary key (account_id, email)
   )`,
   'create unique index credentials_user on credentials (account_id, user_id)',
+  // An invite that names a user lets that one in; the others make the user when they are accepted.
   `create table invites (
     account_id text not null,
     id text not null,
     hash text not null,
+    user_id text,
     email text not null,
     name text not null,
     role text not null,
@@ -36,7 +38,7 @@ const tables = [
     primary key (account_id, id)
   )`,
   'create unique index invites_email on invites (account_id, lower(email))',
-  'create index invites_created_by on invites (account_id, created_by)',
+  'create index invites_subject on invites (account_id, coalesce(user_id, created_by))',
 ];
 
 /** The statements, in order, of one transaction. */

@@ -1,0 +1,71 @@
+import type { ServeOptions } from '../app.ts';
+import type { Engine } from '../engine/engine.ts';
+import { type Authenticator, createAuthenticator } from '../identity/authenticate.ts';
+import { createExternalIssuer } from '../identity/issuers.ts';
+import { createLocalPeople, type LocalPeople } from '../identity/local-people.ts';
+import { createMailer } from '../identity/mail.ts';
+import { createPeople } from '../identity/people.ts';
+import { createIdentityProvider, type IdentityProvider } from '../identity/provider/provider.ts';
+import type { TokenUses } from '../identity/token-uses.ts';
+import { InvalidInput } from '../model/errors.ts';
+import type { Installation } from '../model/installation.ts';
+
+/** What answers tell about how people sign in. */
+export function installationOf({
+  idp,
+  localAuthDisabled,
+}: Pick<ServeOptions, 'idp' | 'localAuthDisabled'>): Installation {
+  return { embeddedIdp: idp === 'embedded', localAuthDisabled };
+}
+
+/** How people come to this server; `url` is where it listens. */
+export function localPeopleOf(
+  { mail, publicUrl }: Pick<ServeOptions, 'mail' | 'publicUrl'>,
+  url: () => string,
+): LocalPeople {
+  const mailer = mail === undefined ? undefined : createMailer(mail);
+  return createLocalPeople({ mailer, publicUrl: () => publicUrl ?? url() });
+}
+
+/** Says on whose behalf requests run. */
+export function authenticatorOf(
+  engine: Engine,
+  uses: TokenUses,
+  options: ServeOptions,
+  embedded: IdentityProvider | undefined,
+): Authenticator {
+  const { database, snapshots } = engine;
+  const singleAccount = options.singleAccount ?? options.edition !== 'hosted';
+  const own = embedded === undefined || options.localAuthDisabled ? [] : [embedded.asIssuer()];
+  const people = createPeople({ engine, issuers: [...readIssuers(options), ...own], singleAccount, now: Date.now });
+  return createAuthenticator({ database, snapshots, now: Date.now, uses, people });
+}
+
+/** The identity providers outside whose tokens are accepted. */
+function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions) {
+  if (issuer === undefined) return [];
+  if (audience.length === 0)
+    throw new InvalidInput(
+      'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; say what its tokens name as audience.',
+    );
+  return [createExternalIssuer({ issuer, audience, claims, trustsEmail: oidcTrustEmail })];
+}
+
+/** The identity provider of the server itself, unless it leaves that to others. */
+export function openIdentityProvider(
+  engine: Engine,
+  { idp, idpRedirectUris: redirectUris, idpKeyRotation: keyDays }: ServeOptions,
+  report: (error: unknown, place: string) => void,
+  { publicUrl, guesses, passwordChanged }: LocalPeople,
+): IdentityProvider | undefined {
+  if (idp === 'off') return undefined;
+  const place = { publicUrl, redirectUris };
+  const provider = createIdentityProvider({ engine, guesses, ...place, keyDays, now: Date.now, report });
+  passwordChanged.add(({ user }) => provider.endSessions(user));
+  return provider;
+}
+
+/** The address under which this machine reaches a server that listens on all of its addresses. */
+export function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}

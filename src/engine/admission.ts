@@ -1,0 +1,120 @@
+import type { JsonObject } from '../lib/json.ts';
+import { NotFound } from '../model/errors.ts';
+import type { AuditEvent } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { planCreate, type RequestOutcome } from '../plan/requests.ts';
+import type { Beside } from '../store/commit-together.ts';
+import { personEntries } from '../store/credentials.ts';
+import type { Told } from '../store/told.ts';
+import type { SharedMutation } from './commit-together.ts';
+import type { Call, Engine } from './engine.ts';
+import { withCommits } from './managed.ts';
+import { contextOf, refusalOf, type WriteOptions, type Written } from './objects.ts';
+import { changeTogether, derive, plan } from './tenant-steps.ts';
+
+/** The kind of those who use an account. */
+export const userKind = 'User';
+
+/** Somebody who is to become a user, as the rules see them. */
+export interface Wish {
+  readonly id: string;
+  /** As it is written; empty for programs. */
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly groups: readonly string[];
+  readonly body: JsonObject;
+  readonly options: WriteOptions;
+}
+
+/** What a body asks for, when the rules let it happen as the account is now. Throws what is wrong with it. */
+export async function wishUser(engine: Engine, call: Call, body: JsonObject, options: WriteOptions): Promise<Wish> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const outcome = planCreate(contextOf(engine, call, state, options), engine.registry.get(userKind), body);
+  if (!outcome.ok) throw refusalOf(await withCommits(engine, call.account, outcome.problems));
+  const { spec, name } = requireUser(outcome.next, outcome.id);
+  const { email, role, auto_groups: groups } = spec;
+  // The spec is canonical: these are texts, and a list of them.
+  return { id: outcome.id, email: String(email), name, role: String(role), groups: groups as string[], body, options };
+}
+
+/** What is written with the user. */
+export interface Admission {
+  readonly beside: readonly Beside[];
+  /** The person is found by their address from then on. */
+  readonly isFound: boolean;
+  /** What the server decides about the user. */
+  readonly derived?: JsonObject;
+  /** Nobody asked for it: the server does it by itself. */
+  readonly isOwnDeed?: true;
+}
+
+/** Makes the user, and what lets them in, in one step. */
+export async function admit(engine: Engine, call: Call, wish: Wish, admission: Admission): Promise<Written> {
+  const { id, email, body, options } = wish;
+  const { account } = call;
+  const { derived = {}, isOwnDeed } = admission;
+  let outcome: RequestOutcome | undefined;
+  const state = await changeTogether(
+    engine,
+    call,
+    {
+      ...shared(account, email, id, admission),
+      propose: (stateOf) => {
+        const { actor, ...context } = contextOf(engine, call, stateOf(account), options);
+        const by = isOwnDeed === true || actor === undefined ? {} : { actor };
+        const kind = engine.registry.get(userKind);
+        outcome = planCreate({ ...context, ...by }, kind, body, undefined, { id, derived });
+        return { [account]: outcome };
+      },
+    },
+    takenText(email),
+  );
+  return { object: requireUser(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
+}
+
+/** Lets a user in who was invited, with what is written beside it. */
+export async function admitInvited(engine: Engine, call: Call, user: string, admission: Admission): Promise<void> {
+  const { account } = call;
+  const { spec } = requireUser(await engine.snapshots.at(account, call.revision), user);
+  const email = String(spec['email']);
+  await changeTogether(
+    engine,
+    call,
+    {
+      ...shared(account, email, user, admission),
+      propose: (stateOf) => {
+        const state = stateOf(account);
+        return { [account]: plan(engine, state, [derive(engine, requireUser(state, user), { status: 'active' })]) };
+      },
+    },
+    takenText(email),
+  );
+}
+
+function shared(
+  account: string,
+  email: string,
+  user: string,
+  { beside, isFound }: Admission,
+): Pick<SharedMutation, 'accounts' | 'entries' | 'beside'> {
+  const entries = isFound ? personEntries(account, email, user) : [];
+  return { accounts: [account], entries, beside: () => beside };
+}
+
+function takenText(email: string): string {
+  return `a user with the e-mail address ${email} already exists; choose another one`;
+}
+
+/** A user by id. Throws `NotFound`. */
+export function requireUser(state: Snapshot, id: string): StoredObject {
+  const user = state.get(id);
+  if (user === undefined || user.kind !== userKind) throw new NotFound(`user ${id} not found`);
+  return user;
+}
+
+/** What is told about a deed of the caller that is no revision. */
+export function toldBy({ actor }: Call, at: string, event: AuditEvent): Told {
+  return { actor, at, event };
+}

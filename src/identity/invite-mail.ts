@@ -1,0 +1,43 @@
+import type { Mail } from './mail.ts';
+
+/** What a mail that invites somebody says. */
+export interface Invitation {
+  readonly to: string;
+  /** Empty when nobody said it. */
+  readonly name: string;
+  readonly invitedBy: string;
+  readonly link: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** The mail that invites somebody. */
+export function inviteMail({ to, name, invitedBy, link, expiresAt }: Invitation): Mail {
+  const lines = [
+    name === '' ? 'Hello,' : `Hello ${oneLine(name)},`,
+    '',
+    `${oneLine(invitedBy)} invites you to a private network that is managed with Heddle.`,
+    'Choose a password to come in:',
+    '',
+    link,
+    '',
+    `The link is for you alone and works once, until ${readable(expiresAt)}.`,
+    'If you do not expect this invitation, you need not do anything.',
+    '',
+  ];
+  return { to, subject: 'You are invited to a private network', text: lines.join('\n') };
+}
+
+/** Names come from people: they may not begin a line of their own. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{C}\s]+/gu, ' ').trim();
+}
+
+function readable(timestamp: string): string {
+  return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`;
+}
+
+/** Where an invite is accepted in a browser. */
+export function inviteLink(publicUrl: string, token: string): string {
+  return `${publicUrl}/invite/${token}`;
+}

@@ -1,0 +1,24 @@
+import { createGuesses, type Guesses } from './guesses.ts';
+import type { Mailer } from './mail.ts';
+
+/** How people come to this server, and what is done about those who guess. */
+export interface LocalPeople {
+  /** Absent: invitations are handed over by whoever invites. */
+  readonly mailer: Mailer | undefined;
+  /** Where people reach the server, without a slash at the end. */
+  publicUrl(): string;
+  readonly guesses: Guesses;
+  /** Told after somebody's password was changed, so that their other sessions end. */
+  readonly passwordChanged: Set<(whose: { readonly account: string; readonly user: string }) => Promise<void>>;
+}
+
+/** People of a server without a mail server. */
+export function createLocalPeople(given: Partial<LocalPeople> = {}): LocalPeople {
+  return {
+    mailer: undefined,
+    publicUrl: () => 'http://127.0.0.1:8080',
+    guesses: createGuesses(),
+    passwordChanged: new Set(),
+    ...given,
+  };
+}

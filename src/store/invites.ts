@@ -1,0 +1,150 @@
+import { statement } from './builder.ts';
+import type { Beside } from './commit-together.ts';
+import type { Database } from './database.ts';
+import { headText, type Told, toldParameters, toldText } from './told.ts';
+
+/** An invite as it is stored: never its token. */
+export interface Invite {
+  readonly id: string;
+  /** The user whom it lets in; absent: it makes one. */
+  readonly user: string | null;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly groups: readonly string[];
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** An invite that was found by its token. */
+export interface FoundInvite extends Invite {
+  readonly account: string;
+  /** The account's revision at this moment. */
+  readonly revision: number;
+}
+
+const columns = `i.id, i.user_id as "user", i.email, i.name, i.role, i.auto_groups as groups, i.created_by as "createdBy",
+i.created_at as "createdAt", i.expires_at as "expiresAt"`;
+
+/** The invites of an account that make a user, oldest first. */
+export async function listInvites(database: Database, account: string): Promise<readonly Invite[]> {
+  const text = `select ${columns} from invites i where account_id = $1 and user_id is null order by created_at, id`;
+  const [rows] = await database.inAccount(account, [statement<Invite>(text, [account])]);
+  return rows;
+}
+
+/** The invite with a token, in whichever account, by the hash of the token. */
+export async function findInvite(database: Database, hash: string): Promise<FoundInvite | undefined> {
+  const text = `select ${columns}, i.account_id as account, a.revision from directory d
+    join invites i on i.account_id = d.account_id and i.hash = d.value
+    join accounts a on a.account_id = d.account_id
+    where d.kind = 'invite' and d.value = $1`;
+  const [row] = await database.lookUp(statement<FoundInvite>(text, [hash]));
+  return row;
+}
+
+/** A new invite. */
+export interface NewInvite extends Omit<Invite, 'createdAt' | 'expiresAt'> {
+  readonly account: string;
+  /** SHA-256 of the token, base64. */
+  readonly hash: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+const insertText = `insert into invites (account_id, id, hash, user_id, email, name, role, auto_groups, created_by, created_at, expires_at)
+select $1, $9, $10, $11, $12, $13, $14, $15::jsonb, $16, $17::timestamptz, $18::timestamptz`;
+
+// Who is invited, or else who invited: when that user goes, so does the entry.
+const entryText = `insert into directory (account_id, kind, value, subject_id) select $1, 'invite', $10, coalesce($11, $16)`;
+
+function parametersOf(account: string, invite: NewInvite, told: Told): readonly unknown[] {
+  const { id, hash, user, email, name, role, groups, createdBy, createdAt, expiresAt } = invite;
+  return [
+    ...toldParameters(account, told),
+    ...[id, hash, user, email, name, role, JSON.stringify(groups), createdBy, createdAt, expiresAt],
+  ];
+}
+
+/** Stores an invite and what is told about it; answers false when the address is invited already. */
+export async function createInvite(database: Database, invite: NewInvite, told: Told): Promise<boolean> {
+  const text = `with ${headText}, made as (${insertText} from head), entry as (${entryText} from head) ${toldText}`;
+  try {
+    await database.inAccount(invite.account, [statement(text, parametersOf(invite.account, invite, told))], {
+      write: true,
+    });
+    return true;
+  } catch (error) {
+    const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
+    if (code === '23505' && constraint === 'invites_email') return false;
+    throw error;
+  }
+}
+
+/** The statement that invites a user who is there, in place of any invite that the address had; tells of it too. */
+export function putInvite(invite: NewInvite, told: Told): Beside {
+  const text = `with ${headText}, old as (
+    select hash from invites where account_id = $1 and lower(email) = lower($12)
+  ), gone as (
+    delete from directory d using old where d.account_id = $1 and d.kind = 'invite' and d.value = old.hash
+  ), made as (
+    ${insertText} from head
+    on conflict (account_id, lower(email)) do update set id = excluded.id, hash = excluded.hash, user_id = excluded.user_id,
+      name = excluded.name, role = excluded.role, auto_groups = excluded.auto_groups, created_by = excluded.created_by,
+      created_at = excluded.created_at, expires_at = excluded.expires_at
+  ), entry as (${entryText} from head) ${toldText} returning id`;
+  const { account } = invite;
+  return { account, statement: statement(text, parametersOf(account, invite, told)) };
+}
+
+/** Gives an invite another token and another end; answers whether it was there. */
+export async function renewInvite(
+  database: Database,
+  account: string,
+  { id, hash, expiresAt }: Pick<NewInvite, 'id' | 'hash' | 'expiresAt'>,
+  told: Told,
+): Promise<boolean> {
+  const parameters = [...toldParameters(account, told), id, hash, expiresAt];
+  const [rows] = await database.inAccount(account, [statement(renewText, parameters)], { write: true });
+  return rows.length === 1;
+}
+
+const whenChanged = headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)');
+
+const renewText = `with old as (
+  select id, hash, created_by from invites where account_id = $1 and id = $9 and user_id is null for update
+), changed as (
+  update invites i set hash = $10, expires_at = $11::timestamptz from old where i.account_id = $1 and i.id = old.id
+  returning i.id
+), gone as (
+  delete from directory d using old where d.account_id = $1 and d.kind = 'invite' and d.value = old.hash
+), entry as (
+  insert into directory (account_id, kind, value, subject_id) select $1, 'invite', $10, old.created_by from old
+), ${whenChanged}
+${toldText} returning id`;
+
+/** Deletes an invite; answers whether it was there. */
+export async function deleteInvite(database: Database, account: string, id: string, told: Told): Promise<boolean> {
+  const parameters = [...toldParameters(account, told), id];
+  const [rows] = await database.inAccount(account, [statement(deleteText, parameters)], { write: true });
+  return rows.length === 1;
+}
+
+const deleteText = `with changed as (
+  delete from invites where account_id = $1 and id = $9 and user_id is null returning hash
+), gone as (
+  delete from directory d using changed where d.account_id = $1 and d.kind = 'invite' and d.value = changed.hash
+), ${whenChanged}
+${toldText} returning id`;
+
+/** The statement that uses an invite up; answers one row, or none when somebody did already. */
+export function spendInvite(account: string, hash: string): Beside {
+  const text = `with gone as (
+    delete from invites where account_id = $1 and hash = $2 returning hash
+  ), entry as (
+    delete from directory d using gone where d.account_id = $1 and d.kind = 'invite' and d.value = gone.hash
+  ) select hash from gone`;
+  return { account, statement: statement(text, [account, hash]), needed: true };
+}

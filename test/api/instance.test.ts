@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { createGuesses } from '../../src/identity/guesses.ts';
+import { checkPassword } from '../../src/identity/password-sign-in.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { callAsNobody, guest, rowsOf } from './people.ts';
+import { problemsOf } from './problems.ts';
+import { sharedApi, testApi } from './setup.ts';
+
+const first: JsonObject = { email: 'First@example.com', name: 'Ana Lima', password: 'correct horse' };
+
+describe('a new server', () => {
+  const api = sharedApi();
+  const setup = (change: JsonObject) => callAsNobody(api())('POST', '/api/setup', { ...first, ...change });
+
+  it.each<readonly [JsonObject, readonly string[]]>([
+    [{ email: '' }, ['field_required /email']],
+    [{ email: 'nobody' }, ['email_invalid /email']],
+    [{ name: ' ' }, ['field_required /name']],
+    [{ password: 'seven c' }, ['password_invalid /password']],
+    [{ create_pat: 'yes' }, ['type_wrong /create_pat']],
+    [{ create_pat: true, pat_expire_in: 366 }, ['value_out_of_range /pat_expire_in']],
+    [{ create_pat: true, pat_expire_in: 0 }, ['value_out_of_range /pat_expire_in']],
+  ])('is not set up with %j', async (change, problems) => {
+    const answer = await setup(change);
+    expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
+  });
+
+  it('is not set up by what is no object', async () => {
+    expect((await callAsNobody(api())('POST', '/api/setup', '[]')).status).toBe(400);
+  });
+
+  it('tells every problem at once', async () => {
+    const answer = await callAsNobody(api())('POST', '/api/setup', {});
+    expect(problemsOf(answer)).toEqual(['field_required /email', 'field_required /name', 'password_invalid /password']);
+  });
+
+  it('still waits for the first person, also when there are invites and users without a password', async () => {
+    await api().call('POST', '/api/users/invites', guest());
+    const asked = await callAsNobody(api())('GET', '/api/instance');
+    expect([asked.status, asked.headers['cache-control'], asked.body]).toEqual([
+      200,
+      'no-store',
+      { setup_required: true },
+    ]);
+  });
+});
+
+describe('the setup', () => {
+  it('makes an owner with a token, once', async () => {
+    await using own = await testApi();
+    const call = callAsNobody(own);
+    const more = { create_pat: true, pat_expire_in: 7, role: 'auditor', account_id: 'x', is_service_user: true };
+    const made = await call('POST', '/api/setup', { ...first, ...more });
+    expect([made.status, made.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(made.body).toEqual({
+      user_id: expect.any(String),
+      email: first['email'],
+      personal_access_token: expect.stringMatching(/^nbp_/),
+    });
+    const authorization = `Token ${made.body.personal_access_token}`;
+    const me = (await own.call('GET', '/api/users/current', undefined, { authorization })).body;
+    expect(me).toMatchObject({ id: made.body.user_id, role: 'owner', status: 'active', is_service_user: false });
+    const [token] = (await own.call('GET', `/api/users/${me.id}/tokens`, undefined, { authorization })).body;
+    expect(Date.parse(token.expiration_date) - Date.parse(token.created_at)).toBe(7 * 86_400_000);
+    const [known, unknown] = await Promise.all(
+      ['first@example.com', 'second@example.com'].map((person) =>
+        checkPassword(own.engine, createGuesses(), { address: 'a', person, password: 'correct horse' }),
+      ),
+    );
+    expect([known?.result, unknown?.result]).toEqual(['right', 'wrong']);
+    for (const email of ['first@example.com', 'second@example.com']) {
+      const again = await call('POST', '/api/setup', { ...first, email });
+      expect([again.status, again.body.message]).toEqual([412, expect.stringContaining('set up already')]);
+    }
+    expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: false });
+    // The machine owner of headless installations stays.
+    expect((await own.call('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', name: 'machine owner' });
+  });
+
+  it('lets one of twenty through who come at the same moment', async () => {
+    await using own = await testApi();
+    const call = callAsNobody(own);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        call('POST', '/api/setup', {
+          ...first,
+          email: at % 2 === 0 ? 'same@example.com' : `p${at}@example.com`,
+          create_pat: true,
+        }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(19);
+    expect(await rowsOf(own, 'credentials')).toBe(1);
+    expect(await rowsOf(own, 'tokens')).toBe(2);
+    expect(await rowsOf(own, 'directory', "kind in ('email', 'user')")).toBe(2);
+    expect((await own.call('GET', '/api/users')).body).toHaveLength(2);
+  });
+});
