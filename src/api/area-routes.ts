@@ -5,9 +5,11 @@ import type { LocalPeople } from '../identity/local-people.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Edition } from '../model/means.ts';
 import type { Peering } from '../peering/service.ts';
+import type { Hub } from '../peering/streams/hub.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { agent } from './routes/agent.ts';
+import { agentStream } from './routes/agent-stream.ts';
 import { audit } from './routes/audit.ts';
 import { events } from './routes/events.ts';
 import { instance } from './routes/instance.ts';
@@ -29,6 +31,8 @@ export interface Services {
   readonly people: LocalPeople;
   /** Slows down whoever has no credentials. */
   readonly strangers: Limiter;
+  /** Peers that are connected. */
+  readonly hub: Hub;
 }
 
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
@@ -45,6 +49,7 @@ export interface AreaRoutes {
 export const areas: readonly AreaRoutes[] = [
   accessiblePeers,
   agent,
+  agentStream,
   audit,
   events,
   instance,

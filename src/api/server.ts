@@ -10,7 +10,8 @@ import type { IdentityProvider } from '../identity/provider/provider.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
-import { areaPaths, areas } from './area-routes.ts';
+import { type ConnectionListener, createHub } from '../peering/streams/hub.ts';
+import { areaPaths, areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
 import { addConfigRoutes } from './config/routes.ts';
@@ -34,6 +35,8 @@ export interface ApiOptions {
   readonly authenticator: Authenticator;
   /** What agents talk to; absent: one that knows no places. */
   readonly peering?: Peering;
+  /** Told who connects and who goes; absent: nobody wants to know. */
+  readonly attendance?: ConnectionListener;
   readonly version: string;
   /** Paths among `/metrics` and `/api/openapi.json` that answer without credentials. */
   readonly openEndpoints: readonly string[];
@@ -102,9 +105,8 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const people = options.localPeople ?? createLocalPeople();
   const makers: Makers = { User: (call, body, write) => createUser(engine, people, call, body, write) };
   addKindRoutes(app, engine, makers);
-  const strangers = createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 });
-  const { authenticator, peering = plainPeering(engine) } = options;
-  for (const area of areas) await area.add(app, engine, { authenticator, peering, people, strangers });
+  const services = servicesOf(options, people);
+  for (const area of areas) await area.add(app, engine, services);
   await app.register((scope) =>
     addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
   );
@@ -114,6 +116,19 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   await app.ready();
   return app;
 }
+
+/** What areas need beside the engine. */
+function servicesOf(options: ApiOptions, people: LocalPeople): Services {
+  const { engine, authenticator, peering = plainPeering(engine), attendance = nobody, report } = options;
+  const failed = (error: unknown) => report(error, 'the streams of peers');
+  return {
+    ...{ authenticator, peering, people },
+    strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
+    hub: createHub({ engine, listener: attendance, now: Date.now, failed }),
+  };
+}
+
+const nobody: ConnectionListener = { connected: () => undefined, gone: () => undefined };
 
 function plainPeering(engine: Engine): Peering {
   return createPeering({ engine, now: Date.now, locate: () => ({}) });

@@ -10,6 +10,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'POST /agent/enrol': 'wants a proof by a key and the answer to a challenge; see enrolment.test.ts',
   'POST /agent/login': 'wants a proof by the key of a peer; see enrolment.test.ts',
   'POST /agent/facts': 'wants a session and a proof; see enrolment.test.ts',
+  'GET /agent/stream': 'wants a session and a proof; see agent-stream.test.ts',
   'POST /api/config/restore': 'wants an archive, and an account that was never used; see archives.test.ts',
   'POST /api/setup': 'wants a server that nobody came to yet; see instance.test.ts',
   'POST /api/config/sources/{name}/webhook':

@@ -9,7 +9,8 @@ const object = (properties: JsonObject, required: readonly string[] = Object.key
   properties,
 });
 
-const proof: JsonObject = {
+/** What proves that a request comes from the machine. */
+export const proofParameter: JsonObject = {
   name: 'Heddle-Proof',
   in: 'header',
   required: true,
@@ -91,7 +92,7 @@ export const agentPaths: JsonObject = {
     post: operation({
       ...{ id: 'enrolPeer', tag, summary: 'Become a peer', open: true },
       description: `${outside} A setup key lets the machine in, or the user whose token is in \`Authorization\`.`,
-      parameters: [proof],
+      parameters: [proofParameter],
       body: json(
         object(
           {
@@ -125,7 +126,7 @@ export const agentPaths: JsonObject = {
     post: operation({
       ...{ id: 'logInPeer', tag, summary: 'Get a session', open: true },
       description: `${outside} A peer whose login has expired brings the token of its user in \`Authorization\`.`,
-      parameters: [proof],
+      parameters: [proofParameter],
       body: json(object({ wg_pub_key: text('The public key of the tunnel, base64.'), facts }, ['wg_pub_key']), {
         wg_pub_key: key,
       }),
@@ -138,7 +139,7 @@ export const agentPaths: JsonObject = {
     post: operation({
       ...{ id: 'reportFacts', tag, summary: 'Report what the machine is like', open: true },
       description: `${outside} Replaces what was reported before. \`Authorization: Peer <session>\`.`,
-      parameters: [proof],
+      parameters: [proofParameter],
       body: json(facts, { system: 'linux', system_version: '13', version: '1.4.2', processes: ['/usr/sbin/sshd'] }),
       errors: [400, 401, 403, 413, 415, 422, 503],
     }),

@@ -61,7 +61,7 @@ function keepBytes(scope: FastifyInstance): void {
 }
 
 /** A request as the service wants it. */
-function agentRequest(request: FastifyRequest): AgentRequest {
+export function agentRequest(request: FastifyRequest): AgentRequest {
   const proof = request.headers['heddle-proof'];
   const { authorization } = request.headers;
   return {

@@ -23,6 +23,8 @@ export function openHttpSink(raw: ServerResponse, gone: () => void): Sink {
     end: () => void raw.end(),
     destroy: () => void raw.destroy(),
   };
+  // Whoever left while it was let in is not told of any more.
+  if (socket === null || socket.destroyed) setImmediate(gone);
   const drained = (): void => sink.drained();
   socket?.on('drain', drained);
   raw.once('close', () => {

@@ -66,6 +66,7 @@ export function createHub(options: HubOptions): Hub {
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
     engine.notices.onMissed(() => followAll()),
+    hear(engine.presence.listeners, (account) => void accounts.get(account)?.follow(0)),
   ];
   const followAll = (): void => {
     for (const account of accounts.values()) if (account.size > 0) void account.follow();
@@ -93,6 +94,12 @@ export function createHub(options: HubOptions): Hub {
       for (const account of accounts.values()) for (const stream of [...account.streams()]) stream.end('stopping');
     },
   };
+}
+
+/** Adds a listener; answers what takes it away. */
+function hear<L>(listeners: Set<L>, listener: L): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 /** After how many ticks the images of an account without streams are forgotten. */
