@@ -16,6 +16,7 @@ import { knownFormat } from './formats.ts';
 import { health } from './health.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
 import { history } from './history.ts';
+import { idpRotateKeys } from './idp.ts';
 import { importObject } from './import.ts';
 import { login, logout } from './login.ts';
 import { outputs } from './outputs.ts';
@@ -76,6 +77,7 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     token,
     secretsKey,
     secretsRotate,
+    idpRotateKeys,
     completionCommand(() => commands),
     version,
   ];

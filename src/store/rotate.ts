@@ -10,6 +10,13 @@ const places = [
   { table: 'plans', key: ['id'], columns: ['request', 'result', 'outputs'] },
 ] as const;
 
+/** The columns that are a sealed text themselves, some of them of no account. */
+const texts = [
+  { table: 'credentials', key: ['account_id', 'email'], column: 'totp_secret' },
+  { table: 'idp_keys', key: ['id'], column: 'sealed' },
+  { table: 'idp_records', key: ['model', 'id'], column: 'payload' },
+] as const;
+
 /** How many rows one step reads. */
 const step = 500;
 
@@ -30,6 +37,7 @@ export async function sealAgain(database: Database, vault: Vault): Promise<numbe
       if (rows > 0) await addRevision(run, String(account), rows);
       written += rows;
     }
+    for (const place of texts) written += await sealTexts(run, vault, place);
   });
   return written;
 }
@@ -83,6 +91,18 @@ async function sealTable(
     }
   }
   return written;
+}
+
+async function sealTexts(run: Run, vault: Vault, { table, key, column }: (typeof texts)[number]): Promise<number> {
+  const rows = await run(`select ${key.join(', ')}, ${column} as body from ${table} where ${column} ~ $1 for update`, [
+    `^${sealedPrefix}(?!${vault.keyId}:)`,
+  ]);
+  for (const row of rows) {
+    const where = key.map((name, at) => `${name} = $${at + 2}`).join(' and ');
+    const sealed = vault.seal(vault.open(String(row['body'])));
+    await run(`update ${table} set ${column} = $1 where ${where}`, [sealed, ...key.map((name) => row[name])]);
+  }
+  return rows.length;
 }
 
 /** A value with all that is sealed in it sealed under the vault's current key. */

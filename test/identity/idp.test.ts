@@ -229,6 +229,7 @@ describe('the pages of a sign-in', () => {
     const { surfer, id, tokens } = await signedIn();
     const blocked = { role: 'admin', auto_groups: [], is_blocked: true };
     expect((await scene().call('PUT', `/api/users/${id}`, blocked)).status).toBe(200);
+    expect(await api(tokens.access_token)).toBe(403);
     expect(await refresh(tokens.refresh_token)).toMatchObject({ status: 400, error: 'invalid_grant' });
     expect((await surfer.go('/signin/account')).title).toBe('Sign in – Heddle');
   });
@@ -389,23 +390,38 @@ describe('the keys that sign', () => {
   it('change without anybody noticing: tokens of the one before are good until they end', async () => {
     const { tokens } = await signedIn();
     const before = await keys();
-    await scene().sql("update idp_keys set created_at = now() - interval '31 days' where purpose = 'sign'");
-    await scene().server.identityProvider?.rotateKeys();
+    expect(await rotate()).toMatchObject({ key: expect.stringMatching(/^[\w-]{16}$/) });
     const after = await keys();
     expect(after.length).toBe(before.length + 1);
     expect(after.slice(1)).toEqual(before);
     const me = (token: string) => fetch(`${scene().url}/oidc/me`, { headers: { authorization: `Bearer ${token}` } });
     expect((await me(tokens.access_token)).status).toBe(200);
+    expect(await api(tokens.access_token)).toBe(200);
     const renewed = await refresh(tokens.refresh_token);
     expect(kidOf(renewed.access_token)).toBe(after[0]);
     expect((await me(renewed.access_token)).status).toBe(200);
 
     await scene().sql("update idp_keys set retired_at = now() - interval '3 hours' where retired_at is not null");
-    await scene().server.identityProvider?.rotateKeys();
+    await rotate();
     expect(await keys()).not.toContain(before[0]);
     expect((await me(tokens.access_token)).status).toBe(401);
+    expect(await api(tokens.access_token)).toBe(401);
+    expect(await api(renewed.access_token)).toBe(200);
   });
 });
+
+async function api(token: string): Promise<number> {
+  return (await scene().call('GET', '/api/users/current', undefined, `Bearer ${token}`)).status;
+}
+
+async function rotate(): Promise<unknown> {
+  const answer = await scene().call('POST', '/api/config/idp/rotate');
+  // The server reads its keys again when they are a moment old.
+  await expect
+    .poll(async () => (await keys())[0], { timeout: 10_000 })
+    .toBe(((await answer.clone().json()) as { key: string }).key);
+  return answer.json();
+}
 
 async function keys(): Promise<readonly string[]> {
   const set = (await (await fetch(`${scene().url}/oidc/jwks`)).json()) as { keys: { kid: string; d?: string }[] };

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { rotateSecrets } from '../../engine/secrets.ts';
 import { accountStatus } from '../../engine/status.ts';
+import { rotateKeys } from '../../identity/provider/keys.ts';
+import { Conflict } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 
@@ -8,4 +10,12 @@ import type { ConfigRoutesOptions } from './options.ts';
 export function addStatusRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOptions): void {
   app.get('/api/config/status', async (request) => accountStatus(engine, callOf(request), version));
   app.post('/api/config/secrets/rotate', async () => rotateSecrets(engine));
+  app.post('/api/config/idp/rotate', async () => {
+    if (!engine.registry.installation.embeddedIdp)
+      throw new Conflict(
+        'precondition',
+        'this server is no identity provider itself (HEDDLE_IDP=off), so it has no keys',
+      );
+    return { key: await rotateKeys({ database: engine.database, vault: engine.means.vault }) };
+  });
 }

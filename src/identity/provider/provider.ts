@@ -28,8 +28,6 @@ export interface IdentityProvider {
   whose(token: string): Promise<ReturnType<typeof claimsOf>>;
   /** Its own tokens, as the API checks them. */
   asIssuer(): Issuer;
-  /** Follows the key that signs with a new one at once; answers its id. */
-  rotateKeys(): Promise<string>;
   /** Ends the sessions and refresh tokens of a person. */
   endSessions(user: string): Promise<void>;
   publicUrl(): string;
@@ -74,10 +72,6 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     account: (request) => answerAccount(host, request),
     whose: (token) => whose(host, keys, token),
     asIssuer: () => embeddedIssuer(publicUrl, keys),
-    async rotateKeys() {
-      const [signing] = (await keys.renew('now')).signing;
-      return signing?.kid ?? '';
-    },
     endSessions: (user) => host.endSessions(user),
     publicUrl,
     origins: [...new Set(options.redirectUris.map((uri) => new URL(uri).origin))],

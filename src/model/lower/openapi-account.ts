@@ -42,6 +42,19 @@ export const accountItems: Items = {
       errors: common,
     },
   },
+  '/api/config/idp/rotate': {
+    post: {
+      id: 'rotateIdpKeys',
+      tag,
+      summary: 'Sign tokens of the embedded identity provider with a new key',
+      description: 'Says which. What the key before it signed stays good until it ends.',
+      answer: json(
+        { type: 'object', required: ['key'], properties: { key: { type: 'string' } } },
+        configExamples.rotatedKey,
+      ),
+      errors: [...common, 412],
+    },
+  },
   '/api/config/status': {
     get: {
       id: 'readStatus',

@@ -88,6 +88,7 @@ export const configExamples = {
   outputs: [{ kind: 'SetupKey', key: 'build-agents', field: 'key', value: 'A616097E-FCF0-48FA-9354-CA4A61142761' }],
   exported: [{ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'developers' }, spec: {} }],
   rotated: { rows: 128 },
+  rotatedKey: { key: 'q8vJ2rT0x1sLw5Zk' },
   source,
   sources: [source],
   gitSource,

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { runHere } from '../cli/collect.ts';
+import { idpScene } from './idp-scene.ts';
+import { openSurfer } from './surfer.ts';
+
+const email = 'ana@example.com';
+const password = 'correct horse battery';
+
+async function settings(scene: ReturnType<ReturnType<typeof idpScene>>) {
+  const [account] = (await (await scene.call('GET', '/api/accounts')).json()) as {
+    settings: Record<string, unknown>;
+  }[];
+  const { embedded_idp_enabled, local_auth_disabled } = account?.settings ?? {};
+  return { embedded_idp_enabled, local_auth_disabled };
+}
+
+describe('a server that refuses passwords (local_auth_disabled)', () => {
+  const scene = idpScene({ localAuthDisabled: true });
+
+  it('says so in the settings, on a page of its own, and looks at no password', async () => {
+    expect(await settings(scene())).toEqual({ embedded_idp_enabled: true, local_auth_disabled: true });
+    await scene().person(email, password);
+    const surfer = openSurfer(scene().url);
+    const shown = await surfer.go('/signin/account');
+    expect([shown.status, shown.title]).toEqual([403, 'Problem: Passwords are switched off here – Heddle']);
+    const sent = await surfer.forge(shown.url.pathname, { step: 'password', email, password });
+    expect(sent.status).toBe(403);
+  });
+});
+
+describe('a server that leaves signing in to others (HEDDLE_IDP=off)', () => {
+  const scene = idpScene({ idp: 'off' });
+
+  it('has no pages, says so in the settings, and `heddle login` tells what to do instead', async () => {
+    expect(await settings(scene())).toEqual({ embedded_idp_enabled: false, local_auth_disabled: false });
+    for (const path of ['/oidc/auth', '/oidc/jwks', '/signin/account'])
+      expect((await fetch(`${scene().url}${path}`)).status).toBe(404);
+    expect((await scene().call('POST', '/api/config/idp/rotate')).status).toBe(412);
+    const env = { HEDDLE_SERVER: scene().url, HEDDLE_CONFIG_DIR: scene().directory };
+    const { code, note } = await runHere(['login'], env);
+    expect(code).toBe(1);
+    expect(note).toContain('does not sign people in itself; make a token');
+  });
+});

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createKeys } from '../../src/identity/provider/keys.ts';
+import { createAdapter, createNotes, hash } from '../../src/identity/provider/records.ts';
+import { statement } from '../../src/store/builder.ts';
+import { deleteEndedRecords, deleteRecordsOf } from '../../src/store/idp-records.ts';
+import { sealAgain } from '../../src/store/rotate.ts';
+import { createVault } from '../../src/store/vault.ts';
+import { eachEngine, testDatabase } from '../setup/database.ts';
+
+const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+const vault = createVault([oldKey]);
+
+eachEngine('what the identity provider remembers, on %s', (engine) => {
+  it('is found by id, by the uid of a session and by the code of a device, and is gone with its grant', async () => {
+    await using test = await testDatabase(engine);
+    const adapter = createAdapter({ database: test.database, vault });
+    await adapter('Session').upsert('s1', { uid: 'u1', accountId: 'ana' }, 60);
+    await adapter('DeviceCode').upsert('d1', { userCode: 'BCDFGHJK', grantId: 'g1' }, 60);
+    await adapter('RefreshToken').upsert('r1', { grantId: 'g1', accountId: 'ana' }, 60);
+    await adapter('Grant').upsert('g1', { accountId: 'ana' }, 60);
+    expect(await adapter('Session').findByUid('u1')).toEqual({ uid: 'u1', accountId: 'ana' });
+    expect(await adapter('DeviceCode').findByUserCode('BCDFGHJK')).toMatchObject({ grantId: 'g1' });
+    expect(await adapter('RefreshToken').find('s1')).toBeUndefined();
+    await adapter('RefreshToken').revokeByGrantId('g1');
+    expect(await adapter('RefreshToken').find('r1')).toBeUndefined();
+    expect(await adapter('Grant').find('g1')).toBeUndefined();
+    expect(await adapter('Session').find('s1')).toBeDefined();
+  });
+
+  it('is used up once, also by two at the same moment', async () => {
+    await using test = await testDatabase(engine);
+    const codes = createAdapter({ database: test.database, vault })('AuthorizationCode');
+    await codes.upsert('c1', { accountId: 'ana' }, 60);
+    const both = await Promise.allSettled([codes.consume('c1'), codes.consume('c1')]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await codes.find('c1')).toMatchObject({ accountId: 'ana', consumed: expect.any(Number) });
+  });
+
+  it('ends with the person, but for one session, and is cleared away when its time is over', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    const adapter = createAdapter({ database, vault });
+    for (const name of ['a', 'b']) await adapter('Session').upsert(name, { uid: `u${name}`, accountId: 'ana' }, 60);
+    await adapter('Session').upsert('c', { uid: 'uc', accountId: 'ben' }, 60);
+    await deleteRecordsOf(database, 'ana', hash('ua'));
+    const left = await Promise.all(['a', 'b', 'c'].map(async (id) => (await adapter('Session').find(id))?.uid));
+    expect(left).toEqual(['ua', undefined, 'uc']);
+    expect(await deleteEndedRecords(database)).toBe(0);
+    await database.lookUp(statement("update idp_records set expires_at = now() - interval '10 minutes'", []));
+    expect(await deleteEndedRecords(database)).toBe(2);
+  });
+
+  it('is sealed again under a new key, with the keys that sign; what cannot be opened counts as gone', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    const notes = createNotes<string>({ database, vault }, 'Note');
+    await notes.put('n1', 'known', 60);
+    const before = await createKeys({ database, vault, rotateAfter: 60 }).current();
+    expect(await createNotes({ database, vault: createVault([newKey]) }, 'Note').find('n1')).toBeUndefined();
+    await sealAgain(database, createVault([newKey, oldKey]));
+    const after = { database, vault: createVault([newKey]) };
+    expect(await createNotes(after, 'Note').find('n1')).toBe('known');
+    expect((await createKeys({ ...after, rotateAfter: 60 }).current()).signing).toEqual(before.signing);
+  });
+});
+
+describe('the keys of the identity provider', () => {
+  it('are the same ones on two servers that start at once, and follow each other when their time has come', async () => {
+    await using test = await testDatabase('postgres');
+    const { database } = test;
+    const open = () => createKeys({ database, vault, rotateAfter: 3600, freshMs: 0 });
+    const [one, two] = [open(), open()];
+    const [first, same] = await Promise.all([one.current(), two.current()]);
+    expect(first.signing).toEqual(same.signing);
+    expect(first.signing).toHaveLength(1);
+    expect((await one.renew()).signing).toEqual(first.signing);
+    await database.lookUp(statement("update idp_keys set created_at = now() - interval '2 hours'", []));
+    const [a, b] = await Promise.all([one.renew(), two.renew()]);
+    expect(a.signing).toEqual(b.signing);
+    expect(a.signing.map(({ kid }) => kid)).toEqual([expect.any(String), first.signing[0]?.kid]);
+    expect(a.cookieSecret).toBe(first.cookieSecret);
+    expect(one.epoch()).toBe(2);
+  });
+});
