@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inviteMail } from '../../src/identity/invite-mail.ts';
+import { createLocalPeople } from '../../src/identity/local-people.ts';
+import { createMailer, type Mailer } from '../../src/identity/mail.ts';
+import { callAsNobody, guest, newestEvents, person, rowsOf } from '../api/people.ts';
+import { problemsOf } from '../api/problems.ts';
+import { sharedApi } from '../api/setup.ts';
+
+interface Received {
+  readonly to: readonly string[];
+  readonly text: string;
+}
+
+const received: Received[] = [];
+const sink = new SMTPServer({
+  authOptional: true,
+  disabledCommands: ['STARTTLS'],
+  onAuth: ({ username, password }, _session, done) =>
+    password === 'secret' ? done(null, { user: username }) : done(new Error('no')),
+  onRcptTo: ({ address }, _session, done) =>
+    address.startsWith('refused') ? done(Object.assign(new Error('no such box'), { responseCode: 550 })) : done(),
+  onData(stream, session, done) {
+    let text = '';
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString('utf8');
+    });
+    stream.on('end', () => {
+      received.push({ to: session.envelope.rcptTo.map(({ address }) => address), text: decode(text) });
+      done();
+    });
+  },
+});
+const mailers: Mailer[] = [];
+const mailerAt = (url: string): Mailer => {
+  const mailer = createMailer({ url, from: 'Heddle <heddle@example.com>' });
+  mailers.push(mailer);
+  return mailer;
+};
+let port = 0;
+let mailer: Mailer;
+beforeAll(async () => {
+  const listening = sink.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  // It listens on TCP.
+  port = (listening.address() as AddressInfo).port;
+  mailer = mailerAt(`smtp://heddle:secret@127.0.0.1:${port}`);
+});
+afterAll(async () => {
+  for (const one of mailers) one.close();
+  await new Promise<void>((resolve) => sink.close(resolve));
+});
+
+/** Undoes quoted-printable. */
+function decode(text: string): string {
+  const bytes = text
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+describe('a server with a mail server', () => {
+  let current: () => Mailer = () => mailer;
+  const api = sharedApi({
+    localPeople: createLocalPeople({
+      mailer: { send: (mail) => current().send(mail), close: () => {} },
+      publicUrl: () => 'https://heddle.example.com',
+    }),
+  });
+
+  it('sends new people a link by which they come in', async () => {
+    const body = person({ name: 'Zoë' });
+    const made = await api().call('POST', '/api/users', body);
+    expect([made.status, made.body.password, made.headers['heddle-notice']]).toEqual([200, undefined, undefined]);
+    const mail = received.at(-1);
+    expect(mail?.to).toEqual([body.email]);
+    expect(mail?.text).toContain('Hello Zoë,');
+    expect(mail?.text).toContain('machine owner invites you');
+    expect([...(await newestEvents(api(), 2))].sort()).toEqual([
+      `user.create ${made.body.id}`,
+      `user.invite ${made.body.id}`,
+    ]);
+    const [, token] = /https:\/\/heddle\.example\.com\/invite\/(nbi_\w{36})/.exec(mail?.text ?? '') ?? [];
+    const accepted = await callAsNobody(api())('POST', `/api/users/invites/${token}/accept`, {
+      password: 'my own words',
+    });
+    expect(accepted.status).toBe(200);
+  });
+
+  it('sends invitations again, and invites', async () => {
+    const { id, email } = (await api().call('POST', '/api/users', person())).body;
+    const again = await api().call('POST', `/api/users/${id}/invite`);
+    expect([again.status, again.headers['heddle-invite-link'], received.at(-1)?.to]).toEqual([200, undefined, [email]]);
+    const invited = await api().call('POST', '/api/users/invites', guest());
+    expect(received.at(-1)?.text).toContain(`/invite/${invited.body.invite_token}`);
+    expect(invited.headers['heddle-notice']).toBeUndefined();
+    const renewed = await api().call('POST', `/api/users/invites/${invited.body.id}/regenerate`);
+    expect(received.at(-1)?.text).toContain(`/invite/${renewed.body.invite_token}`);
+  });
+
+  it('makes nothing when the mail server refuses the address', async () => {
+    const refused = await api().call('POST', '/api/users', person({ email: 'refused@example.com' }));
+    expect([refused.status, problemsOf(refused)]).toEqual([422, ['email_refused /email']]);
+    expect((await api().call('POST', '/api/users/invites', guest({ email: 'refused@example.com' }))).status).toBe(422);
+    expect(await rowsOf(api(), 'invites', "email = 'refused@example.com'")).toBe(0);
+    expect(await rowsOf(api(), 'object_keys', "value = 'refused@example.com'")).toBe(0);
+  });
+
+  it.each([
+    ['is away', 'smtp://127.0.0.1:1', 'cannot be reached'],
+    ['does not know it', () => `smtp://heddle:wrong-password@127.0.0.1:${port}`, 'refuses the user and password'],
+  ])('makes nothing when the mail server %s, and says so', async (_, url, why) => {
+    const away = mailerAt(typeof url === 'string' ? url : url());
+    current = () => away;
+    const refused = await api().call('POST', '/api/users', person({ email: 'later@example.com' }));
+    current = () => mailer;
+    expect([refused.status, refused.body.message]).toEqual([503, expect.stringContaining(why)]);
+    expect(refused.body.message).not.toContain('wrong-password');
+    expect(await rowsOf(api(), 'object_keys', "value = 'later@example.com'")).toBe(0);
+    expect(await rowsOf(api(), 'invites', "email = 'later@example.com'")).toBe(0);
+  });
+
+  it('sends nothing for what is refused anyway', async () => {
+    const { email } = (await api().call('POST', '/api/users', person())).body;
+    const before = received.length;
+    expect((await api().call('POST', '/api/users', person({ email }))).status).toBe(409);
+    expect((await api().call('POST', '/api/users', person({ role: 'owner' }))).status).toBe(422);
+    expect((await api().call('POST', '/api/users/invites', guest({ email }))).status).toBe(409);
+    expect(received.length).toBe(before);
+  });
+});
+
+describe('the mail of an invitation', () => {
+  it('is short, plain, and says what to do', () => {
+    const { subject, text } = inviteMail({
+      ...{ to: 'a@example.com', name: 'Ana', invitedBy: 'Ben', link: 'https://x/invite/nbi_1' },
+      expiresAt: '2026-01-05T03:04:05.000Z',
+    });
+    expect(`${subject}\n\n${text}`).toBe(
+      `You are invited to a private network
+
+Hello Ana,
+
+Ben invites you to a private network that is managed with Heddle.
+Choose a password to come in:
+
+https://x/invite/nbi_1
+
+The link is for you alone and works once, until 2026-01-05 03:04 UTC.
+If you do not expect this invitation, you need not do anything.
+`,
+    );
+  });
+
+  it('has no line that a name wrote', () => {
+    const { text } = inviteMail({
+      ...{ to: 'a@example.com', name: 'Ana\r\nBcc: x', invitedBy: 'Ben\u2028\u0007Co', link: 'l' },
+      expiresAt: '2026-01-05T03:04:05.000Z',
+    });
+    expect(text.split('\n').slice(0, 3)).toEqual([
+      'Hello Ana Bcc: x,',
+      '',
+      expect.stringMatching(/^Ben Co invites you/),
+    ]);
+  });
+});
