@@ -9,7 +9,7 @@ import type { Engine } from './engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
 import { startUpkeep } from './engine/upkeep.ts';
-import { runFeedLoop } from './feeds/maintenance.ts';
+import { type FeedRetention, runFeedLoop } from './feeds/maintenance.ts';
 import { ensureMachineOwner } from './identity/bootstrap.ts';
 import type { IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses } from './identity/token-uses.ts';
@@ -148,6 +148,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       authenticator: authenticatorOf(engine, uses, options, identityProvider),
       ...settingsOfApi(options),
       sources: sources.rules,
+      feedDays: keptDays(options),
       identityProvider,
       report,
     });
@@ -220,15 +221,22 @@ async function readMeans(options: ServeOptions): Promise<Means> {
   };
 }
 
+function keptDays({
+  proxyLogDays,
+  trafficLogDays,
+}: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays'>): FeedRetention {
+  return { proxy: proxyLogDays, traffic: trafficLogDays };
+}
+
 /** Keeps the partitions of the logs that grow by themselves. */
 function startFeedLoop(
   database: Database,
-  { proxyLogDays, trafficLogDays }: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays'>,
+  options: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays'>,
   log: Log,
 ): () => Promise<void> {
   return runFeedLoop({
     database,
-    kept: { proxy: proxyLogDays, traffic: trafficLogDays },
+    kept: keptDays(options),
     now: Date.now,
     failed: (error) => log({ level: 'warn', message: `the partitions of logs could not be kept: ${describe(error)}` }),
   });

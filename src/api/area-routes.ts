@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
+import type { Feeds } from '../feeds/service.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { LocalPeople } from '../identity/local-people.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -18,7 +19,9 @@ import { invitePage } from './routes/invite-page.ts';
 import { invites } from './routes/invites.ts';
 import { networkTraffic } from './routes/network-traffic.ts';
 import { notifications } from './routes/notifications.ts';
+import { proxy } from './routes/proxy.ts';
 import { proxyEvents } from './routes/proxy-events.ts';
+import { proxyTokens } from './routes/proxy-tokens.ts';
 import { schemas } from './routes/schemas.ts';
 import { tenants } from './routes/tenants.ts';
 import { tokens } from './routes/tokens.ts';
@@ -33,6 +36,7 @@ export interface Services {
   readonly strangers: Limiter;
   /** Peers that are connected. */
   readonly hub: Hub;
+  readonly feeds: Feeds;
 }
 
 /** Routes that no declaration of a kind describes, with their OpenAPI path items. */
@@ -58,7 +62,9 @@ export const areas: readonly AreaRoutes[] = [
   invites,
   networkTraffic,
   notifications,
+  proxy,
   proxyEvents,
+  proxyTokens,
   schemas,
   tenants,
   tokens,

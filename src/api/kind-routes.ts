@@ -9,8 +9,8 @@ import {
   type WriteOptions,
   type Written,
 } from '../engine/objects.ts';
-import { observedIn } from '../engine/presence.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { readObserved } from '../engine/observed.ts';
 import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
@@ -184,16 +184,16 @@ async function answerOf(
 }
 
 function isOfTheMoment({ varies, observed }: Kind): boolean {
-  return varies === true || observed === true;
+  return varies === true || observed !== undefined;
 }
 
 async function seenBy(engine: Engine, kind: Kind, request: FastifyRequest, state: Snapshot): Promise<State> {
-  const [countAccessible, presence] = await Promise.all([
+  const [countAccessible, observed] = await Promise.all([
     engine.access.counter(state),
-    kind.observed === true ? engine.presence.at(state.account) : undefined,
+    readObserved(engine, kind, state.account),
   ]);
-  const observed = presence === undefined ? {} : { observed: observedIn(presence) };
-  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible, ...observed });
+  const told = observed === undefined ? {} : { observed };
+  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible, ...told });
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {

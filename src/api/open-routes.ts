@@ -24,6 +24,12 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'GET /invite/:token': 'is a page that tells nothing by itself',
   'GET /api/instance': 'tells only whether the first person is still to come',
   'POST /api/setup': 'works until the first person has come',
+  'POST /proxy/register': 'wants a proxy token',
+  'POST /proxy/heartbeat': 'wants a proxy token',
+  'POST /proxy/disconnect': 'wants a proxy token',
+  'GET /proxy/services': 'wants a proxy token',
+  'POST /proxy/service-status': 'wants a proxy token',
+  'POST /proxy/access-logs': 'wants a proxy token',
   'POST /api/config/sources/:name/webhook': 'is signed with the secret of the source',
 };
 

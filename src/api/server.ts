@@ -3,6 +3,8 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Reader } from '../documents/reader.ts';
 import type { Engine } from '../engine/engine.ts';
 import { plainRules, type SourceRules } from '../engine/source-admin.ts';
+import type { FeedRetention } from '../feeds/maintenance.ts';
+import { createFeeds } from '../feeds/service.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { createLocalPeople, type LocalPeople } from '../identity/local-people.ts';
 import { createUser } from '../identity/new-user.ts';
@@ -37,6 +39,8 @@ export interface ApiOptions {
   readonly peering?: Peering;
   /** Told who connects and who goes; absent: nobody wants to know. */
   readonly attendance?: ConnectionListener;
+  /** For how many days logs are kept: nothing older is taken. */
+  readonly feedDays?: FeedRetention;
   readonly version: string;
   /** Paths among `/metrics` and `/api/openapi.json` that answer without credentials. */
   readonly openEndpoints: readonly string[];
@@ -106,6 +110,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const makers: Makers = { User: (call, body, write) => createUser(engine, people, call, body, write) };
   addKindRoutes(app, engine, makers);
   const services = servicesOf(options, people);
+  app.addHook('onClose', () => services.feeds.close());
   for (const area of areas) await area.add(app, engine, services);
   await app.register((scope) =>
     addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
@@ -125,6 +130,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Services {
     ...{ authenticator, peering, people },
     strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: attendance, now: Date.now, failed }),
+    feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),
   };
 }
 

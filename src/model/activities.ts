@@ -131,6 +131,8 @@ export const activities: Readonly<Record<string, string>> = {
   'service.update': 'Service updated',
   'service.delete': 'Service deleted',
   'service.cluster.delete': 'Proxy cluster removed',
+  'service.proxy.token.create': 'Proxy token created',
+  'service.proxy.token.delete': 'Proxy token deleted',
   'service.peer.expose': 'Peer exposed service',
   'service.peer.unexpose': 'Peer unexposed service',
   'service.peer.expose.expire': 'Peer exposed service expired',

@@ -152,8 +152,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly implied?: boolean;
   /** Answers depend on the moment or on who asks (`State.now`, `State.viewer`), so none is kept. */
   readonly varies?: boolean;
-  /** Answers show what is observed beside revisions (`State.observed`), so none is kept. */
-  readonly observed?: boolean;
+  /** Answers show what peers or proxies tell beside revisions (`State.observed`), so none is kept. */
+  readonly observed?: 'peers' | 'proxies';
   /** Where all objects of a child kind are listed, whatever their parent. */
   readonly listPath?: string;
   /** Other collection paths that lead to the same objects. */

@@ -11,6 +11,11 @@ const leftOut: Readonly<Record<string, string>> = {
   'POST /agent/login': 'wants a proof by the key of a peer; see enrolment.test.ts',
   'POST /agent/facts': 'wants a session and a proof; see enrolment.test.ts',
   'GET /agent/stream': 'wants a session and a proof; see agent-stream.test.ts',
+  ...Object.fromEntries(
+    ['POST /proxy/register', 'POST /proxy/heartbeat', 'POST /proxy/disconnect', 'GET /proxy/services']
+      .concat('POST /proxy/service-status', 'POST /proxy/access-logs')
+      .map((name) => [name, 'wants a proxy token; see proxy.test.ts']),
+  ),
   'POST /api/config/restore': 'wants an archive, and an account that was never used; see archives.test.ts',
   'POST /api/setup': 'wants a server that nobody came to yet; see instance.test.ts',
   'POST /api/config/sources/{name}/webhook':

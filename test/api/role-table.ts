@@ -109,8 +109,8 @@ export function wantedOf(name: string): Wanted {
   const exception = exceptions[name];
   if (exception !== undefined) return exception;
   const [method = '', path = ''] = name.split(' ');
-  // Agents prove who they are by their keys.
-  if (path.startsWith('/agent/')) return 'other';
+  // Agents prove who they are by their keys, reverse proxies by tokens of their own.
+  if (path.startsWith('/agent/') || path.startsWith('/proxy/')) return 'other';
   const module = modules.find(([start]) => path === start || path.startsWith(`${start}/`))?.[1];
   const operation = byMethod[method];
   if (module === undefined || operation === undefined) throw new Error(`no rule says who may ${name}`);

@@ -12,7 +12,7 @@ export interface Row {
 
 const belowTheEdges = ['engine', 'store', 'model', 'lib'];
 const belowTheApi = [
-  ...['documents', 'integrations', 'delivery', 'peering', 'identity', 'feeds'],
+  ...['documents', 'integrations', 'delivery', 'peering', 'identity', 'feeds', 'proxying'],
   ...['engine', 'store', 'access', 'plan', 'kinds', 'model', 'lib'],
 ];
 
@@ -28,6 +28,7 @@ const table: Readonly<Record<string, Row>> = {
   engine: { modules: ['store', 'plan', 'access', 'model', 'lib'] },
   identity: { modules: belowTheEdges, packages: ['jose', 'nodemailer', 'oidc-provider', 'qr'] },
   feeds: { modules: ['access', ...belowTheEdges] },
+  proxying: { modules: ['feeds', ...belowTheEdges] },
   peering: { modules: belowTheEdges },
   delivery: { modules: belowTheEdges },
   integrations: { modules: belowTheEdges },

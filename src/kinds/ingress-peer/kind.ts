@@ -25,7 +25,7 @@ export const ingressPeer = defineKind({
   path: '/api/ingress/peers',
   idParameter: 'ingressPeerId',
   edition: 'hosted',
-  observed: true,
+  observed: 'peers',
   module: 'ingress',
   document: { allowed: true },
   spec: {

@@ -20,7 +20,7 @@ export const peer = defineKind({
   document: { allowed: true, creates: false },
   pending: true,
   varies: true,
-  observed: true,
+  observed: 'peers',
   spec: {
     name: string({
       doc: 'The name people see. The DNS label follows it, unless documents name the peer.',

@@ -1,9 +1,15 @@
 import { boolean, oneOf, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind, type State } from '../../model/kind.ts';
+import type { StoredObject } from '../../model/object.ts';
 import { domain } from '../shared/formats.ts';
 import { isOwn } from '../shared/proxy-cluster.ts';
 import { textOf } from '../shared/stored.ts';
 import { followCluster } from './access.ts';
+
+/** How many of its proxies are connected, as they tell. */
+function connectedIn({ id }: StoredObject, state: State): number {
+  return Number(state.observed?.(id)?.['connected_proxies'] ?? 0);
+}
 
 const ability = (doc: string) => boolean({ doc });
 
@@ -15,6 +21,7 @@ export const proxyCluster = defineKind({
   addressedBy: 'own_address',
   verbs: ['list', 'delete'],
   module: 'services',
+  observed: 'proxies',
   document: { allowed: false, why: 'clusters are what their proxies report; nobody else makes them' },
   nameField: 'address',
   spec: {
@@ -37,12 +44,12 @@ export const proxyCluster = defineKind({
     online: {
       doc: 'Whether one of its proxies is connected.',
       schema: { type: 'boolean' },
-      value: () => false,
+      value: (object, state) => connectedIn(object, state) > 0,
     },
     connected_proxies: {
       doc: 'How many of its proxies are connected.',
       schema: { type: 'integer' },
-      value: () => 0,
+      value: connectedIn,
     },
   },
   summary: ['id', 'address'],

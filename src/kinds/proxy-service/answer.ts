@@ -39,6 +39,17 @@ function restricts({ reputation_mode, ...lists }: JsonObject): boolean {
   return reputation_mode !== 'off' || Object.values(lists).some((list) => Array.isArray(list) && list.length > 0);
 }
 
+/** When a service was made, and what its proxies said last about it. */
+export function metaOf({ id, createdAt }: StoredObject, { observed }: State): JsonObject {
+  const told = observed?.(id);
+  const issued = told?.['certificate_issued_at'];
+  return {
+    created_at: createdAt,
+    ...(typeof issued === 'string' ? { certificate_issued_at: issued } : {}),
+    status: told?.['status'] ?? 'pending',
+  };
+}
+
 /** What the audit trail says about a service. */
 export function serviceMeta(service: StoredObject, state: State): Readonly<Record<string, string>> {
   const [target] = targetsOf(service);

@@ -2,7 +2,7 @@ import { defineKind } from '../../model/kind.ts';
 import { deriveAccess } from '../shared/private-access.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { textOf } from '../shared/stored.ts';
-import { serviceMeta, showService } from './answer.ts';
+import { metaOf, serviceMeta, showService } from './answer.ts';
 import { dropMeaningless } from './canonical.ts';
 import { serviceFields } from './fields.ts';
 import { checkPlacing } from './placing.ts';
@@ -15,6 +15,7 @@ export const proxyService = defineKind({
   path: '/api/reverse-proxies/services',
   idParameter: 'serviceId',
   module: 'services',
+  observed: 'proxies',
   document: { allowed: true },
   spec: serviceFields,
   computed: {
@@ -47,7 +48,7 @@ export const proxyService = defineKind({
           },
         },
       },
-      value: ({ createdAt }) => ({ created_at: createdAt, status: 'pending' }),
+      value: metaOf,
     },
   },
   uniques: {

@@ -1,0 +1,127 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Engine } from '../../engine/engine.ts';
+import { createNews, type News } from '../../engine/news.ts';
+import { Unavailable } from '../../model/errors.ts';
+import { hearProxy, type KnownProxy, registerAt } from '../../proxying/registration.ts';
+import { listOf, reportServices } from '../../proxying/reports.ts';
+import { followServices, type ServiceReader } from '../../proxying/services.ts';
+import { authenticateProxy } from '../../proxying/tokens.ts';
+import type { ProxyTokenOwner } from '../../store/proxy-tokens.ts';
+import type { AreaRoutes } from '../area-routes.ts';
+import { objectBody, textMember } from '../bodies.ts';
+import { queryOf } from '../config/request.ts';
+import { type EventStream, openEventStream } from '../event-stream.ts';
+import { proxyPaths } from './proxy-paths.ts';
+
+/** How many records one report may have, and how large it may be. */
+const mostRecords = 5000;
+const reportLimit = 8 * 1024 * 1024;
+/** How often a stream shows the other servers that its proxy lives. */
+const aliveMs = 30_000;
+
+const owners = new WeakMap<FastifyRequest, ProxyTokenOwner>();
+
+/** What reverse proxies ask for and tell. They are known by proxy tokens alone. */
+export const proxy: AreaRoutes = {
+  add: (app, engine, { feeds }) =>
+    app.register(async (scope) => {
+      scope.addHook('onRequest', async (request) => {
+        owners.set(request, await authenticateProxy(engine, request.headers.authorization));
+      });
+      scope.post('/proxy/register', async (request, reply) =>
+        reply.send(await registerAt(engine, ownerOf(request), objectBody(request.body))),
+      );
+      scope.post('/proxy/heartbeat', async (request, reply) => {
+        await hearProxy(engine, ownerOf(request), objectBody(request.body));
+        return reply.send();
+      });
+      scope.post('/proxy/disconnect', async (request, reply) => {
+        await hearProxy(engine, ownerOf(request), objectBody(request.body), false);
+        return reply.send();
+      });
+      scope.post('/proxy/service-status', async (request, reply) => {
+        const body = objectBody(request.body);
+        const known = await hearProxy(engine, ownerOf(request), body);
+        return reply.send({ refused: await reportServices(engine, known, body) });
+      });
+      scope.post('/proxy/access-logs', { bodyLimit: reportLimit }, async (request, reply) => {
+        const body = objectBody(request.body);
+        const records = listOf(body, 'records', mostRecords);
+        const batch = textMember(body, 'batch').slice(0, 100);
+        const { account, id, token } = await hearProxy(engine, ownerOf(request), body);
+        const refused = await feeds.takeRequests({ account, reporter: `${token}/${id}`, batch, records });
+        return reply.send({ refused });
+      });
+      addStream(scope, engine);
+    }),
+  paths: proxyPaths,
+};
+
+function ownerOf(request: FastifyRequest): ProxyTokenOwner {
+  const owner = owners.get(request);
+  if (owner === undefined) throw new Error('the route runs without a proxy token');
+  return owner;
+}
+
+function addStream(scope: FastifyInstance, engine: Engine): void {
+  const news = createNews(engine);
+  const streams = new Set<EventStream>();
+  scope.addHook('preClose', async () => {
+    for (const stream of streams) stream.end();
+    news.close();
+  });
+  scope.get('/proxy/services', { exposeHeadRoute: false }, async (request, reply) => {
+    const owner = ownerOf(request);
+    const proxy_id = queryOf(request)['proxy_id'] ?? '';
+    const known = await hearProxy(engine, owner, { proxy_id });
+    const reader = followServices(engine, known);
+    const stream = openEventStream(reply);
+    streams.add(stream);
+    const alive = setInterval(() => void check(engine, request, proxy_id, stream), aliveMs);
+    try {
+      await pump(reader, stream, news, known);
+    } catch (error) {
+      // The head is sent: all that can be said is the end of the stream. The proxy comes back and is told why.
+      if (!(error instanceof Unavailable)) throw error;
+    } finally {
+      clearInterval(alive);
+      streams.delete(stream);
+      stream.end();
+      // A server that goes leaves this to the time that passes.
+      await hearProxy(engine, owner, { proxy_id }, false).catch(() => undefined);
+    }
+  });
+}
+
+/** Keeps the proxy connected, or ends the stream when its token or its cluster is gone. */
+async function check(engine: Engine, request: FastifyRequest, proxy_id: string, stream: EventStream): Promise<void> {
+  try {
+    await hearProxy(engine, await authenticateProxy(engine, request.headers.authorization), { proxy_id });
+  } catch (error) {
+    if (!(error instanceof Unavailable)) stream.end();
+  }
+}
+
+/** Sends what is new whenever the account moved, until the stream ends. */
+async function pump(reader: ServiceReader, stream: EventStream, news: News, { account }: KnownProxy): Promise<void> {
+  let wake = (): void => undefined;
+  let moved = true;
+  const unfollow = news.follow(account, () => {
+    moved = true;
+    wake();
+  });
+  stream.signal.addEventListener('abort', () => wake());
+  try {
+    while (!stream.signal.aborted) {
+      moved = false;
+      const message = await reader.next();
+      if (message !== undefined) await stream.send([message]);
+      if (moved || stream.signal.aborted) continue;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    unfollow();
+  }
+}

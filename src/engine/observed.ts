@@ -1,0 +1,23 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { Observed } from '../model/observed.ts';
+import { readProxyNews } from '../store/proxies.ts';
+import type { Engine } from './engine.ts';
+import { observedIn } from './presence.ts';
+
+/** What is told beside revisions about the objects of a kind, at this moment; `undefined` when nothing ever is. */
+export async function readObserved(engine: Engine, kind: Kind, account: string): Promise<Observed | undefined> {
+  if (kind.observed === 'peers') return observedIn(await engine.presence.at(account));
+  return kind.observed === 'proxies' ? observedByProxies(engine, account) : undefined;
+}
+
+async function observedByProxies({ database }: Engine, account: string): Promise<Observed> {
+  const { clusters, services } = await readProxyNews(database, account);
+  const known = new Map<string, JsonObject>();
+  for (const { cluster_id, connected } of clusters) known.set(cluster_id, { connected_proxies: connected });
+  for (const { service_id, status, certificate_issued_at } of services) {
+    const issued: Json = certificate_issued_at?.toISOString() ?? null;
+    known.set(service_id, { status, certificate_issued_at: issued });
+  }
+  return (id) => known.get(id);
+}

@@ -1,0 +1,105 @@
+import type { Call, Engine } from '../engine/engine.ts';
+import { createObject, replaceObject } from '../engine/objects.ts';
+import { readMembers } from '../feeds/members.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import { noteProxy, type ProxyOf, registerProxy } from '../store/proxies.ts';
+import type { ProxyTokenOwner } from '../store/proxy-tokens.ts';
+
+/** A proxy that said who it is. */
+export interface KnownProxy extends ProxyOf {
+  readonly account: string;
+  readonly cluster: string;
+}
+
+/** What a proxy learns when it registers. */
+export interface Registered {
+  readonly proxy_id: string;
+  readonly cluster: { readonly id: string; readonly address: string };
+  /** How often it should be heard of, in seconds. */
+  readonly heartbeat_interval: number;
+}
+
+const heartbeatSeconds = 30;
+const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
+
+/** Takes a proxy in: its cluster is there from then on, with the abilities that the proxy says. */
+export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Registered> {
+  const read = readMembers(body);
+  const id = read.needed('proxy_id', 64);
+  const address = read.needed('address', 255);
+  const version = read.text('version', 64);
+  const given = Object.fromEntries(
+    abilities.flatMap((name): readonly (readonly [string, boolean])[] => {
+      const value = body[name];
+      if (value !== undefined && typeof value !== 'boolean') read.refuse(`\`${name}\` must be true or false`);
+      return typeof value === 'boolean' ? [[name, value]] : [];
+    }),
+  );
+  refuse(read.faults);
+  const cluster = await clusterAt(engine, owner, { address, type: 'account', ...given });
+  if (owner.cluster !== null && owner.cluster !== cluster.id)
+    throw new NotAllowed(
+      `the token \`${owner.name}\` is for the proxies of another cluster; make one for those of ${address}`,
+    );
+  const proxy = { id, token: owner.token, cluster: cluster.id, version };
+  if (!(await registerProxy(engine.database, owner.account, proxy)))
+    throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
+  return {
+    proxy_id: id,
+    cluster: { id: cluster.id, address: cluster.name },
+    heartbeat_interval: heartbeatSeconds,
+  };
+}
+
+/** Notes that a proxy lives. Throws `NotFound` when it has to register, because nobody knows it or its cluster is gone. */
+export async function hearProxy(
+  engine: Engine,
+  owner: ProxyTokenOwner,
+  body: JsonObject,
+  connected = true,
+): Promise<KnownProxy> {
+  const read = readMembers(body);
+  const id = read.needed('proxy_id', 64);
+  refuse(read.faults);
+  const proxy = { id, token: owner.token };
+  const cluster = await noteProxy(engine.database, owner.account, proxy, connected);
+  const state = await engine.snapshots.at(owner.account, owner.revision);
+  if (cluster === undefined || state.get(cluster) === undefined)
+    throw new NotFound(`proxy ${id} not found: register it first`);
+  return { ...proxy, account: owner.account, cluster };
+}
+
+function refuse(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  const problems = faults.map((message) => ({ code: 'field_invalid', path: '', message }));
+  throw new InvalidInput(faults.join('; '), { problems });
+}
+
+/** The account's own cluster of an address, made when it is not there, changed when its abilities are others. */
+async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<StoredObject> {
+  const kind = engine.registry.get('ProxyCluster');
+  const call: Call = {
+    account: owner.account,
+    revision: owner.revision,
+    actor: { type: 'system', id: owner.token, name: `proxy token ${owner.name}` },
+  };
+  const address = String(body['address']).toLowerCase();
+  const find = async () => (await engine.snapshots.fresh(owner.account)).holderOf(kind.name, 'own_address', address);
+  const present = await find();
+  if (present === undefined) {
+    try {
+      return (await createObject(engine, call, kind, body, { strict: false })).object;
+    } catch (error) {
+      // Another proxy of the cluster came at the same moment.
+      if (!(error instanceof Conflict) || error.reason !== 'taken') throw error;
+    }
+  }
+  const cluster = present ?? (await find());
+  if (cluster === undefined) throw new NotFound(`cluster ${address} not found: it was removed; register again`);
+  const isSame = abilities.every((name) => body[name] === undefined || cluster.spec[name] === body[name]);
+  if (isSame) return cluster;
+  const whole = { ...cluster.spec, ...body };
+  return (await replaceObject(engine, call, kind, cluster.id, whole, { strict: false })).object;
+}

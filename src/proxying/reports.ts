@@ -1,0 +1,61 @@
+import type { Engine } from '../engine/engine.ts';
+import { readMembers } from '../feeds/members.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { InvalidInput } from '../model/errors.ts';
+import { writeServiceStatus } from '../store/proxies.ts';
+import type { KnownProxy } from './registration.ts';
+import { isServed } from './services.ts';
+
+const statuses = [
+  ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
+] as const;
+const mostServices = 1000;
+
+/** What was not taken of a report: its place, and why. */
+export interface RefusedItem {
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** Keeps what a proxy says about services of its cluster; never a revision. Answers what was refused. */
+export async function reportServices(
+  engine: Engine,
+  proxy: KnownProxy,
+  body: JsonObject,
+): Promise<readonly RefusedItem[]> {
+  const listed = listOf(body, 'services', mostServices);
+  const state = await engine.snapshots.fresh(proxy.account);
+  const refused: RefusedItem[] = [];
+  const kept = new Map<
+    string,
+    { readonly service_id: string; readonly status: string; certificate_issued_at?: string }
+  >();
+  for (const [index, item] of listed.entries()) {
+    const read = readMembers(item);
+    const id = read.needed('service_id', 64);
+    const status = read.word('status', statuses);
+    const isIssued = (item as JsonObject | null)?.['certificate_issued_at'] !== undefined;
+    const issued = isIssued ? read.time('certificate_issued_at') : undefined;
+    const service = state.get(id);
+    if (read.faults.length === 0) {
+      if (service?.kind !== 'ProxyService' || !isServed(engine, state, service, proxy.cluster))
+        read.refuse(`service ${id} is not one of this cluster`);
+    }
+    if (read.faults.length > 0) refused.push({ index, reason: read.faults.join('; ') });
+    else
+      kept.set(id, {
+        ...{ service_id: id, status },
+        ...(issued === undefined ? {} : { certificate_issued_at: new Date(issued).toISOString() }),
+      });
+  }
+  if (kept.size > 0) await writeServiceStatus(engine.database, proxy.account, proxy.id, [...kept.values()]);
+  return refused;
+}
+
+/** A list of a body. Throws `InvalidInput` when it is missing, no list, or too long. */
+export function listOf(body: JsonObject, name: string, most: number): readonly Json[] {
+  const list = body[name];
+  if (Array.isArray(list) && list.length <= most) return list;
+  const message = `\`${name}\` is required: a list of at most ${most}`;
+  throw new InvalidInput(message, { problems: [{ code: 'field_required', path: `/${name}`, message }] });
+}

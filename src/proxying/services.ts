@@ -1,0 +1,74 @@
+import type { Engine } from '../engine/engine.ts';
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { lowerToResponse } from '../model/lower/response.ts';
+import { isSealed, type Vault } from '../model/means.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { KnownProxy } from './registration.ts';
+
+/** One message to a proxy. */
+export interface ServiceNews {
+  readonly id: string;
+  readonly type: 'state' | 'change';
+  readonly data: JsonObject;
+}
+
+/** Follows the services of a cluster. */
+export interface ServiceReader {
+  /** What is new: everything at first, then what changed; `undefined` when nothing did. */
+  next(): Promise<ServiceNews | undefined>;
+}
+
+/** Reads the services that a proxy has to offer, with the secrets that it has to check. */
+export function followServices(engine: Engine, { account, cluster }: KnownProxy): ServiceReader {
+  let known: ReadonlyMap<string, string> | undefined;
+  let seen = -1;
+  return {
+    async next() {
+      const state = await engine.snapshots.fresh(account);
+      if (state.revision === seen) return undefined;
+      seen = state.revision;
+      const before = known;
+      const services = servicesOf(engine, state, cluster);
+      known = new Map(services.map((service) => [String(service['id']), JSON.stringify(service)]));
+      const { revision } = state;
+      const id = String(revision);
+      if (before === undefined) return { id, type: 'state', data: { revision, services } };
+      const put = services.filter((service) => before.get(String(service['id'])) !== JSON.stringify(service));
+      const removed = [...before.keys()].filter((service) => !known?.has(service));
+      if (put.length === 0 && removed.length === 0) return undefined;
+      return { id, type: 'change', data: { revision, put, removed } };
+    },
+  };
+}
+
+/** The services of a cluster, as its proxies need them. A cluster that is gone has none. */
+function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly JsonObject[] {
+  const address = state.get(cluster)?.name;
+  if (address === undefined) return [];
+  return state.ofKind('ProxyService').flatMap((service) => {
+    const { meta: _, ...shown } = lowerToResponse(engine.registry, service, state);
+    if (shown['proxy_cluster'] !== address) return [];
+    const auth = opened(shown['auth'], service.spec['auth'], engine.means.vault);
+    return [{ ...shown, ...(auth === undefined ? {} : { auth }), version: service.updatedRevision }];
+  });
+}
+
+/** What is shown, with the sealed texts of what is stored opened in their places. */
+function opened(shown: Json | undefined, stored: Json | undefined, vault: Vault): Json | undefined {
+  if (isSealed(stored)) return vault.open(stored);
+  if (Array.isArray(stored))
+    return stored.map((item, at) => opened(Array.isArray(shown) ? shown[at] : undefined, item, vault) ?? null);
+  if (!isObject(stored)) return shown;
+  const members = isObject(shown) ? (shown as JsonObject) : {};
+  const secrets = Object.entries(stored).flatMap(([name, value]): readonly (readonly [string, Json])[] => {
+    const text = opened(members[name], value as Json, vault);
+    return text === undefined ? [] : [[name, text]];
+  });
+  return { ...members, ...Object.fromEntries(secrets) };
+}
+
+/** Whether a service is one that a cluster serves. */
+export function isServed(engine: Engine, state: Snapshot, service: StoredObject, cluster: string): boolean {
+  return lowerToResponse(engine.registry, service, state)['proxy_cluster'] === state.get(cluster)?.name;
+}

@@ -1,0 +1,291 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { makeToken } from '../../src/lib/token.ts';
+import { type Answer, sharedApi, type TestApi, testApi } from './setup.ts';
+
+const api = sharedApi();
+const address = 'proxy.example.com';
+let made = 0;
+
+/** A new token for proxies, as the header that carries it. */
+async function newToken(
+  { call }: TestApi,
+  more = {},
+): Promise<{ readonly authorization: string; readonly id: string }> {
+  const { body } = await call('POST', '/api/reverse-proxies/proxy-tokens', { name: `t${made}`, ...more });
+  return { authorization: `Bearer ${body.plain_token}`, id: body.id };
+}
+
+/** A registered proxy of a cluster of its own. */
+async function newProxy(on: TestApi, more = {}) {
+  made += 1;
+  const { authorization, id: token } = await newToken(on);
+  const place = { proxy_id: `p${made}`, address: `c${made}.${address}`, ...more };
+  const answer = await on.call('POST', '/proxy/register', place, { authorization });
+  expect([answer.status, answer.body]).toMatchObject([200, { proxy_id: place.proxy_id }]);
+  const send = (path: string, body: object = {}): Promise<Answer> =>
+    on.call('POST', `/proxy/${path}`, { proxy_id: place.proxy_id, ...body } as never, { authorization });
+  const cluster = async () =>
+    (await on.call('GET', '/api/reverse-proxies/clusters')).body.find(
+      (found: { address: string }) => found.address === place.address,
+    );
+  return { ...place, authorization, token, send, cluster };
+}
+
+const service = (domain: string, more = {}) => ({ name: domain, domain, mode: 'http', enabled: true, ...more });
+
+describe('tokens of proxies', () => {
+  const path = '/api/reverse-proxies/proxy-tokens';
+
+  it('are made, listed and deleted, and the audit trail says so', async () => {
+    const { call } = api();
+    const { body: token } = await call('POST', path, { name: 'Bern', expires_in: 3600 });
+    expect(token.plain_token).toMatch(/^nbx_[0-9A-Za-z]{36}$/);
+    const { plain_token: _, ...record } = token;
+    expect((await call('GET', path)).body).toContainEqual(record);
+    expect((await call('DELETE', `${path}/${token.id}`)).status).toBe(200);
+    expect((await call('DELETE', `${path}/${token.id}`)).status).toBe(404);
+    const [deleted, created] = (await call('GET', '/api/events/audit')).body;
+    expect([created.activity_code, deleted.activity_code, deleted.meta]).toEqual([
+      'service.proxy.token.create',
+      'service.proxy.token.delete',
+      { name: 'Bern' },
+    ]);
+  });
+
+  it.each([
+    [{}, 'name'],
+    [{ name: '' }, 'name'],
+    [{ name: 'x'.repeat(256) }, 'name'],
+    [{ name: 'a', expires_in: -1 }, 'expires_in'],
+    [{ name: 'a', expires_in: '1' }, 'expires_in'],
+    [{ name: 'a', expires_in: 1.5 }, 'expires_in'],
+  ])('are refused as %j', async (body, member) => {
+    const { status, body: answer } = await api().call('POST', path, body);
+    expect([status, answer.message]).toEqual([422, expect.stringContaining(`\`${member}\``)]);
+  });
+
+  it('are the only way in: wrong, foreign, deleted and expired ones are not', async () => {
+    const on = api();
+    const { authorization, id } = await newToken(on);
+    const enter = async (header: string) =>
+      (await on.call('POST', '/proxy/register', { proxy_id: 'p', address: 'x.example.com' }, { authorization: header }))
+        .status;
+    const stranger = makeToken('nbx_', new Uint8Array(32).fill(9));
+    expect(await enter('')).toBe(401);
+    expect(await enter('Bearer nbx_short')).toBe(401);
+    expect(await enter(`Bearer ${stranger}`)).toBe(401);
+    expect(await enter(authorization.replace('nbx_', 'nbp_'))).toBe(401);
+    expect((await on.call('GET', '/api/groups', undefined, { authorization })).status).toBe(401);
+    await on.call('DELETE', `${path}/${id}`);
+    expect(await enter(authorization)).toBe(401);
+    const brief = await newToken(on, { expires_in: 1 });
+    await expect.poll(() => enter(brief.authorization), { timeout: 10_000 }).toBe(401);
+  });
+});
+
+describe('a proxy', () => {
+  it('makes its cluster real, connected as long as it is heard of', async () => {
+    const proxy = await newProxy(api(), { supports_custom_ports: true, require_subdomain: false });
+    expect(await proxy.cluster()).toMatchObject({
+      ...{ address: proxy.address, type: 'account', online: true, connected_proxies: 1 },
+      ...{ supports_custom_ports: true, require_subdomain: false },
+    });
+    const revision = await api().revision();
+    expect((await proxy.send('heartbeat')).status).toBe(200);
+    expect((await proxy.send('disconnect')).status).toBe(200);
+    expect(await proxy.cluster()).toMatchObject({ online: false, connected_proxies: 0 });
+    await proxy.send('heartbeat');
+    await api().engine.database.asOwner(["update proxies set last_seen = now() - interval '3 minutes'"]);
+    expect(await proxy.cluster()).toMatchObject({ online: false, connected_proxies: 0 });
+    expect(await api().revision()).toBe(revision);
+  });
+
+  it('changes the abilities of its cluster when it comes again with others, and writes nothing when it does not', async () => {
+    const proxy = await newProxy(api());
+    const again = (more: object) =>
+      api().call(
+        'POST',
+        '/proxy/register',
+        { proxy_id: proxy.proxy_id, address: proxy.address, ...more },
+        { authorization: proxy.authorization },
+      );
+    const revision = await api().revision();
+    expect((await again({})).status).toBe(200);
+    expect(await api().revision()).toBe(revision);
+    await again({ supports_reputation: true });
+    expect(await proxy.cluster()).toMatchObject({ supports_reputation: true });
+    expect(await api().revision()).toBe(revision + 1);
+  });
+
+  it('shares its cluster and token with others, each under an id of its own', async () => {
+    const proxy = await newProxy(api());
+    const as = (proxy_id: string, authorization: string, at = proxy.address) =>
+      api().call('POST', '/proxy/register', { proxy_id, address: at }, { authorization });
+    const both = await Promise.all([as('twin-1', proxy.authorization), as('twin-2', proxy.authorization)]);
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await proxy.cluster()).toMatchObject({ connected_proxies: 3 });
+    const { authorization } = await newToken(api());
+    expect((await as(proxy.proxy_id, authorization)).status).toBe(403);
+    expect((await as('twin-1', proxy.authorization, 'other.example.com')).status).toBe(403);
+  });
+
+  it('comes with a hundred others at once, and there is one cluster', async () => {
+    const { authorization } = await newToken(api());
+    const at = 'many.example.com';
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        api().call('POST', '/proxy/register', { proxy_id: `many-${n}`, address: at }, { authorization }),
+      ),
+    );
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.cluster?.id}`)).size).toBe(1);
+  });
+
+  it('loses its token with its cluster', async () => {
+    const proxy = await newProxy(api());
+    const path = `/api/reverse-proxies/clusters/${encodeURIComponent(proxy.address)}`;
+    expect((await api().call('DELETE', path)).status).toBe(200);
+    expect((await proxy.send('heartbeat')).status).toBe(401);
+    const { body } = await api().call('GET', '/api/reverse-proxies/proxy-tokens');
+    expect(body.map(({ id }: { id: string }) => id)).not.toContain(proxy.token);
+  });
+
+  it.each([
+    ['nothing', {}],
+    ['no address', { proxy_id: 'p' }],
+    ['an address that is no name', { proxy_id: 'p', address: 'not a name' }],
+    ['a text for a switch', { proxy_id: 'p', address: 'a.example.com', private: 'yes' }],
+    ['a number for a name', { proxy_id: 7, address: 'a.example.com' }],
+    ['a name that is too long', { proxy_id: 'x'.repeat(65), address: 'a.example.com' }],
+  ])('is refused with %s', async (_, body) => {
+    const { authorization } = await newToken(api());
+    expect((await api().call('POST', '/proxy/register', body, { authorization })).status).toBe(422);
+  });
+
+  it('has to register before it reports', async () => {
+    const { authorization } = await newToken(api());
+    for (const path of ['heartbeat', 'service-status', 'access-logs']) {
+      const body = { proxy_id: 'nobody', batch: 'b', records: [], services: [] };
+      const { status } = await api().call('POST', `/proxy/${path}`, body, { authorization });
+      expect([path, status]).toEqual([path, 404]);
+    }
+  });
+});
+
+describe('what a proxy reports', () => {
+  it('moves the status of its services, never a revision, and nobody else does', async () => {
+    const { call, revision } = api();
+    const [proxy, other] = [await newProxy(api()), await newProxy(api())];
+    const { body: mine } = await call('POST', '/api/reverse-proxies/services', service(`app.${proxy.address}`));
+    const before = await revision();
+    expect(mine.meta.status).toBe('pending');
+    const report = { service_id: mine.id, status: 'active', certificate_issued_at: '2026-01-02T03:04:05Z' };
+    expect((await other.send('service-status', { services: [report] })).body.refused).toHaveLength(1);
+    expect((await proxy.send('service-status', { services: [report] })).body).toEqual({ refused: [] });
+    const read = async () => (await call('GET', `/api/reverse-proxies/services/${mine.id}`)).body.meta;
+    expect(await read()).toMatchObject({ status: 'active', certificate_issued_at: '2026-01-02T03:04:05.000Z' });
+    await proxy.send('service-status', { services: [{ service_id: mine.id, status: 'error' }] });
+    expect(await read()).toMatchObject({ status: 'error', certificate_issued_at: '2026-01-02T03:04:05.000Z' });
+    expect(await revision()).toBe(before);
+    const wrong = [{ service_id: mine.id, status: 'fine' }, { service_id: 'x', status: 'active' }, null, {}];
+    expect((await proxy.send('service-status', { services: wrong })).body.refused).toHaveLength(4);
+    expect((await proxy.send('service-status', {})).status).toBe(422);
+  });
+
+  it('is a log of requests, each report stored once; what is wrong is said and does not stop the rest', async () => {
+    const { call } = api();
+    const proxy = await newProxy(api());
+    const now = Date.now();
+    const at = (ms: number) => new Date(now + ms).toISOString();
+    const host = `log.${proxy.address}`;
+    const sound = { timestamp: at(-1000), host, method: 'get', path: '/', status_code: 200, source_ip: '192.0.2.7' };
+    const records = [
+      sound,
+      { ...sound, id: 'mine', timestamp: at(-2000), status_code: 502, path: `/${'x'.repeat(9000)}` },
+      { ...sound, timestamp: at(-40 * 86_400_000) },
+      { ...sound, timestamp: at(3_600_000) },
+      { ...sound, timestamp: '0001-01-01T00:00:00Z' },
+      { ...sound, timestamp: 'yesterday' },
+      { ...sound, source_ip: 'nowhere' },
+      { ...sound, bytes_upload: -1 },
+      { ...sound, metadata: { a: 1 } },
+      'text',
+      {},
+    ];
+    const send = () => proxy.send('access-logs', { batch: 'first', records });
+    const answers = await Promise.all([send(), send(), send()]);
+    for (const { status, body } of answers)
+      expect([status, body.refused.map(({ index }: { index: number }) => index)]).toEqual([
+        200,
+        [2, 3, 4, 5, 6, 7, 8, 9, 10],
+      ]);
+    const { data, total_records } = (await call('GET', `/api/events/proxy?host=${host.toUpperCase()}`)).body;
+    expect(total_records).toBe(2);
+    expect(data.map(({ id, method, path }: Answer['body']) => [id, method, path.length])).toEqual([
+      ['first-0', 'GET', 1],
+      ['mine', 'GET', 4096],
+    ]);
+  });
+
+  it('is refused as a whole when it is too long, too large, or holds what cannot be stored', async () => {
+    const proxy = await newProxy(api());
+    const record = { timestamp: new Date().toISOString(), path: '/' };
+    const send = async (records: readonly object[], batch: unknown = 'b') =>
+      (await proxy.send('access-logs', { batch, records })).status;
+    expect(await send(Array.from({ length: 5001 }, () => record))).toBe(422);
+    expect(await send([], 7)).toBe(422);
+    expect(await send([{ ...record, path: '/\0' }])).toBe(400);
+    expect(await send([{ ...record, host: '\ud800' }])).toBe(400);
+    expect(await send([{ ...record, path: 'x'.repeat(9 * 1024 * 1024) }])).toBe(413);
+  });
+});
+
+it('a proxy follows the services of its cluster alone, with the secrets that it checks', async () => {
+  await using on = await testApi();
+  const [proxy, other] = [await newProxy(on), await newProxy(on)];
+  const base = await on.app.listen({ host: '127.0.0.1', port: 0 });
+  const auth = { password_auth: { enabled: true, password: 'open sesame' } };
+  const made = await on.call('POST', '/api/reverse-proxies/services', service(`a.${proxy.address}`, { auth }));
+  await on.call('POST', '/api/reverse-proxies/services', service(`b.${other.address}`));
+  const ended = new AbortController();
+  const events = follow(`${base}/proxy/services?proxy_id=${proxy.proxy_id}`, proxy.authorization, ended.signal);
+  const state = (await events.next()).value;
+  expect([state?.type, state?.data.services.map(({ domain }: Answer['body']) => domain)]).toEqual([
+    'state',
+    [`a.${proxy.address}`],
+  ]);
+  expect(state?.data.services[0].auth.password_auth).toEqual({ enabled: true, password: 'open sesame' });
+  await on.call('POST', '/api/groups', { name: 'not about services' });
+  const more = await on.call('POST', '/api/reverse-proxies/services', service(`c.${proxy.address}`));
+  const put = (await events.next()).value;
+  expect([put?.type, put?.data.put.map(({ id }: Answer['body']) => id), put?.data.removed]).toEqual([
+    ...['change', [more.body.id], []],
+  ]);
+  await on.call('DELETE', `/api/reverse-proxies/services/${made.body.id}`);
+  expect((await events.next()).value?.data).toMatchObject({ put: [], removed: [made.body.id] });
+  expect(await proxy.cluster()).toMatchObject({ online: true });
+  ended.abort();
+  await expect.poll(async () => (await proxy.cluster()).online, { timeout: 10_000 }).toBe(false);
+});
+
+interface Message {
+  readonly type: string;
+  readonly data: Answer['body'];
+}
+
+/** The messages of a stream, until it is given up. */
+async function* follow(url: string, authorization: string, signal: AbortSignal): AsyncGenerator<Message> {
+  const response = await fetch(url, { headers: { authorization }, signal });
+  let text = '';
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const lines = text.slice(0, end).split('\n');
+      text = text.slice(end + 2);
+      const type = lines.find((line) => line.startsWith('event: '))?.slice(7);
+      const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
+      if (type !== undefined && data !== undefined) yield { type, data: JSON.parse(data) };
+    }
+    await wait(0);
+  }
+}
