@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { InvalidInput } from '../model/errors.ts';
 import { writeServiceStatus } from '../store/proxies.ts';
 import type { KnownProxy } from './registration.ts';
-import { isServed } from './services.ts';
+import { servedBy } from './services.ts';
 
 const statuses = [
   ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
@@ -25,6 +25,7 @@ export async function reportServices(
 ): Promise<readonly RefusedItem[]> {
   const listed = listOf(body, 'services', mostServices);
   const state = await engine.snapshots.fresh(proxy.account);
+  const served = servedBy(engine, state, proxy.cluster);
   const refused: RefusedItem[] = [];
   const kept = new Map<
     string,
@@ -36,11 +37,7 @@ export async function reportServices(
     const status = read.word('status', statuses);
     const isIssued = (item as JsonObject | null)?.['certificate_issued_at'] !== undefined;
     const issued = isIssued ? read.time('certificate_issued_at') : undefined;
-    const service = state.get(id);
-    if (read.faults.length === 0) {
-      if (service?.kind !== 'ProxyService' || !isServed(engine, state, service, proxy.cluster))
-        read.refuse(`service ${id} is not one of this cluster`);
-    }
+    if (read.faults.length === 0 && !served.has(id)) read.refuse(`service ${id} is not one of this cluster`);
     if (read.faults.length > 0) refused.push({ index, reason: read.faults.join('; ') });
     else
       kept.set(id, {

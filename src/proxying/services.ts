@@ -44,13 +44,9 @@ export function followServices(engine: Engine, { account, cluster }: KnownProxy)
 
 /** The services of a cluster, as its proxies need them. A cluster that is gone has none. */
 function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly JsonObject[] {
-  const address = state.get(cluster)?.name;
-  if (address === undefined) return [];
-  return state.ofKind('ProxyService').flatMap((service) => {
-    const { meta: _, ...shown } = lowerToResponse(engine.registry, service, state);
-    if (shown['proxy_cluster'] !== address) return [];
+  return shownServices(engine, state, cluster).map(({ service, shown: { meta: _, ...shown } }) => {
     const auth = opened(shown['auth'], service.spec['auth'], engine.means.vault);
-    return [{ ...shown, ...(auth === undefined ? {} : { auth }), version: service.updatedRevision }];
+    return { ...shown, ...(auth === undefined ? {} : { auth }), version: service.updatedRevision };
   });
 }
 
@@ -68,7 +64,21 @@ function opened(shown: Json | undefined, stored: Json | undefined, vault: Vault)
   return { ...members, ...Object.fromEntries(secrets) };
 }
 
-/** Whether a service is one that a cluster serves. */
-export function isServed(engine: Engine, state: Snapshot, service: StoredObject, cluster: string): boolean {
-  return lowerToResponse(engine.registry, service, state)['proxy_cluster'] === state.get(cluster)?.name;
+/** The ids of the services of a cluster. */
+export function servedBy(engine: Engine, state: Snapshot, cluster: string): ReadonlySet<string> {
+  return new Set(shownServices(engine, state, cluster).map(({ service }) => service.id));
+}
+
+function shownServices(engine: Engine, state: Snapshot, cluster: string): readonly Shown[] {
+  const address = state.get(cluster)?.name;
+  if (address === undefined) return [];
+  return state
+    .ofKind('ProxyService')
+    .map((service) => ({ service, shown: lowerToResponse(engine.registry, service, state) }))
+    .filter(({ shown }) => shown['proxy_cluster'] === address);
+}
+
+interface Shown {
+  readonly service: StoredObject;
+  readonly shown: JsonObject;
 }

@@ -1,13 +1,6 @@
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 
-/** A proxy that registered. */
-export interface ProxyRow {
-  readonly id: string;
-  readonly token_id: string;
-  readonly cluster_id: string;
-}
-
 /** Keeps that a proxy is there; an id that another token registered stays with that one. Answers whether it was kept. */
 export async function registerProxy(
   database: Database,
