@@ -9,8 +9,8 @@ import {
   type WriteOptions,
   type Written,
 } from '../engine/objects.ts';
-import type { JsonObject } from '../lib/json.ts';
 import { readObserved } from '../engine/observed.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
