@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { createEngine, describe, firstObjects, productRegistry } from './app/engine.ts';
@@ -15,9 +15,11 @@ import type { IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import type { Log } from './log.ts';
+import { Unavailable } from './model/errors.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
 import type { Transport } from './model/source-faults.ts';
 import type { StatedSource } from './model/source-schema.ts';
+import { type Attendance, createAttendance } from './peering/attendance.ts';
 import { type ConfiguredSources, installSources } from './sources/installation.ts';
 import { type NamedSource, nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
@@ -106,6 +108,13 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** What is closed in the end, the first of it first. */
+type Closing = (() => Promise<unknown>)[];
+
+function defectsTo(log: Log): (error: unknown, place: string) => void {
+  return (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` });
+}
+
 /** Opens the database, brings it up to date, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const named = nameSources(options.sources);
@@ -115,7 +124,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     poolSize: options.poolSize,
     preparedStatements: options.preparedStatements,
   });
-  const closing: (() => Promise<unknown>)[] = [() => database.close()];
+  const closing: Closing = [() => database.close()];
   try {
     const applied = await migrate(database);
     if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
@@ -135,12 +144,12 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const sources = installSources(engine, account, configuredSources(named, options));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
-    const report = (error: unknown, place: string) =>
-      log({ level: 'error', message: `defect at ${place}: ${describe(error)}` });
+    const report = defectsTo(log);
     let listening = '';
     const localPeople = localPeopleOf(options, () => listening);
     closing.unshift(async () => localPeople.mailer?.close());
     const identityProvider = openIdentityProvider(engine, options, report, localPeople);
+    const attendance = openAttendance(engine, report, closing);
     const api = await createApi({
       engine,
       reader,
@@ -150,6 +159,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       sources: sources.rules,
       feedDays: keptDays(options),
       identityProvider,
+      attendance,
       report,
     });
     closing.unshift(() => api.close());
@@ -184,6 +194,17 @@ async function openMetrics(
   const metrics = createMetricsServer(api);
   log({ level: 'info', message: `metrics answer at ${await metrics.listen(address)}/metrics` });
   return () => metrics.close();
+}
+
+/** Keeps who is connected here, under a name that no other process has. */
+function openAttendance(engine: Engine, report: ReturnType<typeof defectsTo>, closing: Closing): Attendance {
+  const failed = (error: unknown): void => {
+    // A store that is away is asked again, and everybody who asks for something is told that it is.
+    if (!(error instanceof Unavailable)) report(error, 'the attendance of peers');
+  };
+  const attendance = createAttendance({ engine, server: randomUUID(), failed });
+  closing.unshift(() => attendance.close());
+  return attendance;
 }
 
 /** What of the options is the interface's own affair. */

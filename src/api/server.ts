@@ -9,6 +9,7 @@ import type { Authenticator } from '../identity/authenticate.ts';
 import { createLocalPeople, type LocalPeople } from '../identity/local-people.ts';
 import { createUser } from '../identity/new-user.ts';
 import type { IdentityProvider } from '../identity/provider/provider.ts';
+import { Unavailable } from '../model/errors.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
@@ -125,7 +126,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 /** What areas need beside the engine. */
 function servicesOf(options: ApiOptions, people: LocalPeople): Services {
   const { engine, authenticator, peering = plainPeering(engine), attendance = nobody, report } = options;
-  const failed = (error: unknown) => report(error, 'the streams of peers');
+  const failed = (error: unknown): void => {
+    // While the store is away connected peers stay, and hear of what is new when it is back.
+    if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
+  };
   return {
     ...{ authenticator, peering, people },
     strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
