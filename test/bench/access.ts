@@ -3,6 +3,7 @@ import { compileAccess, updateAccess } from '../../src/access/compile.ts';
 import { diffAccess } from '../../src/access/diff.ts';
 import { reachOf } from '../../src/access/reach.ts';
 import { touchedPeers } from '../../src/access/touched.ts';
+import { createAccessImages } from '../../src/engine/access-images.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
 import { type LargeSizes, largeAccount, onAnotherPort } from '../access/large.ts';
@@ -21,6 +22,8 @@ export const access: Benchmark = {
   run: async () => [
     ...(await differences({ peers: 2000, groups: 100, groupsOfPeer: 1, policies: 500 }, 'one group each')),
     ...(await differences({ peers: 2000, groups: 100, groupsOfPeer: 5, policies: 500 }, 'five groups each')),
+    ...(await plans({ peers: 2000, groups: 100, groupsOfPeer: 1, policies: 500 })),
+    ...(await counts({ peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 })),
     ...(await maps({ peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 })),
   ],
 };
@@ -44,6 +47,43 @@ async function differences(sizes: LargeSizes, note: string): Promise<readonly Ro
     rows.push(at < judged ? { ...row, budget: { is: 'at most', value: 30 } } : row);
   }
   return rows;
+}
+
+/** What a plan costs more because it says who gains and loses access: the image of what it leads to, and the difference. */
+async function plans(sizes: LargeSizes): Promise<readonly Row[]> {
+  const objects = largeAccount(sizes);
+  const state = snapshotOf(objects);
+  const images = createAccessImages();
+  const before = images.bare(state);
+  const next = state.with({ put: onAnotherPort(objects.slice(-1)), remove: [] });
+  const review = () => time(() => diffAccess(before, images.after(before, state, next)));
+  const what = 'what a plan that changes one policy of 500 does to access of 2,000 peers';
+  const measured = await inTurns(rounds, review, reading(objects));
+  return [{ what, ...measured, unit: 'ms', budget: { is: 'at most', value: 5 } }];
+}
+
+async function counts(sizes: LargeSizes): Promise<readonly Row[]> {
+  const objects = largeAccount(sizes);
+  const state = snapshotOf(objects);
+  const ids = objects.filter(({ kind }) => kind === 'Peer').map(({ id }) => id);
+  const next = state.with({ put: onAnotherPort(objects.slice(-1)), remove: [] });
+  const count = (counter: (peer: string) => number) => ids.map(counter);
+  const first = async () => time(async () => count(await createAccessImages().counter(state)));
+  const again = async () => {
+    const images = createAccessImages();
+    count(await images.counter(state));
+    return time(async () => count(await images.counter(next)));
+  };
+  const what = 'accessible peers of 5,000 peers counted';
+  return [
+    { what, ...(await inTurns(rounds, first, reading(objects))), unit: 'ms', budget: { is: 'at most', value: 25 } },
+    {
+      what: '… after one policy changed',
+      ...(await inTurns(rounds, again, reading(objects))),
+      unit: 'ms',
+      budget: { is: 'at most', value: 5 },
+    },
+  ];
 }
 
 async function maps(sizes: LargeSizes): Promise<readonly Row[]> {
