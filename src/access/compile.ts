@@ -1,5 +1,6 @@
 import { noBits } from '../lib/bit-set.ts';
 import { emptyMap } from '../lib/persistent-map.ts';
+import { runToEnd } from '../lib/steps.ts';
 import type { State } from '../model/kind.ts';
 import type { Access } from './access.ts';
 import { type Ends, noEnds, reserveSlots } from './ends.ts';
@@ -13,6 +14,15 @@ export function compileAccess(
   circumstances: Circumstances = unknownCircumstances,
   like: Ends = noEnds,
 ): Access {
+  return runToEnd(compileAccessInSteps(state, circumstances, like));
+}
+
+/** The same, which yields now and then, so that a large account does not keep others from being answered. */
+export function* compileAccessInSteps(
+  state: State,
+  circumstances: Circumstances = unknownCircumstances,
+  like: Ends = noEnds,
+): Generator<undefined, Access> {
   const ids = (part: Part) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
   const touched = {
     peer: ids('peer'),
@@ -22,7 +32,7 @@ export function compileAccess(
     resource: ids('resource'),
     route: ids('route'),
   };
-  return carryOn(nothing(state, circumstances, like), state, circumstances, touched, true);
+  return yield* carryOn(nothing(state, circumstances, like), state, circumstances, touched, true);
 }
 
 /**
@@ -35,6 +45,16 @@ export function updateAccess(
   changed: Iterable<string>,
   circumstances: Circumstances = previous.circumstances,
 ): Access {
+  return runToEnd(updateAccessInSteps(previous, state, changed, circumstances));
+}
+
+/** The same, which yields now and then. */
+export function* updateAccessInSteps(
+  previous: Access,
+  state: State,
+  changed: Iterable<string>,
+  circumstances: Circumstances = previous.circumstances,
+): Generator<undefined, Access> {
   const touched = {
     peer: new Set<string>(),
     group: new Set<string>(),
@@ -56,7 +76,7 @@ export function updateAccess(
       for (const resource of state.childrenOf(router?.parent ?? '', kindOf.resource)) touched.resource.add(resource.id);
     }
   }
-  return carryOn(previous, state, circumstances, touched, false);
+  return yield* carryOn(previous, state, circumstances, touched, false);
 }
 
 function nothing(state: State, circumstances: Circumstances, like: Ends): Access {

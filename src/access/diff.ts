@@ -1,5 +1,6 @@
 import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } from '../lib/bit-set.ts';
 import { joinIntervals } from '../lib/intervals.ts';
+import { runToEnd } from '../lib/steps.ts';
 import type { Access } from './access.ts';
 import { classesOf } from './classes.ts';
 import { type Comparison, compareAccess, scratchFor } from './comparison.ts';
@@ -47,11 +48,7 @@ export interface AccessDiff {
 
 /** Compares two images of an account. */
 export function diffAccess(before: Access, after: Access): AccessDiff {
-  const work = diffAccessInSteps(before, after);
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
+  return runToEnd(diffAccessInSteps(before, after));
 }
 
 /** The same, which yields now and then, so that a large comparison does not keep others from being answered. */

@@ -23,23 +23,24 @@ export interface Step {
 
 /**
  * Carries an image on to another state. Each stage looks only at what the stages before found changed. `everything` says
- * that all there is is touched, so that nothing need be looked for.
+ * that all there is is touched, so that nothing need be looked for. Yields now and then.
  */
-export function carryOn(
+export function* carryOn(
   previous: Access,
   state: State,
   circumstances: Circumstances,
   touched: Touched,
   everything: boolean,
-): Access {
+): Generator<undefined, Access> {
   const namedBy = everything ? () => [] : lookForNames(previous.state, state);
   const step: Step = { previous, state, circumstances, touched, namedBy };
   const ends = stepEnds(step);
   const peers = stepPeers(step, ends);
-  const groups = stepGroups(step, ends, peers.stirred);
+  yield undefined;
+  const groups = yield* stepGroups(step, ends, peers.stirred);
   const places = stepPlaces(step, { ends, peers, groups });
   const postures = stepPostures(step, ends);
-  const flows = stepFlows(step, { ends, peers, groups, places, postures });
+  const flows = yield* stepFlows(step, { ends, peers, groups, places, postures });
   return {
     state,
     circumstances,

@@ -1,5 +1,6 @@
 import { hasBit } from '../lib/bit-set.ts';
 import type { MapDraft, PersistentMap } from '../lib/persistent-map.ts';
+import { inParts } from '../lib/steps.ts';
 import type { State } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Access } from './access.ts';
@@ -22,8 +23,11 @@ interface Found {
   readonly postures: PosturesStep;
 }
 
+/** How many policies are read before others get a turn. */
+const mostAtOnce = 100;
+
 /** What policies and routes let through now. Flows that stay as they were are the same values. */
-export function stepFlows(step: Step, found: Found): Pick<Access, 'flows' | 'flowsBy'> {
+export function* stepFlows(step: Step, found: Found): Generator<undefined, Pick<Access, 'flows' | 'flowsBy'>> {
   const { previous, state } = step;
   const ground: Ground = {
     ends: found.ends,
@@ -32,15 +36,22 @@ export function stepFlows(step: Step, found: Found): Pick<Access, 'flows' | 'flo
     postures: found.postures.all,
   };
   let same = true;
-  const flowsBy = previous.flowsBy.edit((draft) => {
-    const put = (id: string, flows: readonly Flow[]) => {
-      same = keepEqual(draft, id, flows) && same;
-    };
-    for (const id of restlessPolicies(step, found)) {
-      const object = state.get(id);
-      put(id, object === undefined ? [] : flowsOfPolicy(readPolicy(object), ground));
-    }
-    for (const id of found.places.routes) put(id, unguardedFlows(id, state, found.places.all.get(id), ground));
+  let { flowsBy } = previous;
+  const restless = restlessPolicies(step, found);
+  yield undefined;
+  for (const part of inParts(restless, mostAtOnce)) {
+    flowsBy = flowsBy.edit((draft) => {
+      for (const id of part) {
+        const object = state.get(id);
+        const flows = object === undefined ? [] : flowsOfPolicy(readPolicy(object), ground);
+        same = keepEqual(draft, id, flows) && same;
+      }
+    });
+    yield undefined;
+  }
+  flowsBy = flowsBy.edit((draft) => {
+    for (const id of found.places.routes)
+      same = keepEqual(draft, id, unguardedFlows(id, state, found.places.all.get(id), ground)) && same;
   });
   return same ? { flowsBy: previous.flowsBy, flows: previous.flows } : { flowsBy, flows: inOrder(flowsBy) };
 }

@@ -1,5 +1,6 @@
 import { equalBits } from '../lib/bit-set.ts';
 import type { PersistentMap } from '../lib/persistent-map.ts';
+import { inParts } from '../lib/steps.ts';
 import type { Ends } from './ends.ts';
 import { type Membership, membershipOf } from './groups.ts';
 import type { Step } from './stages.ts';
@@ -14,23 +15,30 @@ export interface GroupsStep {
   readonly changed: ReadonlySet<string>;
 }
 
+/** How many groups are looked at before others get a turn. */
+const mostAtOnce = 200;
+
 /** Whom each group means now. */
-export function stepGroups(step: Step, ends: Ends, stirred: ReadonlySet<string>): GroupsStep {
+export function* stepGroups(step: Step, ends: Ends, stirred: ReadonlySet<string>): Generator<undefined, GroupsStep> {
   const { previous, state, touched } = step;
   const alls = [...new Set([...previous.alls, ...touched.group])].filter((id) => holdsAll(step, id)).sort();
   const changed = new Set<string>();
   for (const peer of stirred) for (const group of step.namedBy(peer, 'group', groupFields.member)) changed.add(group);
   if (stirred.size > 0) for (const group of [...previous.alls, ...alls]) changed.add(group);
   const looked = new Set([...changed, ...touched.group, ...namedByPlaces(step)]);
-  const all = previous.groups.edit((draft) => {
-    for (const id of looked) {
-      const before = draft.get(id);
-      const after = membershipOf(id, state, ends);
-      if (!equalMemberships(before, after)) changed.add(id);
-      if (after === undefined) draft.delete(id);
-      else draft.set(id, after);
-    }
-  });
+  let all = previous.groups;
+  for (const part of inParts(looked, mostAtOnce)) {
+    all = all.edit((draft) => {
+      for (const id of part) {
+        const before = draft.get(id);
+        const after = membershipOf(id, state, ends);
+        if (!equalMemberships(before, after)) changed.add(id);
+        if (after === undefined) draft.delete(id);
+        else draft.set(id, after);
+      }
+    });
+    yield undefined;
+  }
   return { all, alls, changed };
 }
 

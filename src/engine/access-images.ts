@@ -1,8 +1,10 @@
 import type { Access } from '../access/access.ts';
-import { compileAccess, updateAccess } from '../access/compile.ts';
+import { compileAccessInSteps, updateAccessInSteps } from '../access/compile.ts';
 import { accessibleCount, carryCounts } from '../access/counts.ts';
 import { type Circumstances, unknownCircumstances } from '../access/facts.ts';
+import { runToEnd } from '../lib/steps.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { runInSlices } from './slices.ts';
 
 /** Knows what peers told about themselves, who waits, and whose user has to sign in again. */
 export interface CircumstancesSource {
@@ -17,9 +19,9 @@ export interface AccessImages {
   /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
   counter(state: Snapshot): Promise<(peer: string) => number>;
   /** The image of a state that depends on nothing but its objects: what peers told is not known. */
-  bare(state: Snapshot): Access;
+  bare(state: Snapshot): Promise<Access>;
   /** The image after a step away from a state, under the same circumstances; it is not kept. */
-  after(before: Access, from: Snapshot, to: Snapshot): Access;
+  after(before: Access, from: Snapshot, to: Snapshot): Promise<Access>;
   /** Names who knows the circumstances from now on; until then nothing is known about anybody. */
   learnFrom(source: CircumstancesSource): void;
 }
@@ -43,14 +45,14 @@ export function createAccessImages(
   return {
     async of(state) {
       const now = await circumstances.of(state.account);
-      return shelfFor(now)(state, now);
+      return await runInSlices(shelfFor(now)(state, now));
     },
     async counter(state) {
       const now = await circumstances.of(state.account);
-      return (peer) => accessibleCount(shelfFor(now)(state, now), peer);
+      return (peer) => accessibleCount(runToEnd(shelfFor(now)(state, now)), peer);
     },
-    bare: (state) => bare(state, unknownCircumstances),
-    after: (before, from, to) => updateAccess(before, to, to.changedSince(from)),
+    bare: (state) => runInSlices(bare(state, unknownCircumstances)),
+    after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
     learnFrom(source) {
       circumstances = source;
     },
@@ -58,15 +60,16 @@ export function createAccessImages(
 }
 
 /** Images of several accounts, each the newest that was asked for. */
-function createShelf(): (state: Snapshot, now: Circumstances) => Access {
+function createShelf(): (state: Snapshot, now: Circumstances) => Generator<undefined, Access> {
   const known = new Map<string, Kept>();
-  return (state, now) => {
+  return function* (state, now) {
     const kept = known.get(state.account);
     if (kept !== undefined && kept.state === state && kept.image.circumstances === now) return kept.image;
-    const image = kept === undefined ? compileAccess(state, now) : carryOn(kept, state, now);
+    const image = yield* kept === undefined ? compileAccessInSteps(state, now) : carryOn(kept, state, now);
     if (kept !== undefined) carryCounts(kept.image, image);
-    // An older state is asked for seldom, and what is kept is worth more.
-    if (kept !== undefined && kept.state.revision > state.revision) return image;
+    // An older state is asked for seldom, and what is kept is worth more; meanwhile others may have asked for a newer one.
+    const newest = known.get(state.account)?.state.revision ?? 0;
+    if (newest > state.revision) return image;
     known.delete(state.account);
     known.set(state.account, { state, image });
     evict(known);
@@ -74,9 +77,9 @@ function createShelf(): (state: Snapshot, now: Circumstances) => Access {
   };
 }
 
-function carryOn({ state, image }: Kept, next: Snapshot, now: Circumstances): Access {
+function* carryOn({ state, image }: Kept, next: Snapshot, now: Circumstances): Generator<undefined, Access> {
   const changed = next === state ? [] : next.changedSince(state);
-  return updateAccess(image, next, [...changed, ...changedPeers(image.circumstances, now)], now);
+  return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.circumstances, now)], now);
 }
 
 /** Peers about which something else is known. */

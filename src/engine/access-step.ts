@@ -11,9 +11,9 @@ export interface AccessStep {
 }
 
 /** The images before and after. */
-export function accessStep(engine: Engine, before: Snapshot, next: Snapshot): AccessStep {
-  const image = engine.access.bare(before);
-  return { before: image, after: engine.access.after(image, before, next) };
+export async function accessStep(engine: Engine, before: Snapshot, next: Snapshot): Promise<AccessStep> {
+  const image = await engine.access.bare(before);
+  return { before: image, after: await engine.access.after(image, before, next) };
 }
 
 /** Whether a plan changes who reaches whom, as far as its kinds tell. */

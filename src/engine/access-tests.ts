@@ -38,13 +38,16 @@ export async function judgePlan(step: AccessStep, plan: Plan, source: string): P
   };
 }
 
+type Proposed = Extract<Outcome, { readonly ok: true }>;
+
 /** Refuses what a request does to an enforced test that held until now. Whoever mends something is not kept from it. */
 export function judgeRequest(engine: Engine, before: Snapshot, outcome: Outcome): Outcome | Promise<Outcome> {
   if (!outcome.ok || !touchesTests(outcome.plan, outcome.next)) return outcome;
-  return judgeEnforced(accessStep(engine, before, outcome.next), outcome);
+  return judgeEnforced(engine, before, outcome);
 }
 
-async function judgeEnforced(step: AccessStep, outcome: Outcome): Promise<Outcome> {
+async function judgeEnforced(engine: Engine, before: Snapshot, outcome: Proposed): Promise<Outcome> {
+  const step = await accessStep(engine, before, outcome.next);
   const reports = await runInSlices(runTests(step.after, testsIn(step.after).filter(isEnforced)));
   const failed = reports.filter((report) => report.outcome === 'fail');
   const was = await failingIn(

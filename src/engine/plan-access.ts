@@ -59,7 +59,7 @@ export async function listPlanPairs(engine: Engine, call: Call, id: string, quer
       `the account moved since plan ${id} was made, and it would do something else now; make a new plan`,
     );
   if (!touchesAccess(outcome.plan, before, outcome.next)) return none;
-  const step = accessStep(engine, before, outcome.next);
+  const step = await accessStep(engine, before, outcome.next);
   const states = [outcome.next, before];
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const found: PlanPair[] = [];

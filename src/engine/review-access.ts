@@ -32,7 +32,7 @@ export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: 
   const { plan, next } = outcome;
   const [isTested, isTouched] = [touchesTests(plan, next), touchesAccess(plan, before, next)];
   if (!isTested && !isTouched) return outcome;
-  const step = accessStep(engine, before, next);
+  const step = await accessStep(engine, before, next);
   const { problems, warnings } = isTested
     ? await judgePlan(step, plan, reviewed.source)
     : { problems: [], warnings: [] };

@@ -2,6 +2,7 @@ import type { Access } from '../access/access.ts';
 import { runTests, type TestReport, testsIn } from '../access/tests.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { AccessName } from '../plan/access.ts';
+import { accessStep } from './access-step.ts';
 import { type Desire, planUnreviewed } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
@@ -38,14 +39,15 @@ export interface TestResults {
 /** Runs the tests of the account on its state. */
 export async function readTests(engine: Engine, call: Call): Promise<TestResults> {
   const state = await engine.snapshots.at(call.account, call.revision);
-  return await tellTests(engine.access.bare(state), state);
+  return await tellTests(await engine.access.bare(state), state);
 }
 
 /** Runs the tests on what documents lead to; nothing is written or kept. Throws `InvalidInput` with all problems of theirs. */
 export async function testDesire(engine: Engine, call: Call, desire: Desire): Promise<TestResults> {
   const { outcome, before } = await planUnreviewed(engine, call, desire);
   if (!outcome.ok) throw refusalOf(outcome.problems);
-  return await tellTests(engine.access.after(engine.access.bare(before), before, outcome.next), before);
+  const { after } = await accessStep(engine, before, outcome.next);
+  return await tellTests(after, before);
 }
 
 /** What was found already: it holds as long as the image does. */

@@ -44,7 +44,7 @@ export function watchAccessTests(engine: Engine, failed: (error: unknown) => voi
 }
 
 async function look(engine: Engine, account: string, { before, after, actor }: Stretch): Promise<void> {
-  const step = accessStep(engine, before, after);
+  const step = await accessStep(engine, before, after);
   const reports = await runInSlices(runTests(step.after, testsIn(step.after)));
   const known = reports.filter(({ test }) => before.get(test.id) !== undefined);
   const former = await runInSlices(

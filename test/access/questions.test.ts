@@ -48,11 +48,13 @@ function naiveVerdicts(account: Naive, from: string, to: string, probe: Probe): 
   };
   const extended = [...new Set([from, to])].filter((id) => isGroup(account, id)).reduce(withStandIn, account);
   const peers = everybody.filter((id) => id.startsWith('p'));
+  // Who is imagined leads nowhere: what nobody leads to stays closed.
+  const isClosed = (id: string) => account.objects.some((object) => object.id === id) && !takesPart(account, id);
   const verdicts = (sources: readonly string[], targets: readonly string[]) =>
     sources.flatMap((source) =>
       targets
         .filter((target) => target !== source || (!isGroup(account, from) && !isGroup(account, to)))
-        .map((target) => naiveVerdict(extended, source, target, probe)),
+        .map((target) => (isClosed(target) ? 'deny' : naiveVerdict(extended, source, target, probe))),
     );
   const [sources, targets] = [sides(from, 'from', peers), sides(to, 'to', everybody)];
   const found = verdicts(sources, targets);

@@ -54,9 +54,9 @@ async function plans(sizes: LargeSizes): Promise<readonly Row[]> {
   const objects = largeAccount(sizes);
   const state = snapshotOf(objects);
   const images = createAccessImages();
-  const before = images.bare(state);
+  const before = await images.bare(state);
   const next = state.with({ put: onAnotherPort(objects.slice(-1)), remove: [] });
-  const review = () => time(() => diffAccess(before, images.after(before, state, next)));
+  const review = () => time(async () => diffAccess(before, await images.after(before, state, next)));
   const what = 'what a plan that changes one policy of 500 does to access of 2,000 peers';
   const measured = await inTurns(rounds, review, reading(objects));
   return [{ what, ...measured, unit: 'ms', budget: { is: 'at most', value: 5 } }];

@@ -49,6 +49,6 @@ it('an image after a step is that of the state it leads to', async () => {
   const images = createAccessImages();
   const state = stateOf(...objects);
   const next = state.with({ put: onAnotherPort(objects.slice(-3)), remove: ['p2'] });
-  const after = images.after(await images.of(state), state, next);
+  const after = await images.after(await images.of(state), state, next);
   expect(peers.map((id) => countAccessiblePeers(after, id))).toEqual(counted(next));
 });
