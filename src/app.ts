@@ -25,7 +25,7 @@ import { type NamedSource, nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
 import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
-import { type Database, openDatabase } from './store/database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './store/database.ts';
 import { readKeys } from './store/keys.ts';
 import { migrate } from './store/migrate.ts';
 import { openNotices } from './store/notices.ts';
@@ -119,11 +119,7 @@ function defectsTo(log: Log): (error: unknown, place: string) => void {
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const named = nameSources(options.sources);
   const means = await readMeans(options);
-  const database = await openDatabase({
-    ...(options.databaseUrl === undefined ? { dataDir: options.dataDir } : { url: options.databaseUrl }),
-    poolSize: options.poolSize,
-    preparedStatements: options.preparedStatements,
-  });
+  const database = await openDatabase(databaseOf(options));
   const closing: Closing = [() => database.close()];
   try {
     const applied = await migrate(database);
@@ -183,6 +179,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     await closeAll(closing);
     throw error;
   }
+}
+
+function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions): DatabaseOptions {
+  return { ...(databaseUrl === undefined ? { dataDir } : { url: databaseUrl }), poolSize, preparedStatements };
 }
 
 /** Answers metrics on an address of their own; the function it returns stops that. */

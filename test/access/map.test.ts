@@ -271,6 +271,14 @@ describe('the map of a peer of the office', () => {
     expect(concerned.filter((id) => !touched.includes(id))).toEqual([]);
   });
 
+  it('is empty for a peer whose user has to sign in again, which is away for the others', () => {
+    const expired = peer('db', '100.64.0.3');
+    const next = carriedOn({ ...expired, derived: { login_expired: true } });
+    expect([readMap(next, 'db')?.self['state'], readMap(next, 'db')?.peers]).toEqual(['expired', []]);
+    expect(readMap(next, 'ana')).toMatchObject({ peers: [{ id: 'gw' }], away: [{ id: 'db' }] });
+    expect(touchedMaps(access, next, ['db'])).toEqual(expect.arrayContaining(['ana', 'ben', 'db']));
+  });
+
   it('is empty for a peer that waits for approval, and says so', () => {
     const waiting = carriedOn(stored('Peer', 'ana', { name: 'ana', dns_label: 'ana', approval_required: true }));
     const map = readMap(waiting, 'ana');

@@ -1,7 +1,7 @@
 import { hasBit } from '../../lib/bit-set.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Access } from '../access.ts';
-import { isFor, type Picture, pictureOf } from './picture.ts';
+import { expiredIn, isFor, type Picture, pictureOf } from './picture.ts';
 import {
   changeOfSection,
   type Entry,
@@ -25,8 +25,8 @@ export function mapOf(access: Access, peer: string): PeerMap | undefined {
   const at = access.ends.slots.get(peer);
   const object = access.state.get(peer);
   if (at === undefined || object === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
-  const state = hasBit(access.live, at) ? (access.circumstances.expired.has(peer) ? 'expired' : 'active') : 'waiting';
   const picture = pictureOf(access);
+  const state = hasBit(access.live, at) ? (hasBit(expiredIn(picture), at) ? 'expired' : 'active') : 'waiting';
   return { self: selfOf(picture, object, at, state), shared: sharedMapOf(picture, at, state === 'active') };
 }
 

@@ -1,12 +1,22 @@
-import { type BitSet, hasBit, intersectBits, isEmptyBits, noBits, uniteBits } from '../../lib/bit-set.ts';
+import {
+  type BitSet,
+  bitsOf,
+  hasBit,
+  intersectBits,
+  isEmptyBits,
+  noBits,
+  numbersIn,
+  uniteBits,
+} from '../../lib/bit-set.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Access } from '../access.ts';
-import { slotsInOrder } from '../ends.ts';
+import { slotsInOrder, slotsOf } from '../ends.ts';
 import { type Entry, noEntries, type Section } from './section.ts';
 import type { SharedMap } from './shared.ts';
 import {
   type ClientSettings,
   type Distributed,
+  isExpired,
   readNameservers,
   readSettings,
   readUnmanaged,
@@ -39,6 +49,8 @@ export interface Picture {
   readonly logging: Audience;
   /** Peers that may publish services. */
   readonly exposing: Audience;
+  /** Peers whose user has to sign in again; looked for when they are asked for. */
+  expired: BitSet | undefined;
   /** What others are told about each peer, by its slot; filled as it is needed. */
   readonly told: (Entry | undefined)[];
   /** The peers of sets that were asked for, by the set. */
@@ -65,6 +77,7 @@ export function carryPicture(before: Access, after: Access, peers: readonly stri
   if (old === undefined || next.told.length > 0 || before.ends !== after.ends) return;
   if (old.settings.domain !== next.settings.domain) return;
   next.told.push(...old.told);
+  if (peers.length === 0 && before.circumstances === after.circumstances) next.expired = old.expired;
   for (const id of peers) delete next.told[after.ends.slots.get(id) ?? -1];
   if (peers.length === 0 && old.sections.size < mostSections)
     for (const [set, section] of old.sections) next.sections.set(set, section);
@@ -76,6 +89,21 @@ const mostSections = 2000;
 /** Everything that is meant for the peers of some groups. */
 export function audiencesOf({ dns, unmanaged, logging, exposing }: Picture): readonly Audience[] {
   return [...dns, unmanaged, logging, exposing];
+}
+
+/** Peers whose user has to sign in again, as their objects or the circumstances say: they are told nothing, and are away. */
+export function expiredIn(picture: Picture): BitSet {
+  const { state, ends, circumstances } = picture.access;
+  picture.expired ??= uniteBits(
+    slotsOf(ends, circumstances.expired),
+    bitsOf(
+      numbersIn(ends.of.peer).filter((slot) => {
+        const peer = state.get(ends.ids[slot] ?? '');
+        return peer !== undefined && isExpired(peer);
+      }),
+    ),
+  );
+  return picture.expired;
 }
 
 /** The peers of a set as others are told about them, in order; equal sets give the same section. */
@@ -123,6 +151,7 @@ function drawPicture(access: Access): Picture {
     unmanaged: { id: 'unmanaged', what: undefined, peers: membersOf(access, readUnmanaged(state)) },
     logging: { id: 'logging', what: undefined, peers: chosen(logged) },
     exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
+    expired: undefined,
     told: [],
     sections: new Map(),
     shared: new Map(),

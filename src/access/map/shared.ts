@@ -1,12 +1,11 @@
-import { hasBit, intersectBits, noBits, subtractBits } from '../../lib/bit-set.ts';
+import { hasBit, intersectBits, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
-import { slotsOf } from '../ends.ts';
 import type { Flow } from '../flows.ts';
 import { compareTexts } from '../named.ts';
 import { leadingPlaces, type PlaceAt, surroundingOf } from '../neighbours.ts';
 import { spokenAbout } from '../reached.ts';
 import { likenessOf } from './likeness.ts';
-import { type DnsAudience, isFor, type Picture, peersIn } from './picture.ts';
+import { type DnsAudience, expiredIn, isFor, type Picture, peersIn } from './picture.ts';
 import { routesBy, routesTo } from './places.ts';
 import { rulesOf, type Sets } from './rules.ts';
 import { type Digest, digestOf, type Entry, noEntries, type Section, sectionDigest, writeEntry } from './section.ts';
@@ -75,7 +74,7 @@ function writeShared(picture: Picture, at: number, said: Said): SharedMap {
 function listsOf(picture: Picture, at: number, { from, to, leads, dns }: Said): SharedMap['lists'] {
   const { access } = picture;
   const { neighbours, uses } = surroundingOf(access, at, { from, to }, 'as another');
-  const expired = access.circumstances.expired.size === 0 ? noBits : slotsOf(access.ends, access.circumstances.expired);
+  const expired = expiredIn(picture);
   const sets: Sets = new Map();
   const [outbound, inbound] = [
     rulesOf(access, at, { flows: from, other: 'to', sets }),

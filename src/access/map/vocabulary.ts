@@ -79,6 +79,11 @@ export interface PeerText {
   readonly self: JsonObject;
 }
 
+/** Whether the user of a peer has to sign in again. */
+export function isExpired({ derived }: StoredObject): boolean {
+  return derived['login_expired'] === true;
+}
+
 const peerTexts = new WeakMap<StoredObject, { readonly domain: string; readonly text: PeerText }>();
 
 /** Writes a peer, under a domain. */
