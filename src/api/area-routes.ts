@@ -9,6 +9,7 @@ import type { Peering } from '../peering/service.ts';
 import type { Hub } from '../peering/streams/hub.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
+import { accounts } from './routes/accounts.ts';
 import { agent } from './routes/agent.ts';
 import { agentStream } from './routes/agent-stream.ts';
 import { audit } from './routes/audit.ts';
@@ -52,6 +53,7 @@ export interface AreaRoutes {
 /** All areas with routes of their own. */
 export const areas: readonly AreaRoutes[] = [
   accessiblePeers,
+  accounts,
   agent,
   agentStream,
   audit,

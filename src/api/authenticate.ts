@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { planOnlyRefusal } from '../engine/commit.ts';
-import type { Call } from '../engine/engine.ts';
+import type { Call, Engine } from '../engine/engine.ts';
 import type { Snapshots } from '../engine/snapshots.ts';
+import { enterTenant } from '../engine/tenant-scope.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { Operation } from '../model/roles.ts';
@@ -28,14 +29,21 @@ declare module 'fastify' {
 export type Access = 'anyone' | { readonly module: string; readonly operation: Operation; readonly own?: true };
 
 /** Authenticates every request but those of open routes, and asks whether the caller may do it; unknown paths were refused before. */
-export function createAuthHook(authenticator: Authenticator, snapshots: Snapshots) {
+export function createAuthHook(authenticator: Authenticator, engine: Engine) {
   return async (request: FastifyRequest): Promise<void> => {
     if (request.routeOptions.config.open === true) return;
-    const call = await authenticator.authenticate(request.headers.authorization);
+    const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization));
     if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
-    await requireAccess(request, call, snapshots);
+    await requireAccess(request, call, engine.snapshots);
     request.call = call;
   };
+}
+
+/** The call in the account that the query names: the caller's own, or that of a tenant. */
+async function scoped({ query }: FastifyRequest, engine: Engine, call: Call): Promise<Call> {
+  const { account } = query as { readonly account?: unknown };
+  if (account === undefined || account === '' || account === call.account) return call;
+  return await enterTenant(engine, call, String(account));
 }
 
 /** The call of an authenticated request. */

@@ -99,7 +99,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.setErrorHandler(createErrorHandler(report));
   refuseUnknownPaths(app);
   const limited = options.rateLimit === 'off' ? undefined : options.rateLimit;
-  const authenticate = createAuthHook(options.authenticator, engine.snapshots);
+  const authenticate = createAuthHook(options.authenticator, engine);
   app.addHook('onRequest', limited === undefined ? authenticate : limitStrangers(limited, authenticate));
   if (limited !== undefined) app.addHook('onRequest', createRateLimit(limited));
   addEtags(app);

@@ -37,6 +37,13 @@ export function createEngine(
   notices: NoticeBoard = createNoticeBoard(),
 ): Engine {
   const snapshots = createSnapshots(database, registry);
+  const past = createPastStates(database, registry, snapshots);
+  notices.on(({ what, account }) => {
+    if (what !== 'gone') return;
+    snapshots.drop(account);
+    past.drop(account);
+    log({ level: 'warn', message: `the account ${account} was deleted` });
+  });
   const listeners: Engine['listeners'] = new Set([
     (revision) => logRevision(revision, log),
     ({ account, revision }) => notices.tell({ what: 'revision', account, revision }),
@@ -63,7 +70,7 @@ export function createEngine(
     validator: createValidator(registry),
     database,
     snapshots,
-    past: createPastStates(database, registry, snapshots),
+    past,
     committer,
     access: createAccessImages(createCircumstances(presence)),
     now,

@@ -1,5 +1,6 @@
 import type { Actor } from '../model/actor.ts';
 import { Unavailable } from '../model/errors.ts';
+import type { AuditEvent } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
@@ -22,6 +23,10 @@ export interface SharedMutation {
   readonly identities?: readonly NewIdentity[];
   /** What is written with it; when something needed is gone, nothing is. */
   beside?(): readonly Beside[];
+  /** Accounts of the mutation that go, with everything that is theirs; nothing else happens in them. */
+  readonly gone?: readonly string[];
+  /** What is told in an account beside its changes. */
+  readonly told?: Readonly<Record<string, readonly AuditEvent[]>>;
   /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
   propose(stateOf: (account: string) => Snapshot): Readonly<Record<string, Outcome>>;
   /** As of `Mutation`. */
@@ -42,9 +47,19 @@ export async function mutateTogether(options: CommitterOptions, mutation: Shared
     const problems = outcomes.flatMap(([, outcome]) => (outcome.ok ? [] : outcome.problems));
     if (problems.length > 0) return { ok: false, problems };
     const steps = outcomes.flatMap(([account, outcome]) =>
-      outcome.ok ? [stepOf(options, { actor: mutation.actor, requestId }, stateIn(states, account), outcome)] : [],
+      outcome.ok
+        ? [
+            stepOf(
+              options,
+              { actor: mutation.actor, requestId, told: mutation.told?.[account] },
+              stateIn(states, account),
+              outcome,
+            ),
+          ]
+        : [],
     );
-    const result = await write(options, mutation, steps);
+    const gone = (mutation.gone ?? []).map((account) => ({ account, revision: stateIn(states, account).revision }));
+    const result = await write(options, mutation, steps, gone);
     if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
     if (result === 'moved') continue;
     for (const { plan, input } of steps) tell(options, mutation.actor, plan, input);
@@ -78,24 +93,36 @@ interface AccountStep {
   readonly input: CommitInput;
 }
 
+/** Who does it, and what is told beside the changes. */
+interface Deed {
+  readonly actor: Actor;
+  readonly requestId: string | undefined;
+  readonly told: readonly AuditEvent[] | undefined;
+}
+
 function stepOf(
   { now, newRequestId, forgets }: CommitterOptions,
-  { actor, requestId = newRequestId() }: { readonly actor: Actor; readonly requestId: string | undefined },
+  { actor, requestId = newRequestId(), told = [] }: Deed,
   base: Snapshot,
   { plan, next }: Extract<Outcome, { readonly ok: true }>,
 ): AccountStep {
   if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
-  const events = auditEvents(plan, base, next);
+  const events = [...auditEvents(plan, base, next), ...told];
   const revision = { revision: next.revision, plan, actor, requestId, forgets, at: now(), events };
   return { plan, input: { base, next, revisions: [revision] } };
 }
 
 /** Writes the parts that change something. When the connection dies meanwhile, finds out whether it happened. */
-async function write(options: CommitterOptions, mutation: SharedMutation, steps: readonly AccountStep[]) {
+async function write(
+  options: CommitterOptions,
+  mutation: SharedMutation,
+  steps: readonly AccountStep[],
+  gone: readonly { readonly account: string; readonly revision: number }[],
+) {
   const inputs = steps.map(({ input }) => input).filter(({ revisions }) => revisions.length > 0);
   const [first] = inputs;
   const { founded, entries = [], identities = [] } = mutation;
-  if (first === undefined && identities.length === 0) return 'written';
+  if (first === undefined && identities.length + gone.length === 0) return 'written';
   try {
     return await commitTogether(options.database, {
       inputs,
@@ -103,6 +130,7 @@ async function write(options: CommitterOptions, mutation: SharedMutation, steps:
       entries,
       identities,
       beside: mutation.beside?.() ?? [],
+      gone,
     });
   } catch (error) {
     if (!(error instanceof Unavailable) || !error.inDoubt) throw error;

@@ -83,4 +83,6 @@ export interface Call {
   requestId?(): string;
   /** The caller may read and plan, and write nothing. */
   readonly planOnly?: true;
+  /** The account of the caller, when the call is about that of a tenant; `actor.granted` is the role there. */
+  readonly home?: { readonly account: string; readonly revision: number };
 }

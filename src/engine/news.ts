@@ -1,10 +1,19 @@
 import { endOfEvents } from '../store/events.ts';
 import type { Engine } from './engine.ts';
 
+/** Who wants to know. */
+export interface Follower {
+  wake(): void;
+  gone(): void;
+}
+
 /** Tells when an account moved, whoever moved it. */
 export interface News {
-  /** Calls `wake` soon after every revision or notice of the account. Returns a function that ends it. */
-  follow(account: string, wake: () => void): () => void;
+  /**
+   * Calls `wake` soon after every revision or notice of the account, and `gone` when there is no such account any more.
+   * Returns a function that ends it.
+   */
+  follow(account: string, follower: Follower): () => void;
   close(): void;
 }
 
@@ -13,12 +22,15 @@ const pollMs = 1000;
 
 /** Notices tell at once what servers commit; what they miss is found by asking, while somebody follows the account. */
 export function createNews(engine: Pick<Engine, 'database' | 'notices'>): News {
-  const followers = new Map<string, Set<() => void>>();
+  const followers = new Map<string, Set<Follower>>();
   const seen = new Map<string, string>();
   const tell = (account: string): void => {
-    for (const wake of followers.get(account) ?? []) wake();
+    for (const follower of followers.get(account) ?? []) follower.wake();
   };
-  const unlisten = engine.notices.on(({ account }) => tell(account));
+  const end = (account: string): void => {
+    for (const follower of followers.get(account) ?? []) follower.gone();
+  };
+  const unlisten = engine.notices.on(({ what, account }) => (what === 'gone' ? end(account) : tell(account)));
   let asking = false;
   const ask = async (): Promise<void> => {
     if (asking) return;
@@ -26,23 +38,24 @@ export function createNews(engine: Pick<Engine, 'database' | 'notices'>): News {
     for (const account of followers.keys()) {
       // A database that is away is asked again; whoever follows notices by itself that it is.
       const mark = await endOfEvents(engine.database, account).then(
-        (found) => JSON.stringify(found?.end),
+        (found) => (found === undefined ? 'gone' : JSON.stringify(found.end)),
         () => seen.get(account),
       );
       if (mark === undefined || mark === seen.get(account)) continue;
       seen.set(account, mark);
-      tell(account);
+      if (mark === 'gone') end(account);
+      else tell(account);
     }
     asking = false;
   };
   const timer = setInterval(() => void ask(), pollMs);
   timer.unref();
   return {
-    follow(account, wake) {
+    follow(account, follower) {
       const present = followers.get(account) ?? new Set();
-      followers.set(account, present.add(wake));
+      followers.set(account, present.add(follower));
       return () => {
-        present.delete(wake);
+        present.delete(follower);
         if (present.size === 0) followers.delete(account);
       };
     },

@@ -1,7 +1,7 @@
-/** A hint for every server: an account moved on, or something about its sources wants to be looked at. */
+/** A hint for every server: an account moved on, something about its sources wants to be looked at, or it is gone. */
 export type Notice =
   | { readonly what: 'revision'; readonly account: string; readonly revision: number }
-  | { readonly what: 'sources'; readonly account: string };
+  | { readonly what: 'sources' | 'gone'; readonly account: string };
 
 /** Tells servers of each other. Hints may be lost; nothing may depend on them but how soon something happens. */
 export interface NoticeBoard {
@@ -50,11 +50,13 @@ function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => v
 }
 
 function write(notice: Notice): string {
-  return notice.what === 'revision' ? `r ${notice.account} ${notice.revision}` : `s ${notice.account}`;
+  if (notice.what === 'revision') return `r ${notice.account} ${notice.revision}`;
+  return `${notice.what === 'sources' ? 's' : 'g'} ${notice.account}`;
 }
 
 function read(message: string): Notice | undefined {
   const [what, account = '', revision = ''] = message.split(' ');
   if (what === 'r' && /^\d+$/.test(revision)) return { what: 'revision', account, revision: Number(revision) };
+  if (what === 'g') return { what: 'gone', account };
   return what === 's' ? { what: 'sources', account } : undefined;
 }

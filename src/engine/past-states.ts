@@ -13,6 +13,8 @@ export interface PastStates {
    * never was, `Conflict` (`gone`) for one that is not kept any more. Settings of sources are not part of it.
    */
   at(account: string, revision: number): Promise<Snapshot>;
+  /** Forgets an account that is gone. */
+  drop(account: string): void;
   /** Forgets what was put by. */
   forget(): void;
 }
@@ -81,6 +83,10 @@ export function createPastStates(database: Database, registry: Registry, snapsho
         if (state !== undefined) return state;
       }
       throw new Unavailable('the history is being folded away while it is read; try again');
+    },
+    drop(account) {
+      const others = known.filter(({ state }) => state.account !== account);
+      known.splice(0, known.length, ...others);
     },
     forget: () => known.splice(0),
   };

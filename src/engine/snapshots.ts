@@ -14,6 +14,8 @@ export interface Snapshots {
   fresh(account: string): Promise<Snapshot>;
   /** Makes a committed snapshot the one at hand. */
   advance(snapshot: Snapshot): void;
+  /** Forgets an account that is gone. */
+  drop(account: string): void;
   /** Forgets everything: the next call reads from the database. */
   forget(): void;
 }
@@ -62,6 +64,7 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
     at,
     current,
     advance,
+    drop: (account) => void known.delete(account),
     forget: () => known.clear(),
     async fresh(account) {
       const under = running.get(account);

@@ -18,11 +18,15 @@ export interface ShownUser {
 
 /** The user who asks, with what they may do. Throws `NotFound` for callers who are no users. */
 export async function readCaller(engine: Engine, call: Call): Promise<ShownUser> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const user = state.get(call.actor.id);
-  if (user === undefined) throw new NotFound(`user ${call.actor.id} not found`);
+  // Who acts in the account of a tenant is still a user of the own one, with other rights.
+  const { account, revision } = call.home ?? call;
+  const state = await engine.snapshots.at(account, revision);
+  const { id, granted } = call.actor;
+  const user = state.get(id);
+  if (user === undefined) throw new NotFound(`user ${id} not found`);
   const seen = state.seen({ now: engine.now(), viewer: user.id });
-  const permissions = { is_restricted: isRestricted(user, state), modules: rightsOf(subjectOf(user)) };
+  const subject = granted === undefined ? subjectOf(user) : { role: granted, isServiceUser: false };
+  const permissions = { is_restricted: granted === undefined && isRestricted(user, state), modules: rightsOf(subject) };
   return { version: user.updatedRevision, body: { ...lowerToResponse(engine.registry, user, seen), permissions } };
 }
 

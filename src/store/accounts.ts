@@ -11,6 +11,14 @@ export async function findAccount(
   return row === undefined ? undefined : { account: row.account_id, revision: row.revision };
 }
 
+/** The revision of an account, `undefined` when there is none. */
+export async function findRevision(database: Database, account: string): Promise<number | undefined> {
+  const [row] = await database.lookUp(
+    build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
+  );
+  return row?.revision;
+}
+
 /** Creates the head row of an account unless the server has one already; answers the account that there is now. */
 export async function createFirstAccount(database: Database, id: string, at: string): Promise<string> {
   let account = id;

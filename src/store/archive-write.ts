@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
+import { deleteRows } from './account-rows.ts';
 import type { ArchiveHeader, SectionName } from './archive-format.ts';
 import { smallTables } from './archive-read.ts';
 import { commitStatement } from './commit-statement.ts';
@@ -86,16 +87,9 @@ async function lockPlace(run: Run, { header, place, fresh }: RestoreInput): Prom
   return fresh ? 0 : Number(own['revision']);
 }
 
-/** Tables that the archive replaces; audit events stay, because what happened happened. */
-const tablesText = `select c.relname as name from pg_class c
-join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id'
-where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'accounts'
-order by case when c.relname in ('object_refs', 'sync_logs') then 0 else 1 end, 1`;
-
+/** The archive replaces every table of the account; audit events stay, because what happened happened. */
 async function clear(run: Run, { place, fresh }: RestoreInput): Promise<void> {
-  for (const { name } of await run(tablesText)) {
-    if (fresh || name !== 'audit_events') await run(`delete from ${String(name)} where account_id = $1`, [place]);
-  }
+  await deleteRows(run, place, fresh ? [] : ['audit_events']);
   if (fresh) await run('delete from accounts where account_id = $1', [place]);
 }
 

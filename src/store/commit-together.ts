@@ -1,4 +1,5 @@
 import type { CompiledQuery } from 'kysely';
+import { deleteAccountRows } from './account-rows.ts';
 import { restrictTo } from './builder.ts';
 import { type CommitInput, compileCommit, repeated } from './commit.ts';
 import type { Database, Run } from './database.ts';
@@ -28,6 +29,8 @@ export interface TogetherInput {
   readonly entries: readonly DirectoryEntry[];
   readonly identities: readonly NewIdentity[];
   readonly beside: readonly Beside[];
+  /** Accounts that go, at these revisions, with everything that is theirs. */
+  readonly gone: readonly { readonly account: string; readonly revision: number }[];
 }
 
 /** What became of it: somebody else was faster in an account, holds a value of the directory, or used up what was needed. */
@@ -53,10 +56,13 @@ export async function commitTogether(database: Database, input: TogetherInput): 
   try {
     await database.asOwner(async (run) => {
       rows = 0;
+      if (input.gone.length > 0) await lockAll(run, input);
       for (const one of inputs) rows += await writeAccount(run, input, one);
       for (const entry of input.entries) await writeEntry(run, entry);
       for (const identity of input.identities) await writeIdentity(run, identity);
       for (const beside of input.beside) await writeBeside(run, beside);
+      for (const { account, revision } of input.gone)
+        if (!(await deleteAccountRows(run, account, revision))) throw new Abandoned('moved');
     });
   } catch (error) {
     if (error instanceof Abandoned) return error.result;
@@ -77,6 +83,12 @@ async function writeAccount(run: Run, { founded }: TogetherInput, input: CommitI
   const written = await run(statement.sql, statement.parameters);
   if (written.length === 0) throw new Abandoned('moved');
   return rows;
+}
+
+/** The rows of accounts that go are locked too: all of them, in the order of their ids. */
+async function lockAll(run: Run, { inputs, gone }: TogetherInput): Promise<void> {
+  const accounts = [...inputs.map(({ base }) => base.account), ...gone.map(({ account }) => account)];
+  await run('select from accounts where account_id = any($1::text[]) order by account_id for update', [accounts]);
 }
 
 async function writeIdentity(run: Run, identity: NewIdentity): Promise<void> {

@@ -107,7 +107,7 @@ export async function noteLogin(database: Database, login: Login, told: Told): P
 
 const loginText = `with login as (
   insert into identities (account_id, issuer, subject, user_id, created_at, last_login)
-  values ($1, $9, $10, $11, $2::timestamptz, $12::timestamptz)
+  select account_id, $9, $10, $11, $2::timestamptz, $12::timestamptz from accounts where account_id = $1
   on conflict (account_id, issuer, subject) do update set last_login = excluded.last_login
   where identities.last_login is null or identities.last_login < excluded.last_login
   returning 1

@@ -62,6 +62,7 @@ const exceptions: Readonly<Record<string, Wanted>> = {
   // A whole account with its secrets, or in place of another.
   'GET /api/config/backup': { module: 'accounts', operation: 'delete' },
   'POST /api/config/restore': { module: 'accounts', operation: 'delete' },
+  'DELETE /api/accounts/{accountId}': { module: 'accounts', operation: 'delete' },
   'GET /api/config/schemas/{kind}': 'anyone',
   // What is done with an integration changes it; a subscription is paid for.
   'POST /api/integrations/msp/tenants/{id}/dns': { module: 'msp', ...update },

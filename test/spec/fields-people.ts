@@ -1,3 +1,4 @@
+import { machineOwner, newTenant } from './fields-tenants.ts';
 import { one, type Place, type Rows, sample } from './row.ts';
 import {
   answer,
@@ -306,7 +307,15 @@ const accounts: Rows = {
     },
     answer: account,
   },
-  'DELETE /api/accounts/{accountId}': { at: accountId, answer: 'no body' },
+  'DELETE /api/accounts/{accountId}': {
+    at: one('accountId', async (world) => (await newTenant(world)).id),
+    as: async (world, { accountId: account = '' }) =>
+      world.api.engine.snapshots.fresh(account).then(
+        () => machineOwner(world, account),
+        () => ({}),
+      ),
+    answer: 'no body',
+  },
 };
 
 /** Tokens, users, invites and the account. */

@@ -41,7 +41,8 @@ const tenantBody = async (world: World) => ({
   groups: [{ id: await world.group(), role: 'admin' }],
 });
 
-const newTenant = async (world: World) => world.send('POST', path, await tenantBody(world));
+/** A new tenant. */
+export const newTenant = async (world: World) => world.send('POST', path, await tenantBody(world));
 
 /** A tenant whose domain says what it should. */
 const proved = async (world: World) => {
@@ -57,7 +58,7 @@ const active = async (world: World) => {
 };
 
 /** The account of a tenant as its own machine owner sees it. */
-const machineOwner = async (world: World, account: string) => {
+export const machineOwner = async (world: World, account: string) => {
   const state = await world.api.engine.snapshots.current(account);
   return world.headersOf(account, state.ofKind('User').find(({ spec }) => spec['role'] === 'owner')?.id ?? '');
 };

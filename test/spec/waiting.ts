@@ -3,13 +3,12 @@
  * the walk tries it.
  */
 export const waiting: Readonly<Record<string, readonly string[]>> = {
-  'issue 4/5': ['DELETE /api/accounts/{accountId}'],
   'issue 5/5': ['POST /api/peers/{peerId}/temporary-access'],
 };
 
 /** Members of answers that nothing brings yet, and what will. Whoever brings one takes its line out here. */
 export const unseen: Readonly<Record<string, string>> = {
-  idp_id: 'issue 4/5 knows identity providers',
+  idp_id: 'walks know no identity provider; test/identity tries it',
   disapproval_reason: 'issue 5/5 refuses peers',
   certificate_issued_at: 'issue 5/5 hears it from proxies',
   last_synced_at: 'no connector syncs anything yet',

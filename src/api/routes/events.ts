@@ -47,7 +47,7 @@ function addStream(app: FastifyInstance, engine: Engine, news: News, streams: Se
     const stream = openEventStream(reply);
     streams.add(stream);
     try {
-      await pump(reader, stream, (wake) => news.follow(call.account, wake));
+      await pump(reader, stream, (wake) => news.follow(call.account, { wake, gone: () => stream.end() }));
     } catch (error) {
       // The head is sent: all that can be said is the end of the stream. The reader comes back and is told why.
       if (!(error instanceof Unavailable)) throw error;

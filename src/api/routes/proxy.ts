@@ -106,9 +106,12 @@ async function check(engine: Engine, request: FastifyRequest, proxy_id: string, 
 async function pump(reader: ServiceReader, stream: EventStream, news: News, { account }: KnownProxy): Promise<void> {
   let wake = (): void => undefined;
   let moved = true;
-  const unfollow = news.follow(account, () => {
-    moved = true;
-    wake();
+  const unfollow = news.follow(account, {
+    wake() {
+      moved = true;
+      wake();
+    },
+    gone: () => stream.end(),
   });
   stream.signal.addEventListener('abort', () => wake());
   try {

@@ -1,3 +1,4 @@
+import type { Actor } from '../../model/actor.ts';
 import type { Deed, Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
@@ -7,10 +8,18 @@ export function checkDeed(deed: Deed, was: State, next: State): readonly Fault[]
   const { before, after, actor } = deed;
   if (before === undefined) return after === undefined ? [] : checkCreation(after, actor !== undefined);
   if (actor === undefined) return [];
-  const caller = actor.type === 'user' ? was.get(actor.id) : undefined;
+  const caller = callerIn(was, actor);
   const others = caller === undefined || isManager(caller) ? [] : [denied('only owners and admins manage users')];
   if (after === undefined) return [...others, ...checkDeletion(before, caller)];
   return [...others, ...checkCaller(before, after, caller), ...checkOwner(before, after, next)];
+}
+
+/** Somebody who does something: a user of the account, or of the one that looks after it. */
+type Caller = Pick<StoredObject, 'id' | 'spec'>;
+
+function callerIn(was: State, { type, id, granted }: Actor): Caller | undefined {
+  if (granted !== undefined) return { id, spec: { role: granted, is_service_user: false } };
+  return type === 'user' ? was.get(id) : undefined;
 }
 
 function checkCreation(user: StoredObject, isAsked: boolean): readonly Fault[] {
@@ -37,7 +46,7 @@ export function isFirstOwner(user: StoredObject): boolean {
   return derivedText(user, 'system') === 'owner';
 }
 
-function checkDeletion(user: StoredObject, caller: StoredObject | undefined): readonly Fault[] {
+function checkDeletion(user: StoredObject, caller: Caller | undefined): readonly Fault[] {
   if (user.id === caller?.id)
     return [{ code: 'user_is_caller', path: '', message: 'you cannot delete yourself; ask another admin' }];
   if (textOf(user, 'role') === 'owner')
@@ -50,7 +59,7 @@ function checkDeletion(user: StoredObject, caller: StoredObject | undefined): re
 }
 
 /** What callers may not do to themselves, and admins not to owners. */
-function checkCaller(before: StoredObject, after: StoredObject, caller: StoredObject | undefined): readonly Fault[] {
+function checkCaller(before: StoredObject, after: StoredObject, caller: Caller | undefined): readonly Fault[] {
   if (caller === undefined) return [];
   const faults: Fault[] = [];
   if (caller.id === before.id && before.spec['role'] !== after.spec['role'])
@@ -73,8 +82,8 @@ function checkOwner(before: StoredObject, after: StoredObject, next: State): rea
   return [denied('the account would be without an owner; give the role to somebody else first', '/role')];
 }
 
-function isManager(user: StoredObject): boolean {
-  return ['owner', 'admin'].includes(textOf(user, 'role'));
+function isManager({ spec }: Caller): boolean {
+  return ['owner', 'admin'].includes(String(spec['role']));
 }
 
 function denied(message: string, path = ''): Fault {

@@ -82,6 +82,13 @@ export const sharedParameters: JsonObject = {
     description: '`handling=strict` turns members of the body that nothing knows into a 422.',
     schema: text,
   },
+  Account: {
+    name: 'account',
+    in: 'query',
+    required: false,
+    description: 'The id of the account of a tenant, to act there with the role that its groups give; otherwise 403.',
+    schema: text,
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',

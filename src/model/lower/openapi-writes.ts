@@ -2,19 +2,34 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 
 const writes = ['post', 'put', 'delete'];
 
-/** What every write with credentials can do beside what it is for: find the account held, and be repeated when it is a POST. */
-export function withWrites(paths: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(paths).map(([path, item]) => [
-      path,
-      Object.fromEntries(Object.entries(item as JsonObject).map(([name, member]) => [name, withWrite(name, member)])),
-    ]),
-  );
+/** Everybody with credentials may say in which account of a tenant something is meant to happen. */
+export function withScope(paths: JsonObject): JsonObject {
+  return mapOperations(paths, (_, operation) => {
+    if (operation['security'] !== undefined) return operation;
+    const parameters = (operation['parameters'] ?? []) as readonly JsonObject[];
+    return { ...operation, parameters: [...parameters, { $ref: '#/components/parameters/Account' }] };
+  });
 }
 
-function withWrite(method: string, operation: JsonObject[string]): JsonObject[string] {
-  if (!writes.includes(method) || !isObject(operation) || operation['security'] !== undefined) return operation;
-  const lockable = withFailures(operation as JsonObject, [423]);
+/** What every write with credentials can do beside what it is for: find the account held, and be repeated when it is a POST. */
+export function withWrites(paths: JsonObject): JsonObject {
+  return mapOperations(paths, withWrite);
+}
+
+function mapOperations(paths: JsonObject, change: (method: string, operation: JsonObject) => JsonObject): JsonObject {
+  const items = Object.entries(paths).map(([path, item]) => {
+    const members = Object.entries(item as JsonObject).map(([name, member]) => [
+      name,
+      isObject(member) ? change(name, member as JsonObject) : member,
+    ]);
+    return [path, Object.fromEntries(members)] as const;
+  });
+  return Object.fromEntries(items);
+}
+
+function withWrite(method: string, operation: JsonObject): JsonObject {
+  if (!writes.includes(method) || operation['security'] !== undefined) return operation;
+  const lockable = withFailures(operation, [423]);
   return method === 'post' ? repeatable(lockable) : lockable;
 }
 

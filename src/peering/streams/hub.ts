@@ -63,6 +63,8 @@ export function createHub(options: HubOptions): Hub {
   };
   const unlisten = [
     engine.notices.on((notice) => {
+      // An account that is gone ends the streams of its peers.
+      if (notice.what === 'gone') void accounts.get(notice.account)?.follow();
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
     engine.notices.onMissed(() => followAll()),

@@ -1,0 +1,43 @@
+import { isObject } from '../lib/json.ts';
+import { NotAllowed } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
+import { roles } from '../model/roles.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { findRevision } from '../store/accounts.ts';
+import type { Call, Engine } from './engine.ts';
+import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
+
+/**
+ * The call in the account of a tenant, with the role that the caller has there: the highest of the tenant's groups that are
+ * among the caller's auto groups. Throws `NotAllowed`, in the same words whether there is such an account or not.
+ */
+export async function enterTenant(engine: Engine, call: Call, account: string): Promise<Call> {
+  const home = await engine.snapshots.at(call.account, call.revision);
+  const tenant = home.get(account);
+  const role = tenant === undefined ? undefined : roleIn(home, call.actor.id, tenant);
+  const revision = role === undefined ? undefined : await findRevision(engine.database, account);
+  if (role === undefined || revision === undefined) throw refused(account);
+  const state = await engine.snapshots.at(account, revision);
+  // What the keeper says is not enough: the account itself has to know it.
+  if (accountIn(state).derived['msp'] !== call.account) throw refused(account);
+  const actor = { ...call.actor, granted: role };
+  return { ...call, account, revision, actor, home: { account: call.account, revision: call.revision } };
+}
+
+function roleIn(home: Snapshot, user: string, tenant: StoredObject): string | undefined {
+  if (tenant.kind !== tenantKind || !['pending', 'active'].includes(statusOf(tenant))) return undefined;
+  const own = home.get(user)?.spec['auto_groups'];
+  const { groups } = tenant.spec;
+  if (!Array.isArray(own) || !Array.isArray(groups)) return undefined;
+  const given = groups.flatMap((group) =>
+    isObject(group) && own.includes(group['id']) ? [String(group['role'])] : [],
+  );
+  return byRank.find((role) => given.includes(role));
+}
+
+/** Roles from the one that may do most. */
+const byRank: readonly string[] = roles;
+
+function refused(account: string): NotAllowed {
+  return new NotAllowed(`the account ${account.slice(0, 100)} is neither yours nor that of a tenant of yours`);
+}
