@@ -2,15 +2,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageHeaders, pagePolicy } from '../identity/provider/pages/layout.ts';
 import type { IdentityProvider } from '../identity/provider/provider.ts';
 import type { WebAnswer } from '../identity/provider/web.ts';
+import { createBuckets } from '../lib/buckets.ts';
 
 const mount = '/oidc';
+
+/** How much one address may begin: each sign-in is written down, whoever begins it. */
+const perAddress = { perMinute: 300, burst: 600 };
 
 /** No form of ours is anywhere near as long. */
 const longestForm = 32 * 1024;
 
 /** Mounts the embedded identity provider: what programs ask below `/oidc`, and the pages for people below `/signin`. */
 export async function addIdentityProvider(app: FastifyInstance, provider: IdentityProvider): Promise<void> {
+  const slowDown = limitAddresses();
   await app.register(async (scope) => {
+    scope.addHook('onRequest', slowDown);
     // The provider reads bodies itself.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -22,6 +28,7 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
     });
   });
   await app.register(async (scope) => {
+    scope.addHook('onRequest', slowDown);
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
@@ -41,6 +48,17 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
       },
     });
   });
+}
+
+/** Refuses what one address asks too often, before anything is written. */
+function limitAddresses() {
+  const buckets = createBuckets(perAddress);
+  return async ({ ip }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const seconds = buckets.take(ip, performance.now());
+    if (seconds === 0) return undefined;
+    const message = `too many requests from this address; try again in ${seconds} s`;
+    return reply.code(429).header('retry-after', String(seconds)).send({ message, code: 429 });
+  };
 }
 
 function bearerOf({ headers }: FastifyRequest): string {

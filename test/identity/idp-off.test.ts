@@ -23,8 +23,17 @@ describe('a server that refuses passwords (local_auth_disabled)', () => {
     const surfer = openSurfer(scene().url);
     const shown = await surfer.go('/signin/account');
     expect([shown.status, shown.title]).toEqual([403, 'Problem: Passwords are switched off here – Heddle']);
+    const forms = shown.text.match(/<form/g);
+    expect(forms).toBeNull();
     const sent = await surfer.forge(shown.url.pathname, { step: 'password', email, password });
     expect(sent.status).toBe(403);
+  });
+
+  it('slows down an address that begins one sign-in after the other', async () => {
+    const begin = async () => (await fetch(`${scene().url}/oidc/jwks`)).status;
+    const statuses: number[] = [];
+    for (let round = 0; round < 10; round++) statuses.push(...(await Promise.all(Array.from({ length: 80 }, begin))));
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
   });
 });
 

@@ -15,6 +15,7 @@ h2{margin:0 0 .5rem;font-size:1.15rem}
 p{margin:0 0 1rem}
 .soft{color:var(--soft)}
 .row+.soft,form+.soft{margin-top:1.5rem}
+form+form{margin-top:.75rem}
 main>:last-child{margin-bottom:0}
 section{border-top:1px solid var(--line);margin-top:1.75rem;padding-top:1.5rem}
 label,legend{display:block;font-weight:600;margin-bottom:.25rem}

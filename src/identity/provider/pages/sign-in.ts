@@ -51,7 +51,7 @@ ${form(
   })}
 <button class="full">Continue</button>`,
 )}
-<p class="soft">Lost the device? An administrator can make you a new invitation.</p>`;
+<p class="soft">Lost the device? An administrator can delete your user and invite you again.</p>`;
   return renderPage({ title: 'Enter your code', problem: faults.problem !== undefined, body });
 }
 
