@@ -9,12 +9,21 @@ const cases = Object.entries(badSample).flatMap(([rule, programs]) =>
   programs.map((files) => [rule, Object.entries(files).flat().join(': ').slice(0, 100), files] as const),
 );
 
+/** A collection that begins empty and lives as long as the process; weak ones know objects, and objects are of one account. */
+const ofProcess = /^(?:export )?(?:const|let) \w+(?:: (?!Readonly)[^=\n]+)? = new (?:Map|Set)(?:<.*>)?\(\);/gm;
+
 describe('the architecture', () => {
   test('every file of src keeps the import table and the rules of the pure core', () => {
     const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
     const files = new Map(paths.sort().map((path) => [path, readFileSync(`${root}/${path}`, 'utf8')]));
     expect(files.size).toBeGreaterThan(10);
     expect(findViolations(files).map(sentence)).toEqual([]);
+  });
+
+  test('what a module remembers hangs on an object of one account, never on a name that two accounts may have', () => {
+    const paths = globSync('src/**/*.ts', { cwd: root });
+    const kept = paths.flatMap((path) => readFileSync(`${root}/${path}`, 'utf8').match(ofProcess) ?? []);
+    expect(kept).toEqual([]);
   });
 
   test.each(cases)('%s: %s', (rule, _, files) => {
