@@ -81,12 +81,16 @@ export async function deleteRecordsOf(database: Database, user: string, keepUid 
   );
 }
 
-/** Forgets what ended; answers how many records that were. */
+/** Forgets what ended, and what was of people who are gone; answers how many records that were. */
 export async function deleteEndedRecords(database: Database): Promise<number> {
   const [row] = await database.lookUp(
     statement<{ readonly count: number }>(
-      `with gone as (delete from idp_records where expires_at < now() - interval '5 minutes' returning id)
-       select count(*) as count from gone`,
+      `with gone as (
+         delete from idp_records r where expires_at < now() - interval '5 minutes' or (
+           model in ('Session', 'Grant', 'RefreshToken')
+           and not exists (select from directory d where d.kind = 'user' and d.value = r.user_id)
+         ) returning id
+       ) select count(*) as count from gone`,
       [],
     ),
   );

@@ -15,7 +15,7 @@ async function settings(scene: ReturnType<ReturnType<typeof idpScene>>) {
 }
 
 describe('a server that refuses passwords (local_auth_disabled)', () => {
-  const scene = idpScene({ localAuthDisabled: true });
+  const scene = idpScene({ localAuthDisabled: true, publicUrl: 'https://heddle.example.com' });
 
   it('says so in the settings, on a page of its own, and looks at no password', async () => {
     expect(await settings(scene())).toEqual({ embedded_idp_enabled: true, local_auth_disabled: true });
@@ -27,6 +27,16 @@ describe('a server that refuses passwords (local_auth_disabled)', () => {
     expect(forms).toBeNull();
     const sent = await surfer.forge(shown.url.pathname, { step: 'password', email, password });
     expect(sent.status).toBe(403);
+  });
+
+  it('goes by the address that it was told, whatever a client says, and then keeps cookies for https', async () => {
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
+    const found = await fetch(`${scene().url}/oidc/.well-known/openid-configuration`, { headers });
+    const { issuer, authorization_endpoint: place } = (await found.json()) as Record<string, string>;
+    expect([issuer, place]).toEqual(['https://heddle.example.com/oidc', 'https://heddle.example.com/oidc/auth']);
+    const cookies = (await fetch(`${scene().url}/oidc/device`, { headers })).headers.getSetCookie();
+    expect(cookies.length).toBe(2);
+    for (const cookie of cookies) expect(cookie).toMatch(/; secure;/);
   });
 
   it('slows down an address that begins one sign-in after the other', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { derive, plan } from '../../src/engine/tenant-steps.ts';
 import { stepAt, totpCode } from '../../src/identity/provider/totp.ts';
 import { idpScene } from './idp-scene.ts';
 import { openSurfer, pkce, type Surfer } from './surfer.ts';
@@ -223,6 +224,22 @@ describe('the pages of a sign-in', () => {
     await surfer.go(authorization(pkce().challenge));
     expect((await surfer.send({ step: 'password', email, password: 'wrong' })).title).toBe('Problem: Sign in – Heddle');
     expect((await surfer.send({ step: 'password', email, password })).title).toBe('Problem: You are blocked – Heddle');
+  });
+
+  it('tell people who wait for an approval that they do', async () => {
+    const { surfer, email, id } = await somebody({ role: 'user' });
+    const { engine, account } = scene().server;
+    const { revision } = await engine.snapshots.fresh(account);
+    await engine.committer.mutate({
+      ...{ account, revision, actor: { type: 'system', id: 'sys', name: 'system' } },
+      propose(now) {
+        const user = now.get(id);
+        return plan(engine, now, user === undefined ? [] : [derive(engine, user, { pending_approval: true })]);
+      },
+    });
+    await surfer.go(authorization(pkce().challenge));
+    const shown = await surfer.send({ step: 'password', email, password });
+    expect([shown.status, shown.title]).toEqual([403, expect.stringMatching('Your access waits for approval')]);
   });
 
   it('end what a person had when they are blocked: session and refresh token', async () => {
