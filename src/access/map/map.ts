@@ -5,6 +5,7 @@ import { expiredIn, isFor, type Picture, pictureOf } from './picture.ts';
 import {
   changeOfSection,
   type Entry,
+  hexOf,
   type Section,
   type SectionChange,
   sameDigest,
@@ -32,11 +33,7 @@ export function mapOf(access: Access, peer: string): PeerMap | undefined {
 
 /** Equal for equal maps, whatever server worked them out. */
 export function mapDigest({ self, shared }: PeerMap): string {
-  let digest = '';
-  // Both are digests already, so that it is enough to mix them.
-  for (const at of [0, 1, 2, 3] as const)
-    digest += ((self.digest[at] ^ Math.imul(shared.digest[at], 0x9e3779b1)) >>> 0).toString(16).padStart(8, '0');
-  return digest;
+  return hexOf(shared.digest) + hexOf(self.digest);
 }
 
 /** What a peer alone is told, as members of a JSON object. */
@@ -99,24 +96,17 @@ const selves = new WeakMap<object, { readonly standing: Standing; readonly entry
 
 function selfOf({ settings, logging, exposing }: Picture, peer: StoredObject, at: number, state: string): Entry {
   const { self, entry } = writePeer(peer, settings.domain);
-  const standing = {
-    state,
-    network_ranges: settings.ranges,
-    reports_traffic: isFor(logging, at),
-    may_expose: isFor(exposing, at),
-  };
   const known = selves.get(self);
-  if (known !== undefined && sameStanding(known.standing, standing)) return known.entry;
+  const [reports_traffic, may_expose] = [isFor(logging, at), isFor(exposing, at)];
+  if (
+    known?.standing.state === state &&
+    known.standing.network_ranges === settings.ranges &&
+    known.standing.reports_traffic === reports_traffic &&
+    known.standing.may_expose === may_expose
+  )
+    return known.entry;
+  const standing: Standing = { state, network_ranges: settings.ranges, reports_traffic, may_expose };
   const fresh = writeEntry(entry.id, { ...self, ...standing });
   selves.set(self, { standing, entry: fresh });
   return fresh;
-}
-
-function sameStanding(a: Standing, b: Standing): boolean {
-  return (
-    a.state === b.state &&
-    a.network_ranges === b.network_ranges &&
-    a.reports_traffic === b.reports_traffic &&
-    a.may_expose === b.may_expose
-  );
 }

@@ -55,8 +55,11 @@ export interface Picture {
   readonly told: (Entry | undefined)[];
   /** The peers of sets that were asked for, by the set. */
   readonly sections: Map<string, Section>;
-  /** What peers that are alike are told in common, by what is said about them. */
-  readonly shared: Map<string, SharedMap>;
+  /** What peers that are alike are told in common, by their likeness. */
+  readonly shared: Map<string | number, SharedMap>;
+  /** How often somebody asked what a peer is like, and what all are like once that was worth it. */
+  asked: number;
+  classes: Int32Array | undefined;
 }
 
 const pictures = new WeakMap<Access, Picture>();
@@ -151,6 +154,8 @@ function drawPicture(access: Access): Picture {
     unmanaged: { id: 'unmanaged', what: undefined, peers: membersOf(access, readUnmanaged(state)) },
     logging: { id: 'logging', what: undefined, peers: chosen(logged) },
     exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
+    asked: 0,
+    classes: undefined,
     expired: undefined,
     told: [],
     sections: new Map(),

@@ -45,6 +45,17 @@ export function digestOf(text: string): Digest {
   return [word(0), word(1), word(2), word(3)];
 }
 
+const hexes = new WeakMap<Digest, string>();
+
+/** The first half of a digest as text. */
+export function hexOf(digest: Digest): string {
+  const known = hexes.get(digest);
+  if (known !== undefined) return known;
+  const hex = [digest[0], digest[1]].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  hexes.set(digest, hex);
+  return hex;
+}
+
 /** Whether both digests are the same. */
 export function sameDigest(a: Digest, b: Digest): boolean {
   return a === b || (a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3]);
