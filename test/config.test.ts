@@ -94,6 +94,22 @@ describe('the configuration', () => {
     expect(value('sources', env, { source: ['x,y'] })).toEqual(['x,y']);
   });
 
+  test('takes a switch as true when it is there', () => {
+    const read = readConfig({}, { 'user-delete-from-idp': true }, ['userDeleteFromIdp']);
+    expect(read).toEqual({ ok: true, config: { userDeleteFromIdp: true } });
+    expect(value('userDeleteFromIdp', { HEDDLE_USER_DELETE_FROM_IDP: 'yes' })).toBe(true);
+    expect(value('userDeleteFromIdp', {})).toBe(false);
+  });
+
+  test('shows no password of a mail server that is not one', () => {
+    const read = readConfig({ HEDDLE_SMTP_URL: 'http://ana:secret@mail' }, {}, ['smtpUrl']);
+    expect(read.ok ? [] : read.faults).toEqual([
+      'HEDDLE_SMTP_URL is not the URL of a mail server; write smtp://USER:PASSWORD@HOST:587 or smtps://HOST.',
+    ]);
+    expect(value('mailFrom', { HEDDLE_MAIL_FROM: 'Heddle <h@example.com>' })).toBe('Heddle <h@example.com>');
+    expect(readConfig({ HEDDLE_MAIL_FROM: 'Heddle' }, {}, ['mailFrom']).ok).toBe(false);
+  });
+
   test('takes an empty variable as one that is not set', () => {
     expect(value('poolSize', { HEDDLE_POOL_SIZE: ' ' })).toBe(10);
   });

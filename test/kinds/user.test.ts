@@ -212,3 +212,38 @@ describe('events of a user', () => {
     expect(codes(program('bot'))).toEqual(['service.user.create', 'service.user.delete']);
   });
 });
+
+describe('what is told about users', () => {
+  const codes = (before: StoredObject, after: StoredObject) =>
+    kind.updateEvents?.(before, after, stateOf(before)).map(({ code }) => code);
+  const waiting = user('w', { is_blocked: true }, { pending_approval: true });
+
+  it('is an approval, and no unblocking, when somebody is let in who waits', () => {
+    const entered = { ...waiting, spec: { ...waiting.spec, is_blocked: false }, derived: { pending_approval: false } };
+    expect(codes(waiting, entered)).toEqual(['user.approve']);
+  });
+
+  it('is a rejection beside the deletion when somebody goes who waits', () => {
+    expect(kind.deleteEvents?.(waiting, stateOf()).map(({ code }) => code)).toEqual(['user.delete', 'user.reject']);
+    expect(kind.deleteEvents?.(regular, stateOf()).map(({ code }) => code)).toEqual(['user.delete']);
+  });
+
+  it('is the invite when one was accepted', () => {
+    const invited = user('i', {}, { invite: 'x', status: 'active' });
+    expect(kind.createEvents?.(invited, stateOf())).toEqual([
+      { code: 'user.invite.link.accept', meta: { email: 'i@example.com' } },
+    ]);
+  });
+
+  it('is in the plan what goes with them', () => {
+    expect(kind.risks?.(regular, undefined)).toEqual(['their tokens, their invites and their way to sign in go too']);
+    expect(kind.risks?.(program('p'), undefined)).toEqual(['its tokens work no more']);
+    expect([kind.risks?.(undefined, regular), kind.risks?.(regular, regular)]).toEqual([[], []]);
+  });
+
+  it('turns away who waits, also when an identity provider brought them', () => {
+    const foreign = user('f', {}, { issued: 'integration', pending_approval: true });
+    expect(faults(foreign, undefined)).toEqual([]);
+    expect(faults({ ...foreign, derived: { issued: 'integration' } }, undefined)).toHaveLength(1);
+  });
+});

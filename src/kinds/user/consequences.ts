@@ -29,3 +29,9 @@ function signOut(peer: StoredObject): readonly Consequence[] {
     ? []
     : [{ change: peer, spec: peer.spec, derived: { login_expired: true } }];
 }
+/** What goes with a user and is no object. */
+export function leavingRisks(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
+  if (before === undefined || after !== undefined) return [];
+  if (before.spec['is_service_user'] === true) return ['its tokens work no more'];
+  return ['their tokens, their invites and their way to sign in go too'];
+}

@@ -5,7 +5,7 @@ import type { StoredObject } from '../../model/object.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
 import { never } from '../shared/times.ts';
-import { followUser } from './consequences.ts';
+import { followUser, leavingRisks } from './consequences.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
 import { email, parseFlag } from './formats.ts';
 import { checkDeed, isFirstOwner } from './rules.ts';
@@ -119,6 +119,7 @@ export const user = defineKind({
   checkState: checkAutoGroups,
   checkDeed,
   consequences: followUser,
+  risks: leavingRisks,
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,
