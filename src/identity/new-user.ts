@@ -38,7 +38,7 @@ export async function createUser(
   if (!isPerson) return createObject(engine, call, kind, body, options);
   if (!embeddedIdp || localAuthDisabled) {
     const made = await createObject(engine, call, kind, body, options);
-    return { ...made, notice: `no mail was sent; tell them to sign in at ${people.publicUrl()}` };
+    return { ...made, notice: `no mail was sent; tell them to sign in with their identity provider` };
   }
   // What is wrong with it is told before anything is hashed or sent.
   const wish = await wishUser(engine, call, body, options);
@@ -58,7 +58,7 @@ async function withPassword(engine: Engine, people: LocalPeople, call: Call, wis
   const hash = await hashPassword(password);
   const credentials = { account: call.account, email, user, hash, oneTime: true, at: engine.now() };
   const made = await admit(engine, call, wish, { beside: [putCredentials(credentials)], isFound: true });
-  const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}`;
+  const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account`;
   return { ...made, outputs: { password }, notice };
 }
 

@@ -27,7 +27,9 @@ describe('a new person', () => {
     const answer = await api().call('POST', users, person({ email: 'New@Example.com' }));
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(answer.body.password).toMatch(/^[A-HJ-NP-Za-km-z2-9]{16}$/);
-    expect(answer.headers['heddle-notice']).toMatch(/^no mail was sent.*https:\/\/heddle\.example\.com$/);
+    expect(answer.headers['heddle-notice']).toMatch(
+      /^no mail was sent.*https:\/\/heddle\.example\.com\/signin\/account$/,
+    );
     expect(await signIn(api(), 'new@example.com', answer.body.password)).toBe('right');
     expect(await newestEvents(api(), 1)).toEqual([`user.create ${answer.body.id}`]);
     expect(await shown(api(), answer.body.id)).not.toHaveProperty('password');

@@ -39,6 +39,7 @@ it('a person with a keyboard accepts an invite on its page, once', async () => {
   await page.keyboard.press('Enter');
   await page.getByText('From now on you sign in as').waitFor();
   expect(await heading()).toBe('Welcome');
+  expect(await page.getByRole('link', { name: 'Sign in' }).getAttribute('href')).toBe('/signin/account');
   const made = (await api().call('GET', '/api/users')).body.find(({ email }: JsonObject) => email === invited['email']);
   expect(made).toMatchObject({ status: 'active', name: 'Zoë <b>' });
   expect([[...asked], complaints]).toEqual([[base], []]);

@@ -48,7 +48,10 @@ at('form').addEventListener('submit', (event) => {
   at('send').disabled = true;
   const body = JSON.stringify({ password: at('password').value });
   fetch(base + '/accept', { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(read)
-    .then(() => end('Welcome', 'Your account is ready. From now on you sign in as ' + at('email').value + ' with your new password.'))
+    .then(() => {
+      end('Welcome', 'Your account is ready. From now on you sign in as ' + at('email').value + ' with your new password.');
+      at('next').hidden = false;
+    })
     .catch((error) => { say(error.message + '.'); at('send').disabled = false; });
 });
 `;
@@ -78,6 +81,7 @@ const page = `<!doctype html>
 <div id="trouble" role="alert"></div>
 <button id="send">Accept the invitation</button>
 </form>
+<p id="next" hidden><a href="/signin/account">Sign in</a></p>
 </main>
 <script>${script}</script>
 </body>
