@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { InvalidInput } from '../model/errors.ts';
 
 /** A body that cannot be used as it is: answered with 400. */
@@ -81,4 +81,12 @@ export function textMember(body: JsonObject, name: string, words: readonly strin
       `\`${name}\` must be one of ${words.map((word) => `\`${word}\``).join(', ')}`,
     );
   return value === '' ? refuse('value_too_short', `/${name}`, `\`${name}\` must not be empty`) : value;
+}
+
+/** A list that the body must carry, of at most so many items. */
+export function listOf(body: JsonObject, name: string, most: number): readonly Json[] {
+  const list = body[name];
+  if (Array.isArray(list) && list.length <= most) return list;
+  const message = `\`${name}\` is required: a list of at most ${most}`;
+  throw new InvalidInput(message, { problems: [{ code: 'field_required', path: `/${name}`, message }] });
 }

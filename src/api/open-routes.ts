@@ -11,6 +11,7 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /agent/enrol': 'wants a proof by the key of the machine, and a setup key or the token of a user',
   'POST /agent/login': 'wants a proof by the key of the peer',
   'POST /agent/facts': 'wants the session of a peer and a proof by its key',
+  'POST /agent/traffic': 'wants the session of a peer and a proof by its key',
   'GET /agent/stream': 'wants the session of a peer and a proof by its key',
   'GET /oidc/me': 'wants a token of the identity provider itself',
   'GET /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',

@@ -22,6 +22,7 @@ import { login, logout } from './login.ts';
 import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
 import { plans } from './plans.ts';
+import { proxySimulate } from './proxy/simulate.ts';
 import { reconcile } from './reconcile.ts';
 import { restore } from './restore.ts';
 import { rollback } from './rollback.ts';
@@ -78,6 +79,7 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     secretsKey,
     secretsRotate,
     idpRotateKeys,
+    proxySimulate,
     completionCommand(() => commands),
     version,
   ];

@@ -1,8 +1,12 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Json } from '../lib/json.ts';
-import { createIntake, type Intake } from './ingest.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { createIntake } from './ingest.ts';
 import type { FeedRetention } from './maintenance.ts';
 import { type RefusedRecord, readProxyReport } from './proxy-report.ts';
+import { surroundingsOf, whyNot } from './surroundings.ts';
+import { readTrafficReport } from './traffic-report.ts';
 
 /** What one report says: its records under the name of a batch. */
 export interface Reported {
@@ -14,26 +18,45 @@ export interface Reported {
 
 /** Takes in what is reported. */
 export interface Feeds {
-  readonly intake: Intake;
-  readonly kept: FeedRetention;
   /** Stores requests that went through a proxy; answers which records were refused. */
   takeRequests(reported: Reported): Promise<readonly RefusedRecord[]>;
+  /** Stores traffic of a peer, as far as the account wants it stored. */
+  takeTraffic(
+    of: Snapshot,
+    peer: StoredObject,
+    reported: Omit<Reported, 'account' | 'reporter'>,
+  ): Promise<TakenTraffic>;
   close(): Promise<void>;
+}
+
+/** What became of a report of traffic. */
+export interface TakenTraffic {
+  readonly refused: readonly RefusedRecord[];
+  /** Why nothing of it was stored. */
+  readonly dropped?: string;
 }
 
 const day = 86_400_000;
 
 /** Creates the intake of a server. */
-export function createFeeds({ database, now }: Pick<Engine, 'database' | 'now'>, kept: FeedRetention): Feeds {
+export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
+  const { database, now } = engine;
   const intake = createIntake(database);
   return {
-    intake,
-    kept,
     async takeRequests(reported) {
       const span = { now: Date.parse(now()), keptMs: kept.proxy * day };
       const { report, refused } = readProxyReport(reported, span);
       if (report.rows.length > 0) await intake.take(report);
       return refused;
+    },
+    async takeTraffic(state, peer, reported) {
+      const dropped = whyNot(engine, state, peer);
+      if (dropped !== undefined) return { refused: [], dropped };
+      const span = { now: Date.parse(now()), keptMs: kept.traffic * day };
+      const of = { ...reported, account: state.account, reporter: peer.id };
+      const { report, refused } = readTrafficReport(of, span, await surroundingsOf(engine, state, peer));
+      if (report.rows.length > 0) await intake.take(report);
+      return { refused };
     },
     close: () => intake.close(),
   };

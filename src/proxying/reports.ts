@@ -1,7 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import { readMembers } from '../feeds/members.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
-import { InvalidInput } from '../model/errors.ts';
 import { writeServiceStatus } from '../store/proxies.ts';
 import type { KnownProxy } from './registration.ts';
 import { servedBy } from './services.ts';
@@ -9,7 +8,6 @@ import { servedBy } from './services.ts';
 const statuses = [
   ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
 ] as const;
-const mostServices = 1000;
 
 /** What was not taken of a report: its place, and why. */
 export interface RefusedItem {
@@ -21,9 +19,8 @@ export interface RefusedItem {
 export async function reportServices(
   engine: Engine,
   proxy: KnownProxy,
-  body: JsonObject,
+  listed: readonly Json[],
 ): Promise<readonly RefusedItem[]> {
-  const listed = listOf(body, 'services', mostServices);
   const state = await engine.snapshots.fresh(proxy.account);
   const served = servedBy(engine, state, proxy.cluster);
   const refused: RefusedItem[] = [];
@@ -47,12 +44,4 @@ export async function reportServices(
   }
   if (kept.size > 0) await writeServiceStatus(engine.database, proxy.account, proxy.id, [...kept.values()]);
   return refused;
-}
-
-/** A list of a body. Throws `InvalidInput` when it is missing, no list, or too long. */
-export function listOf(body: JsonObject, name: string, most: number): readonly Json[] {
-  const list = body[name];
-  if (Array.isArray(list) && list.length <= most) return list;
-  const message = `\`${name}\` is required: a list of at most ${most}`;
-  throw new InvalidInput(message, { problems: [{ code: 'field_required', path: `/${name}`, message }] });
 }

@@ -114,6 +114,7 @@ const signed: Readonly<Record<string, true>> = {
   'POST /agent/enrol': true,
   'POST /agent/login': true,
   'POST /agent/facts': true,
+  'POST /agent/traffic': true,
   'GET /agent/stream': true,
   'POST /api/config/sources/{}/webhook': true,
 };

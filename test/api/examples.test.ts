@@ -9,6 +9,7 @@ import { type TestApi, testApi, token } from './setup.ts';
 const leftOut: Readonly<Record<string, string>> = {
   'POST /agent/enrol': 'wants a proof by a key and the answer to a challenge; see enrolment.test.ts',
   'POST /agent/login': 'wants a proof by the key of a peer; see enrolment.test.ts',
+  'POST /agent/traffic': 'wants a session and a proof; see agent-traffic.test.ts',
   'POST /agent/facts': 'wants a session and a proof; see enrolment.test.ts',
   'GET /agent/stream': 'wants a session and a proof; see agent-stream.test.ts',
   ...Object.fromEntries(

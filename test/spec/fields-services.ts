@@ -1,3 +1,4 @@
+import { reportCertificate } from './logs.ts';
 import { one, type Rows, sample } from './row.ts';
 import {
   answer,
@@ -272,7 +273,10 @@ export const reverseProxy: Rows = {
     request: { fields: serviceFields, samples: Object.values(serviceSamples) },
     answer: service,
   },
-  'GET /api/reverse-proxies/services/{serviceId}': { at: replaceable, answer: service },
+  'GET /api/reverse-proxies/services/{serviceId}': {
+    at: one('serviceId', async (world) => reportCertificate(world, await newService('http')(world))),
+    answer: service,
+  },
   'PUT /api/reverse-proxies/services/{serviceId}': {
     at: replaceable,
     // A PUT without a way of signing in forgets its secret, which the next one would keep.

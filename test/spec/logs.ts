@@ -1,3 +1,4 @@
+import { writeServiceStatus } from '../../src/store/proxies.ts';
 import { storeRequests, storeTraffic } from '../feeds/filled.ts';
 import type { World } from './world.ts';
 
@@ -26,4 +27,11 @@ export async function addTraffic({ api, fresh }: World): Promise<void> {
     events: [{ type: 'TYPE_START', timestamp: start }],
   };
   await storeTraffic(api.engine.database, api.account, fresh('batch'), [record], {}, { now, keptMs: kept });
+}
+
+/** Says that the certificate of a service was issued, the way its proxies do; answers the id of the service. */
+export async function reportCertificate({ api }: World, service: string): Promise<string> {
+  const status = { service_id: service, status: 'active', certificate_issued_at: '2026-01-02T03:04:05.000Z' };
+  await writeServiceStatus(api.engine.database, api.account, 'proxy', [status]);
+  return service;
 }

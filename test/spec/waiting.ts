@@ -10,6 +10,5 @@ export const waiting: Readonly<Record<string, readonly string[]>> = {
 export const unseen: Readonly<Record<string, string>> = {
   idp_id: 'walks know no identity provider; test/identity tries it',
   disapproval_reason: 'issue 5/5 refuses peers',
-  certificate_issued_at: 'issue 5/5 hears it from proxies',
   last_synced_at: 'no connector syncs anything yet',
 };

@@ -66,6 +66,49 @@ const key = 'hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=';
 const tag = 'agent';
 const outside = 'Not a part of the management interface: machines use it.';
 
+const flow = object(
+  {
+    flow_id: text('The id of the flow.'),
+    ...{ window_start: time('Where the stretch of time begins.'), window_end: time('Where it ends.') },
+    protocol: { type: 'integer', description: 'The number of the IP protocol.' },
+    ...{ direction: text('`INGRESS` or `EGRESS`.'), connection_type: text('`P2P` or `ROUTED`.') },
+    ...{ source_ip: text('Where it came from.'), destination_ip: text('Where it went.') },
+    events: { type: 'array', items: object({ type: text('Such as `TYPE_START`.'), timestamp: time('When.') }) },
+  },
+  ['flow_id', 'window_start', 'window_end', 'source_ip', 'destination_ip', 'events'],
+);
+
+const trafficOperation = operation({
+  ...{ id: 'reportTraffic', tag, summary: 'Report traffic', open: true },
+  description: `${outside} Further members are \`source_port\`, \`destination_port\`, \`…_resource_id\`, \`policy_id\`, \`icmp_type\`, \`icmp_code\` and the counters \`rx_bytes\`, \`rx_packets\`, \`tx_bytes\`, \`tx_packets\`. Stored while the account wants it; \`dropped\` says why not. \`Authorization: Peer <session>\`.`,
+  parameters: [proofParameter],
+  body: json(
+    object({
+      batch: text('Names the report among those of the peer: repeated, it is stored once.'),
+      records: { type: 'array', items: flow, description: 'At most 2,000.' },
+    }),
+    { batch: '17', records: [] },
+  ),
+  answer: json(
+    object(
+      {
+        refused: {
+          type: 'array',
+          items: object({
+            index: { type: 'integer', description: 'Its place.' },
+            reason: text('What is wrong with it.'),
+          }),
+        },
+        dropped: text('Why nothing of it was stored.'),
+      },
+      ['refused'],
+    ),
+    { refused: [] },
+  ),
+  uncached: true,
+  errors: [400, 401, 403, 413, 415, 422, 503],
+});
+
 /** What agents ask for, as OpenAPI says it. */
 export const agentPaths: JsonObject = {
   '/agent/challenge': {
@@ -144,4 +187,5 @@ export const agentPaths: JsonObject = {
       errors: [400, 401, 403, 413, 415, 422, 503],
     }),
   },
+  '/agent/traffic': { post: trafficOperation },
 };

@@ -5,11 +5,14 @@ import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import type { AgentRequest, Welcome } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
-import { objectBody, parseJson } from '../bodies.ts';
+import { listOf, objectBody, parseJson, textMember } from '../bodies.ts';
 import { agentPaths } from './agent-paths.ts';
 
 /** How large what agents send may be. */
 const bodyLimit = 256 * 1024;
+const trafficLimit = 4 * 1024 * 1024;
+/** How many records one report of traffic may have. */
+const mostRecords = 2000;
 
 /** The bytes of bodies, which proofs sign. */
 const bodies = new WeakMap<FastifyRequest, Uint8Array>();
@@ -35,6 +38,13 @@ export const agent: AreaRoutes = {
       scope.post('/agent/login', { bodyLimit }, async (request, reply) => {
         const entered = await peering.login(agentRequest(request), await callOfUser(request, services));
         return reply.header('cache-control', 'no-store').send(welcome(entered));
+      });
+      scope.post('/agent/traffic', { bodyLimit: trafficLimit }, async (request, reply) => {
+        const { peer, state } = await peering.authenticate(agentRequest(request));
+        const body = objectBody(request.body);
+        const records = listOf(body, 'records', mostRecords);
+        const batch = textMember(body, 'batch').slice(0, 100);
+        return reply.send(await services.feeds.takeTraffic(state, peer, { batch, records }));
       });
       scope.post('/agent/facts', { bodyLimit }, async (request, reply) => {
         const peer = await peering.authenticate(agentRequest(request));

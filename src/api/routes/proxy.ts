@@ -3,18 +3,19 @@ import type { Engine } from '../../engine/engine.ts';
 import { createNews, type News } from '../../engine/news.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { hearProxy, type KnownProxy, registerAt } from '../../proxying/registration.ts';
-import { listOf, reportServices } from '../../proxying/reports.ts';
+import { reportServices } from '../../proxying/reports.ts';
 import { followServices, type ServiceReader } from '../../proxying/services.ts';
 import { authenticateProxy } from '../../proxying/tokens.ts';
 import type { ProxyTokenOwner } from '../../store/proxy-tokens.ts';
 import type { AreaRoutes } from '../area-routes.ts';
-import { objectBody, textMember } from '../bodies.ts';
+import { listOf, objectBody, textMember } from '../bodies.ts';
 import { queryOf } from '../config/request.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
 import { proxyPaths } from './proxy-paths.ts';
 
 /** How many records one report may have, and how large it may be. */
 const mostRecords = 5000;
+const mostServices = 1000;
 const reportLimit = 8 * 1024 * 1024;
 /** How often a stream shows the other servers that its proxy lives. */
 const aliveMs = 30_000;
@@ -41,8 +42,9 @@ export const proxy: AreaRoutes = {
       });
       scope.post('/proxy/service-status', async (request, reply) => {
         const body = objectBody(request.body);
+        const services = listOf(body, 'services', mostServices);
         const known = await hearProxy(engine, ownerOf(request), body);
-        return reply.send({ refused: await reportServices(engine, known, body) });
+        return reply.send({ refused: await reportServices(engine, known, services) });
       });
       scope.post('/proxy/access-logs', { bodyLimit: reportLimit }, async (request, reply) => {
         const body = objectBody(request.body);

@@ -1,0 +1,76 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { Unavailable } from '../../model/errors.ts';
+import { accept, unreadable } from '../client.ts';
+
+/** One message about services. */
+export interface EdgeMessage {
+  readonly type: string;
+  readonly data: JsonObject;
+}
+
+/** The edge of a server for reverse proxies, as one proxy sees it. */
+export interface Edge {
+  /** Sends a report. Refusals are exceptions. */
+  send(path: string, body: JsonObject): Promise<JsonObject>;
+  /** Messages about services, until the stream ends. */
+  follow(signal: AbortSignal): AsyncGenerator<EdgeMessage>;
+}
+
+/** Speaks as a proxy, known by its token. */
+export function createEdge(server: string, token: string, proxyId: string): Edge {
+  const authorization = `Bearer ${token}`;
+  const ask = async (path: string, request: RequestInit): Promise<Response> => {
+    try {
+      return await fetch(`${server}/proxy/${path}`, { redirect: 'error', ...request });
+    } catch (cause) {
+      throw new Unavailable(`No server answers at ${server}; start one with \`heddle serve\`.`, { cause });
+    }
+  };
+  return {
+    async send(path, body) {
+      const headers = { authorization, 'content-type': 'application/json' };
+      const text = JSON.stringify({ proxy_id: proxyId, ...body });
+      return objectIn(await ask(path, { method: 'POST', headers, body: text }));
+    },
+    async *follow(signal) {
+      const response = await ask(`services?proxy_id=${encodeURIComponent(proxyId)}`, {
+        headers: { authorization },
+        signal,
+      });
+      if (!response.ok) await objectIn(response);
+      try {
+        yield* messagesOf(response);
+      } catch (cause) {
+        throw new Unavailable(`The stream of ${server} broke off; it is taken up again.`, { cause });
+      }
+    },
+  };
+}
+
+async function objectIn(response: Response): Promise<JsonObject> {
+  const text = await response.text();
+  const body: Json = text === '' ? {} : (JSON.parse(text) as Json);
+  accept({ status: response.status, text, body });
+  if (isObject(body)) return body as JsonObject;
+  throw unreadable('something else than an object');
+}
+
+async function* messagesOf({ body }: Response): AsyncGenerator<EdgeMessage> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const message = readMessage(text.slice(0, end));
+      text = text.slice(end + 2);
+      if (message !== undefined) yield message;
+    }
+  }
+}
+
+function readMessage(text: string): EdgeMessage | undefined {
+  const lines = text.split('\n');
+  const member = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const [type, data] = [member('event'), member('data')];
+  return type === undefined || data === undefined ? undefined : { type, data: JSON.parse(data) as JsonObject };
+}

@@ -1,0 +1,96 @@
+import { readGroup } from '../access/vocabulary.ts';
+import type { Engine } from '../engine/engine.ts';
+import { observedIn } from '../engine/presence.ts';
+import { isObject, type JsonObject } from '../lib/json.ts';
+import { lowerToResponse } from '../model/lower/response.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { KnownEnd, Person, Surroundings } from './traffic-report.ts';
+
+/** What the account says about logs of traffic. */
+interface TrafficSettings {
+  readonly enabled: boolean;
+  readonly groups: readonly string[];
+  readonly counters: boolean;
+}
+
+/** Why the traffic of a peer is not stored, `undefined` when it is. */
+export function whyNot(engine: Engine, state: Snapshot, peer: StoredObject): string | undefined {
+  const { enabled, groups } = settingsOf(state);
+  if (engine.means.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
+  if (!enabled) return '`network_traffic_logs_enabled` of the account is off';
+  const holds = (id: string): boolean => {
+    const group = state.get(id);
+    if (group === undefined) return false;
+    const { all, peers } = readGroup(group);
+    return all || peers.includes(peer.id);
+  };
+  return groups.length === 0 || groups.some(holds) ? undefined : 'the peer is in none of the groups that are logged';
+}
+
+/** What is known about the things that the traffic of a peer names. */
+export async function surroundingsOf(engine: Engine, state: Snapshot, reporter: StoredObject): Promise<Surroundings> {
+  const observed = observedIn(await engine.presence.at(state.account));
+  const seen = state.seen({ now: engine.now(), viewer: '', observed });
+  const ends = new Map<string, KnownEnd | undefined>();
+  const endOf = (peer: StoredObject): KnownEnd => {
+    const shown = lowerToResponse(engine.registry, peer, seen);
+    const text = (name: string) => (typeof shown[name] === 'string' ? shown[name] : '');
+    return {
+      ...{ id: peer.id, type: 'PEER', name: peer.name, os: text('os'), dns_label: text('dns_label') },
+      geo_location: { city_name: text('city_name'), country_code: text('country_code') },
+      user: personOf(state, peer),
+    };
+  };
+  return {
+    reporter: personOf(state, reporter),
+    counters: settingsOf(state).counters,
+    peerAt(address) {
+      if (ends.has(address)) return ends.get(address);
+      const peer = state.holderOf('Peer', 'ip', address) ?? state.holderOf('Peer', 'ipv6', address);
+      const end = peer === undefined ? undefined : endOf(peer);
+      ends.set(address, end);
+      return end;
+    },
+    targetOf(id) {
+      const target = state.get(id);
+      const type = target === undefined ? undefined : targetTypes[target.kind]?.(engine, state, target);
+      return target === undefined || type === undefined ? undefined : { id, type, name: target.name };
+    },
+    policyOf(id) {
+      const policy = state.ofKind('Policy').find((candidate) => candidate.id === id);
+      return policy === undefined ? undefined : { id, name: policy.name };
+    },
+  };
+}
+
+type TypeOf = (engine: Engine, state: Snapshot, target: StoredObject) => string;
+
+/** As what traffic names objects of these kinds. */
+const targetTypes: Readonly<Record<string, TypeOf>> = {
+  Route: () => 'ROUTE',
+  NetworkResource: ({ registry }, state, target) =>
+    `${String(lowerToResponse(registry, target, state)['type']).toUpperCase()}_RESOURCE`,
+};
+
+function personOf(state: Snapshot, { spec }: StoredObject): Person {
+  const user = state.get(String(spec['user_id'] ?? ''));
+  if (user === undefined) return { id: '', email: '', name: '' };
+  return { id: user.id, email: String(user.spec['email'] ?? ''), name: String(user.spec['name'] ?? '') };
+}
+
+function settingsOf(state: Snapshot): TrafficSettings {
+  const [account] = state.ofKind('Account');
+  const extra = sectionOf(sectionOf(account?.spec, 'settings'), 'extra');
+  const groups = extra['network_traffic_logs_groups'];
+  return {
+    enabled: extra['network_traffic_logs_enabled'] === true,
+    groups: Array.isArray(groups) ? groups.map(String) : [],
+    counters: extra['network_traffic_packet_counter_enabled'] === true,
+  };
+}
+
+function sectionOf(spec: JsonObject | undefined, name: string): JsonObject {
+  const value = spec?.[name];
+  return isObject(value) ? (value as JsonObject) : {};
+}
