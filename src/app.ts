@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { createEngine, describe, firstObjects, productRegistry } from './app/engine.ts';
 import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
+import { createMachines } from './app/peering.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
@@ -15,11 +16,9 @@ import type { IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import type { Log } from './log.ts';
-import { Unavailable } from './model/errors.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
 import type { Transport } from './model/source-faults.ts';
 import type { StatedSource } from './model/source-schema.ts';
-import { type Attendance, createAttendance } from './peering/attendance.ts';
 import { type ConfiguredSources, installSources } from './sources/installation.ts';
 import { type NamedSource, nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
@@ -79,6 +78,8 @@ export interface ServeOptions {
   /** Variables and files that documents may take secrets from. */
   readonly values: Readonly<Record<string, string>>;
   readonly valuesDir: string | undefined;
+  /** Where public addresses are; absent: nobody knows. */
+  readonly geoDatabase?: string | undefined;
   /** Whether pushed documents may name these too. */
   readonly shareValues: boolean;
   readonly literalSecrets: boolean;
@@ -145,7 +146,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const localPeople = localPeopleOf(options, () => listening);
     closing.unshift(async () => localPeople.mailer?.close());
     const identityProvider = openIdentityProvider(engine, options, report, localPeople);
-    const attendance = openAttendance(engine, report, closing);
+    const machines = createMachines(engine, options.geoDatabase, { report, log, closing });
     const api = await createApi({
       engine,
       reader,
@@ -155,7 +156,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       sources: sources.rules,
       feedDays: keptDays(options),
       identityProvider,
-      attendance,
+      ...machines.services,
       report,
     });
     closing.unshift(() => api.close());
@@ -164,10 +165,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
     const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
-    closing.unshift(runOverrideLoop({ engine, tell }));
-    const { definitions, define } = sources;
-    const running = { engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
-    closing.unshift(superviseSources({ ...running, definitions, define, tell: reporter(log) }));
+    closing.unshift(runOverrideLoop({ engine, tell }), machines.run());
+    const running = { ...sources, engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
+    closing.unshift(superviseSources({ ...running, tell: reporter(log) }));
     closing.unshift(
       startUpkeep(engine, { revisions: options.historyRevisions, days: options.historyDays }, (level, what, error) =>
         log({ level, message: `${what}: ${describe(error)}` }),
@@ -194,17 +194,6 @@ async function openMetrics(
   const metrics = createMetricsServer(api);
   log({ level: 'info', message: `metrics answer at ${await metrics.listen(address)}/metrics` });
   return () => metrics.close();
-}
-
-/** Keeps who is connected here, under a name that no other process has. */
-function openAttendance(engine: Engine, report: ReturnType<typeof defectsTo>, closing: Closing): Attendance {
-  const failed = (error: unknown): void => {
-    // A store that is away is asked again, and everybody who asks for something is told that it is.
-    if (!(error instanceof Unavailable)) report(error, 'the attendance of peers');
-  };
-  const attendance = createAttendance({ engine, server: randomUUID(), failed });
-  closing.unshift(() => attendance.close());
-  return attendance;
 }
 
 /** What of the options is the interface's own affair. */

@@ -47,6 +47,7 @@ export interface Config extends IdpConfig, OidcConfig, PeopleConfig {
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
   readonly valuesDir: string | undefined;
+  readonly geoDatabase: string | undefined;
   readonly shareValues: boolean;
   readonly literalSecrets: boolean;
   readonly historyRevisions: number;
@@ -280,6 +281,11 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     variable: 'HEDDLE_VALUES_DIR',
     placeholder: 'DIR',
     doc: 'Directory of the files that documents may name with valueFrom.fileRef.',
+  }),
+  geoDatabase: textSetting({
+    variable: 'HEDDLE_GEO_DATABASE',
+    placeholder: 'FILE',
+    doc: 'Database of places (GeoLite2 City or like it, .mmdb) by which peers have a country and a city; none unless set.',
   }),
   shareValues: {
     variable: 'HEDDLE_SHARE_VALUES',

@@ -33,6 +33,7 @@ describe('the configuration', () => {
         secretKeyFile: undefined,
         shareValues: false,
         valuesDir: undefined,
+        geoDatabase: undefined,
         literalSecrets: false,
         mailFrom: undefined,
         smtpUrl: undefined,

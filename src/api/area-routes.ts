@@ -24,6 +24,7 @@ import { proxy } from './routes/proxy.ts';
 import { proxyEvents } from './routes/proxy-events.ts';
 import { proxyTokens } from './routes/proxy-tokens.ts';
 import { schemas } from './routes/schemas.ts';
+import { temporaryAccess } from './routes/temporary-access.ts';
 import { tenants } from './routes/tenants.ts';
 import { tokens } from './routes/tokens.ts';
 import { users } from './routes/users.ts';
@@ -68,6 +69,7 @@ export const areas: readonly AreaRoutes[] = [
   proxyEvents,
   proxyTokens,
   schemas,
+  temporaryAccess,
   tenants,
   tokens,
   users,

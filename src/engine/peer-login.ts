@@ -41,6 +41,6 @@ function planSignIn(engine: Engine, state: Snapshot, id: string) {
 
 function signedIn(peer: StoredObject, now: string): StoredObject {
   if (peer.derived['login_expired'] !== true) return peer;
-  const { login_expired: _, ...derived } = peer.derived;
+  const { login_expired: _, expiry_reason: __, ...derived } = peer.derived;
   return { ...peer, derived, updatedAt: now };
 }

@@ -23,3 +23,9 @@ export async function useNonces(
 const useText = `insert into agent_nonces (account_id, nonce, expires_at)
 select $1, x.nonce, x.expires from json_to_recordset($2::json) as x(nonce text, expires timestamptz)
 on conflict do nothing returning nonce`;
+/** Forgets numbers whose proofs are refused by their age. */
+export async function forgetNonces(database: Database, account: string): Promise<void> {
+  await database.inAccount(account, [
+    statement('delete from agent_nonces where account_id = $1 and expires_at < clock_timestamp()', [account]),
+  ]);
+}

@@ -83,3 +83,16 @@ on conflict (account_id, peer_id) do update set
   facts = coalesce(excluded.facts, s.facts),
   place = coalesce(excluded.place, s.place),
   written = pg_current_xact_id()`;
+
+/**
+ * Marks peers as gone whose server no longer holds its lease: it died without saying so. Answers how many.
+ */
+export async function dropDeadServers(database: AccountAccess, account: string): Promise<number> {
+  const [rows] = await database.inAccount(account, [statement(dropText, [account])]);
+  return rows.length;
+}
+
+const dropText = `update peer_status s set connected = false, written = pg_current_xact_id()
+where s.account_id = $1 and s.connected and not exists (
+  select from leases l where l.account_id = $1 and l.name = 'peers/' || s.server and l.until > clock_timestamp()
+) returning s.peer_id`;

@@ -29,7 +29,7 @@ const table: Readonly<Record<string, Row>> = {
   identity: { modules: belowTheEdges, packages: ['jose', 'nodemailer', 'oidc-provider', 'qr'] },
   feeds: { modules: ['access', ...belowTheEdges] },
   proxying: { modules: ['feeds', ...belowTheEdges] },
-  peering: { modules: belowTheEdges },
+  peering: { modules: belowTheEdges, packages: ['mmdb-lib'] },
   delivery: { modules: belowTheEdges },
   integrations: { modules: belowTheEdges },
   documents: { modules: ['model', 'lib'], packages: ['yaml'] },

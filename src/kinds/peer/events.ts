@@ -28,7 +28,7 @@ export function peerMeta(peer: StoredObject, state: State): Readonly<Record<stri
 /** Who let it in; of a peer that nobody let in by enrolment nothing is told. */
 export function enrolledEvents(peer: StoredObject, state: State): readonly AuditEvent[] {
   const way = derivedText(peer, 'enrolled_by');
-  if (way === undefined) return [];
+  if (way !== 'user' && way !== 'setup_key') return [];
   const waits = peer.spec['approval_required'] === true;
   const meta = { ...peerMeta(peer, state), ...(waits ? { pending_approval: 'true' } : {}) };
   const key = derivedText(peer, 'setup_key_name');
@@ -80,5 +80,13 @@ function signOutEvents(before: StoredObject, after: StoredObject, meta: Meta, st
   if (was === is) return [];
   if (was) return [{ code: 'user.peer.login', meta }];
   const isBlocked = state.get(textOf(after, 'user_id'))?.spec['is_blocked'] === true;
-  return [{ code: 'peer.login.expire', meta: { ...meta, reason: isBlocked ? 'blocked owner account' : 'expired' } }];
+  return [
+    {
+      code: 'peer.login.expire',
+      meta: {
+        ...meta,
+        reason: isBlocked ? 'blocked owner account' : (derivedText(after, 'expiry_reason') ?? 'expired'),
+      },
+    },
+  ];
 }

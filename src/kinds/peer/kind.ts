@@ -8,7 +8,7 @@ import { textOf, textsOf } from '../shared/stored.ts';
 import { followPeer } from './consequences.ts';
 import { enrolledEvents, peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
-import { checkDeed, isOwn } from './rules.ts';
+import { checkDeed, isOwn, isPassing } from './rules.ts';
 
 export const peer = defineKind({
   name: 'Peer',
@@ -139,6 +139,7 @@ export const peer = defineKind({
   checkDeed,
   isOwn,
   consequences: followPeer,
+  isSystem: isPassing,
   inUse: 'precondition',
   activity: { delete: 'user.peer.delete' },
   activityMeta: peerMeta,

@@ -73,3 +73,8 @@ export function isOwn(peer: StoredObject, viewer: string, state: State): boolean
   const isHidden = account !== undefined && sectionOf(account, 'settings')['regular_users_view_blocked'] === true;
   return !isHidden && textOf(peer, 'user_id') === viewer;
 }
+
+/** Whether the peer goes by itself when it disconnects: documents have nothing to say about it. */
+export function isPassing(peer: StoredObject): boolean {
+  return peer.spec['ephemeral'] === true;
+}

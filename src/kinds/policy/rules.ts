@@ -94,6 +94,9 @@ export function isDerived(policy: StoredObject): boolean {
 /** What follows from another object changes with it alone. */
 export function keepDerived({ before }: Deed): readonly Fault[] {
   if (before === undefined || !isDerived(before)) return [];
-  const message = `the policy ${before.name} follows from a private service; change or delete that service instead`;
+  const message =
+    before.derived['temporary'] === true
+      ? `the policy ${before.name} belongs to a temporary peer, and goes with it; delete that peer instead`
+      : `the policy ${before.name} follows from a private service; change or delete that service instead`;
   return [{ code: 'managed_field', path: '', message }];
 }

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import type { Engine } from '../engine/engine.ts';
+import type { Log } from '../log.ts';
+import { Unavailable } from '../model/errors.ts';
+import { type Attendance, createAttendance } from '../peering/attendance.ts';
+import { locateNowhere, openPlaces } from '../peering/geo.ts';
+import { createPeering, type Peering } from '../peering/service.ts';
+import { runPeerUpkeep } from '../peering/upkeep.ts';
+
+/** What a server does about machines. */
+interface Machines {
+  /** What the interface needs of it. */
+  readonly services: { readonly peering: Peering; readonly attendance: Attendance };
+  /** Looks after peers from now on; the function it answers stops that. */
+  run(): () => Promise<void>;
+}
+
+/** Whom it tells, and what is closed in the end. */
+interface Surroundings {
+  readonly log: Log;
+  readonly closing: (() => Promise<unknown>)[];
+  report(error: unknown, place: string): void;
+}
+
+/** Wires what a server does about machines. Throws when the file of places cannot be read. */
+export function createMachines(engine: Engine, places: string | undefined, around: Surroundings): Machines {
+  const { log, closing, report } = around;
+  const server = randomUUID();
+  const locate = places === undefined ? locateNowhere : openPlaces(places);
+  const failed = (error: unknown): void => {
+    // A store that is away is asked again, and everybody who asks for something is told that it is.
+    if (!(error instanceof Unavailable)) report(error, 'the attendance of peers');
+  };
+  const attendance = createAttendance({ engine, server, failed });
+  closing.unshift(() => attendance.close());
+  return {
+    services: { peering: createPeering({ engine, now: Date.now, locate }), attendance },
+    run: () => runPeerUpkeep({ engine, server, tell: (level, message) => log({ level, message }) }),
+  };
+}

@@ -1,0 +1,130 @@
+import type { JsonObject } from '../lib/json.ts';
+import { canonicalSpec } from '../model/canonical.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import type { Fault } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { isAllowed, refusal } from '../plan/authorize.ts';
+import { type Edit, finishPlan } from '../plan/finish.ts';
+import type { Outcome } from '../plan/plan.ts';
+import { storedObject } from './bootstrap.ts';
+import type { Call, Engine } from './engine.ts';
+import { refusalOf } from './objects.ts';
+
+/** What lets somebody reach a peer for a while. */
+export interface TemporaryAccess {
+  readonly name: string;
+  readonly id: string;
+  readonly rules: readonly string[];
+}
+
+/** A wish for it, checked but for its rules. */
+export interface TemporaryWish {
+  readonly name: string;
+  /** Base64, as tunnels write it. */
+  readonly tunnelKey: string;
+  readonly rules: readonly string[];
+}
+
+/** The traffic that one rule is about. */
+type Traffic = Readonly<Record<'protocol', string>> & JsonObject;
+
+/**
+ * Makes a peer that reaches one other peer by these rules, and nobody else, as long as it is connected. Throws what is wrong
+ * with the rules before anything is made.
+ */
+export async function grantTemporaryAccess(
+  engine: Engine,
+  call: Call,
+  target: string,
+  wish: TemporaryWish,
+): Promise<TemporaryAccess> {
+  const id = engine.newId();
+  const committed = await engine.committer.mutate({
+    ...call,
+    propose: (state) => {
+      requireRights(state, call);
+      const peer = state.get(target);
+      if (peer === undefined || peer.kind !== engine.registry.get('Peer').name)
+        throw new NotFound(`peer ${target} not found`);
+      return planAccess(engine, call, state, { id, target: peer, wish });
+    },
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  return { name: wish.name, id, rules: wish.rules };
+}
+
+function requireRights(state: Snapshot, { actor }: Call): void {
+  for (const module of ['peers', 'policies'])
+    if (!isAllowed(state, actor, module, 'create')) throw new NotAllowed(refusal(state, actor, module, 'create'));
+}
+
+interface Access {
+  readonly id: string;
+  readonly target: StoredObject;
+  readonly wish: TemporaryWish;
+}
+
+function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, wish }: Access): Outcome {
+  const now = engine.now();
+  const { name, tunnelKey, rules } = wish;
+  const read = rules.map(readRule);
+  const faults = read.flatMap((rule, at) => (typeof rule === 'string' ? [faultAt(at, rule)] : []));
+  if (faults.length > 0) throw new InvalidInput(faults[0]?.message ?? '', { problems: faults });
+  const kind = engine.registry.get('Peer');
+  if (state.holderOf(kind.name, 'wg_pub_key', tunnelKey) !== undefined)
+    throw new Conflict('taken', 'a peer with this key already exists; make a new key pair');
+  const spec = canonicalSpec(kind, {
+    ...{ name, hostname: name, wg_pub_key: tunnelKey, user_id: call.actor.id, ephemeral: true },
+    ...{ ssh_enabled: false, login_expiration_enabled: false, inactivity_expiration_enabled: false },
+  }).spec;
+  const derived = { temporary: true, enrolled_by: 'temporary', os: 'js wasm' };
+  const peer = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
+  const policies = read.map((rule, at): Edit => {
+    // Faults were thrown above.
+    const traffic = rule as Traffic;
+    return { after: policyOf(engine, { id, target, wish }, traffic, rules[at] ?? '') };
+  });
+  return finishPlan({
+    snapshot: state,
+    edits: [{ after: peer, given: { enrolment: { groups: [], at: now } } }, ...policies],
+    locate: ({ kind: of, name: who }, { code, path, message }) => ({ code, kind: of, key: who, path, message }),
+    newId: engine.newId,
+    now,
+    means: engine.means,
+  });
+}
+
+function policyOf(engine: Engine, { id, target, wish }: Access, traffic: Traffic, text: string): StoredObject {
+  const kind = engine.registry.get('Policy');
+  const rule = {
+    ...{ name: text, enabled: true, action: 'accept', bidirectional: false },
+    ...traffic,
+    sourceResource: { id, type: 'peer' },
+    destinationResource: { id: target.id, type: 'peer' },
+  };
+  const spec = canonicalSpec(kind, {
+    name: `Temporary access of ${wish.name} to ${target.name} (${text})`,
+    description: `Made with the temporary peer ${wish.name}, and goes with it.`,
+    enabled: true,
+    rules: [rule],
+  }).spec;
+  const derived = { derived_from: id, temporary: true };
+  return storedObject(engine, { id: engine.newId(), kind: kind.name, spec, derived }, engine.now());
+}
+
+function faultAt(at: number, message: string): Fault {
+  return { code: 'rule_invalid', path: `/rules/${at}`, message };
+}
+
+/** `all`, `icmp`, `tcp/22`, `udp/1000-2000`, `ssh/22`; or what is wrong with the text. */
+function readRule(text: string): Traffic | string {
+  if (text === 'all' || text === 'icmp') return { protocol: text };
+  const [, protocol = '', from = '', to = from] = /^(tcp|udp|ssh)\/(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
+  const [start, end] = [Number(from), Number(to)];
+  if (protocol === '')
+    return `\`${text}\` is no rule; write \`all\`, \`icmp\`, or a protocol with a port or a range, such as \`tcp/22\` or \`udp/1000-2000\``;
+  if (start < 1 || end > 65535 || start > end)
+    return `\`${text}\` has no ports; they are from 1 to 65535, the lower one first`;
+  return start === end ? { protocol, ports: [String(start)] } : { protocol, port_ranges: [{ start, end }] };
+}

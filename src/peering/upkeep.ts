@@ -1,0 +1,71 @@
+import type { Engine } from '../engine/engine.ts';
+import { keepPeers } from '../engine/peer-upkeep.ts';
+import { NotFound } from '../model/errors.ts';
+import { accountsWith } from '../store/directory.ts';
+import { releaseLease, takeLease } from '../store/leases.ts';
+
+/** How the loop that looks after peers runs. */
+export interface UpkeepOptions {
+  readonly engine: Engine;
+  /** Names this process. */
+  readonly server: string;
+  readonly everyMs?: number;
+  /** Told what cannot be done, and what went wrong. */
+  tell(level: 'warn' | 'error', message: string): void;
+}
+
+const usualMs = 10_000;
+
+/** How many accounts one look is about; the next look goes on from there. */
+const accountsAtOnce = 100;
+
+/** How long others leave an account to whoever looks after it. */
+const leaseSeconds = 60;
+
+/** Looks after the peers of all accounts, each account on one server at a time. Returns a function that stops it. */
+export function runPeerUpkeep(options: UpkeepOptions): () => Promise<void> {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let after = '';
+  const look = async (): Promise<void> => {
+    try {
+      after = await keepSome(options, after);
+    } catch (error) {
+      options.tell('error', `peers: ${messageOf(error)}; it is tried again`);
+    }
+    if (!stopped) timer = setTimeout(start, options.everyMs ?? usualMs);
+  };
+  let running: Promise<void> = Promise.resolve();
+  const start = (): void => {
+    running = look();
+  };
+  start();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+}
+
+/** Looks after the next accounts; answers after which one to go on. */
+async function keepSome(options: UpkeepOptions, after: string): Promise<string> {
+  const accounts = await accountsWith(options.engine.database, 'peer-key', after, accountsAtOnce);
+  for (const account of accounts) await keepOne(options, account);
+  return accounts.length < accountsAtOnce ? '' : (accounts.at(-1) ?? '');
+}
+
+async function keepOne({ engine, server, tell }: UpkeepOptions, account: string): Promise<void> {
+  try {
+    const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: server, seconds: leaseSeconds });
+    if (lease === undefined) return;
+    const { failed } = await keepPeers(engine, account, lease);
+    for (const { peer, message } of failed) tell('warn', `peer ${peer.id} (${peer.reason}): ${message}`);
+    await releaseLease(engine.database, lease);
+  } catch (error) {
+    if (!(error instanceof NotFound)) tell('error', `peers: ${messageOf(error)}; it is tried again`);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { locateNowhere, openPlaces } from '../../src/peering/geo.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+
+type Value = string | number | { readonly [member: string]: Value };
+
+/** A value as the format writes it: texts, whole numbers and maps. */
+function encode(value: Value): Buffer {
+  if (typeof value === 'string') return Buffer.concat([Buffer.from([0x40 | value.length]), Buffer.from(value)]);
+  if (typeof value === 'number') {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(value);
+    return Buffer.concat([Buffer.from([0xc4]), bytes]);
+  }
+  const members = Object.entries(value).flatMap(([name, item]) => [encode(name), encode(item)]);
+  return Buffer.concat([Buffer.from([0xe0 | (members.length / 2)]), ...members]);
+}
+
+/** A database of one network of IPv4. */
+function database(network: readonly number[], bits: number, place: Value): Buffer {
+  const tree = Buffer.alloc(bits * 6);
+  for (let node = 0; node < bits; node += 1) {
+    const bit = ((network[node >> 3] ?? 0) >> (7 - (node & 7))) & 1;
+    const next = node + 1 === bits ? bits + 16 : node + 1;
+    for (const side of [0, 1]) tree.writeUIntBE(side === bit ? next : bits, node * 6 + side * 3, 3);
+  }
+  const marker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
+  const about = { node_count: bits, record_size: 24, ip_version: 4, database_type: 'Test' };
+  const version = { binary_format_major_version: 2, binary_format_minor_version: 0, build_epoch: 1 };
+  return Buffer.concat([tree, Buffer.alloc(16), encode(place), marker, encode({ ...about, ...version })]);
+}
+
+it('a database of places says where an address is', async () => {
+  const file = join(await temporaryDirectory(), 'places.mmdb');
+  const place = {
+    city: { geoname_id: 2950159, names: { de: 'Berlin (de)', en: 'Berlin' } },
+    country: { iso_code: 'DE', geoname_id: 2921044 },
+  };
+  writeFileSync(file, database([203, 0, 113], 24, place));
+  const locate = openPlaces(file);
+  const berlin = { country_code: 'DE', city_name: 'Berlin', geoname_id: 2950159 };
+  expect([locate('203.0.113.7'), locate('::ffff:203.0.113.7')]).toEqual([berlin, berlin]);
+  expect([locate('198.51.100.1'), locate('2001:db8::1'), locate('nowhere')]).toEqual([{}, {}, {}]);
+  expect(locateNowhere('203.0.113.7')).toEqual({});
+});
+
+it('a file that is none is told at the start', async () => {
+  const file = join(await temporaryDirectory(), 'places.mmdb');
+  expect(() => openPlaces(file)).toThrow(/^the database of places .*places\.mmdb cannot be read/);
+  writeFileSync(file, 'not a database');
+  expect(() => openPlaces(file)).toThrow('cannot be read');
+});

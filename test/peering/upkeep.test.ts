@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { duePeers } from '../../src/engine/due-peers.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { keepPeers } from '../../src/engine/peer-upkeep.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
+import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
+import { takeLease } from '../../src/store/leases.ts';
+import { sharedApi, type TestApi, testApi, token } from '../api/setup.ts';
+
+import { newMachine, setupKey } from './machine.ts';
+
+const api = sharedApi();
+const user = { authorization: `Bearer ${token}` };
+
+/** Sets the clock of what was observed about a peer back. */
+async function ago(engine: Engine, peer: string, seconds: number, column = 'last_seen'): Promise<void> {
+  const text = `update peer_status set ${column} = clock_timestamp() - $2::int * interval '1 second',
+    written = pg_current_xact_id() where peer_id = $1`;
+  await engine.database.asOwner(async (run) => {
+    await run(text, [peer, seconds]);
+  });
+}
+
+async function keep({ engine, account }: TestApi) {
+  const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: 'test', seconds: 60 });
+  if (lease === undefined) throw new Error('the lease is taken');
+  return keepPeers(engine, account, lease);
+}
+
+async function settle(own: TestApi, change: JsonObject): Promise<void> {
+  const [account] = (await own.call('GET', '/api/accounts')).body;
+  await own.call('PUT', `/api/accounts/${account.id}`, { ...account, settings: { ...account.settings, ...change } });
+}
+
+const events = async (own: TestApi, code: string): Promise<readonly JsonObject[]> =>
+  (await own.call('GET', '/api/events/audit')).body.filter((event: JsonObject) => event['activity_code'] === code);
+
+describe('the login of a peer', () => {
+  it('ends after its time, and its user signs it in again', async () => {
+    await using own = await testApi();
+    await settle(own, { peer_login_expiration_enabled: true, peer_login_expiration: 3600 });
+    const machine = newMachine(own);
+    const { body } = await machine.enrol({ hostname: 'laptop' }, user);
+    const { id } = body.peer;
+    const session = `Peer ${body.session.token}`;
+    expect((await keep(own)).done).toEqual([]);
+    await ago(own.engine, id, 3599, 'last_login');
+    expect((await keep(own)).done).toEqual([]);
+    await ago(own.engine, id, 3601, 'last_login');
+    expect((await keep(own)).done).toEqual([{ id, reason: 'login' }]);
+    expect((await keep(own)).done).toEqual([]);
+    expect((await own.call('GET', `/api/peers/${id}`)).body.login_expired).toBe(true);
+    const [event] = await events(own, 'peer.login.expire');
+    const me = (await own.call('GET', '/api/users/current')).body.id;
+    expect(event).toMatchObject({ initiator_id: me, target_id: id, meta: { reason: 'login expired' } });
+
+    const refused = await machine.send('/agent/facts', {}, { authorization: session });
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      'the login of the peer has expired; log in with the access token of its user',
+    ]);
+    const again = { wg_pub_key: tunnelKeyOf(machine.keys) };
+    expect((await machine.send('/agent/login', again)).status).toBe(403);
+    expect((await machine.send('/agent/login', again, user)).status).toBe(200);
+    expect((await own.call('GET', `/api/peers/${id}`)).body.login_expired).toBe(false);
+    expect(await events(own, 'user.peer.login')).toHaveLength(1);
+    expect((await machine.send('/agent/facts', {}, { authorization: session })).status).toBe(200);
+  });
+
+  it('ends when it stayed away too long, but not of one that came with a setup key', async () => {
+    await using own = await testApi();
+    await settle(own, { peer_inactivity_expiration_enabled: true, peer_inactivity_expiration: 600 });
+    const signedIn = (await newMachine(own).enrol({}, user)).body.peer.id;
+    const byKey = (await newMachine(own).enrol({ setup_key: (await setupKey(own))['key'] ?? '' })).body.peer.id;
+    const here = (await newMachine(own).enrol({}, user)).body.peer.id;
+    await own.engine.presence.note(own.account, { peer: here, connected: true, stream: 's', server: 'test' });
+    await takeLease(own.engine.database, { account: own.account, name: 'peers/test', owner: 'test', seconds: 60 });
+    for (const id of [signedIn, byKey, here]) await ago(own.engine, id, 700);
+    expect((await keep(own)).done).toEqual([{ id: signedIn, reason: 'inactivity' }]);
+  });
+});
+
+describe('a peer that is here for a while', () => {
+  it('goes ten minutes after it disconnected when it is ephemeral', async () => {
+    const key = (await setupKey(api(), { ephemeral: true }))['key'] ?? '';
+    const { id } = (await newMachine(api()).enrol({ setup_key: key })).body.peer;
+    await ago(api().engine, id, 599);
+    expect((await keep(api())).done).toEqual([]);
+    await ago(api().engine, id, 601);
+    expect((await keep(api())).done).toEqual([{ id, reason: 'ephemeral' }]);
+    expect((await api().call('GET', `/api/peers/${id}`)).status).toBe(404);
+    expect((await events(api(), 'user.peer.delete')).map(({ target_id }) => target_id)).toEqual([id]);
+  });
+
+  it('stays while something else needs it, and that is told', async () => {
+    await using own = await testApi();
+    const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
+    const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
+    const network = (await own.call('POST', '/api/networks', { name: 'office' })).body.id;
+    const router = { peer: id, metric: 1, masquerade: true, enabled: true };
+    expect((await own.call('POST', `/api/networks/${network}/routers`, router)).status).toBe(200);
+    await ago(own.engine, id, 601);
+    const { done, failed } = await keep(own);
+    expect([done, failed]).toEqual([[], [{ peer: { id, reason: 'ephemeral' }, message: expect.any(String) }]]);
+  });
+
+  it('is gone as others see it when the server that it was connected to died', async () => {
+    const { engine, account } = api();
+    const { id } = (await newMachine(api()).enrol({}, user)).body.peer;
+    await engine.presence.note(account, { peer: id, connected: true, stream: 's', server: 'dead' });
+    expect((await api().call('GET', `/api/peers/${id}`)).body.connected).toBe(true);
+    await keep(api());
+    expect((await api().call('GET', `/api/peers/${id}`)).body.connected).toBe(false);
+  });
+
+  it('goes by itself while a server runs, on one of several', async () => {
+    await using own = await testApi();
+    const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
+    const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
+    await ago(own.engine, id, 601);
+    const told: string[] = [];
+    const loops = ['one', 'two'].map((server) =>
+      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, tell: (_, message) => told.push(message) }),
+    );
+    await expect.poll(async () => (await own.call('GET', `/api/peers/${id}`)).status, { timeout: 10_000 }).toBe(404);
+    for (const stop of loops) await stop();
+    expect([told, (await events(own, 'user.peer.delete')).length]).toEqual([[], 1]);
+  });
+});
+
+describe('temporary access', () => {
+  const grant = (id: string, body: JsonObject, own = api()) =>
+    own.call('POST', `/api/peers/${id}/temporary-access`, {
+      name: 'browser',
+      wg_pub_key: tunnelKeyOf(makeMachineKeys()),
+      rules: ['tcp/22', 'udp/1000-2000'],
+      ...body,
+    });
+
+  it('is a peer that reaches one other by its rules, and goes with its policies', async () => {
+    await using own = await testApi();
+    const [target = ''] = await own.peers('target', 'other');
+    const { status, body } = await grant(target, {}, own);
+    expect([status, body]).toEqual([200, { name: 'browser', id: body.id, rules: ['tcp/22', 'udp/1000-2000'] }]);
+    const policies = (await own.call('GET', '/api/policies')).body.filter((policy: { readonly name: string }) =>
+      policy.name.startsWith('Temporary access'),
+    );
+    expect(policies.map(({ rules }: { readonly rules: readonly JsonObject[] }) => rules[0])).toMatchObject([
+      { protocol: 'tcp', ports: ['22'], sourceResource: { id: body.id }, destinationResource: { id: target } },
+      { protocol: 'udp', port_ranges: [{ start: 1000, end: 2000 }], bidirectional: false },
+    ]);
+    expect((await own.call('DELETE', `/api/policies/${policies[0].id}`)).status).toBe(409);
+    const exported = (await own.call('GET', '/api/config/export')).body;
+    expect(exported).not.toContain('browser');
+    expect((await events(own, 'policy.add')).length).toBeGreaterThanOrEqual(2);
+    expect(await events(own, 'peer.user.add')).toEqual([]);
+
+    const state = await own.engine.snapshots.current(own.account);
+    const due = (now: string, peers = new Map()) => duePeers(state, { peers, now });
+    const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+    expect([due(later(590)), due(later(601))]).toEqual([[], [{ id: body.id, reason: 'temporary' }]]);
+    const status_ = { connected: false, stream: 's', lastSeen: later(0), facts: {}, place: {} };
+    const seen = new Map([[body.id, status_]]);
+    expect([due(later(25), seen), due(later(31), seen)]).toEqual([[], [{ id: body.id, reason: 'temporary' }]]);
+
+    await own.engine.presence.note(own.account, { peer: body.id, connected: false, stream: 's' });
+    await ago(own.engine, body.id, 601);
+    expect((await keep(own)).done).toEqual([{ id: body.id, reason: 'temporary' }]);
+    const left = (await own.call('GET', '/api/policies')).body;
+    expect(JSON.stringify(left)).not.toContain('Temporary access');
+  });
+
+  it('is refused with all that is wrong before anything is made', async () => {
+    const [id = ''] = await api().peers('refusing');
+    const revision = await api().revision();
+    const wrong = await grant(id, { rules: ['tcp/22', 'tcp/0', 'gre/1', 'udp/9-3', 'tcp'] });
+    expect([wrong.status, wrong.body.problems.map(({ path }: { readonly path: string }) => path)]).toEqual([
+      422,
+      ['/rules/1', '/rules/2', '/rules/3', '/rules/4'],
+    ]);
+    const empty = await api().call('POST', `/api/peers/${id}/temporary-access`, {});
+    expect([empty.status, empty.body.problems]).toMatchObject([422, [{ path: '/name' }, {}, {}]]);
+    expect((await grant('nobody', {})).status).toBe(404);
+    expect(await api().revision()).toBe(revision);
+    const key = tunnelKeyOf(makeMachineKeys());
+    expect((await grant(id, { wg_pub_key: key })).status).toBe(200);
+    expect((await grant(id, { wg_pub_key: key })).status).toBe(409);
+  });
+});
