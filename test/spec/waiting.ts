@@ -9,3 +9,8 @@ export const unseen: Readonly<Record<string, string>> = {
   idp_id: 'walks know no identity provider; test/identity tries it',
   last_synced_at: 'no connector syncs anything yet',
 };
+
+/** Members that only answers of the hosted edition have, and why. */
+export const hostedOnly: Readonly<Record<string, string>> = {
+  disapproval_reason: 'peers of other editions wait for nobody',
+};
