@@ -16,6 +16,8 @@ export interface CircumstancesSource {
 export interface AccessImages {
   /** The image of a state under what is known now. */
   of(state: Snapshot): Promise<Access>;
+  /** The same under what was known the last time that somebody asked for an image: without a question to the store. */
+  soon(state: Snapshot): Promise<Access>;
   /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
   counter(state: Snapshot): Promise<(peer: string) => number>;
   /** The image of a state that depends on nothing but its objects: what peers told is not known. */
@@ -35,16 +37,31 @@ interface Kept {
 /** How many ends the kept images have in all; one takes a few hundred bytes. */
 const capacity = 200_000;
 
+/** Of how many accounts it is remembered what was known of their peers. */
+const mostAccounts = 1000;
+
 /** Creates the source of images; those of the account used longest ago go first when there are too many. */
 export function createAccessImages(
   source: CircumstancesSource = { of: async () => unknownCircumstances },
 ): AccessImages {
   const [informed, bare] = [createShelf(), createShelf()];
   let circumstances = source;
+  const last = new Map<string, Circumstances>();
+  const ask = async (account: string): Promise<Circumstances> => {
+    const now = await circumstances.of(account);
+    last.delete(account);
+    last.set(account, now);
+    if (last.size > mostAccounts) last.delete(last.keys().next().value ?? '');
+    return now;
+  };
   const shelfFor = (now: Circumstances) => (now === unknownCircumstances ? bare : informed);
   return {
     async of(state) {
-      const now = await circumstances.of(state.account);
+      const now = await ask(state.account);
+      return await runInSlices(shelfFor(now)(state, now));
+    },
+    async soon(state) {
+      const now = last.get(state.account) ?? (await ask(state.account));
       return await runInSlices(shelfFor(now)(state, now));
     },
     async counter(state) {
@@ -55,6 +72,7 @@ export function createAccessImages(
     after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
     learnFrom(source) {
       circumstances = source;
+      last.clear();
     },
   };
 }

@@ -17,11 +17,18 @@ export interface ToldMap {
   readonly digest: string;
 }
 
-/** The image of an account at this revision or a later one; everything acknowledged is in it when none is given. */
+/**
+ * The image of an account at this revision or a later one, under what was known of its peers the last time; without a
+ * revision everything that was acknowledged and observed is in it.
+ */
 export async function readMapImage(engine: Engine, account: string, revision?: number): Promise<MapImage> {
   const { snapshots, access } = engine;
-  const state = revision === undefined ? await snapshots.fresh(account) : await snapshots.at(account, revision);
-  return { state, access: await access.of(state) };
+  if (revision === undefined) {
+    const state = await snapshots.fresh(account);
+    return { state, access: await access.of(state) };
+  }
+  const state = await snapshots.at(account, revision);
+  return { state, access: await access.soon(state) };
 }
 
 /** Why a peer is told nothing any more. */

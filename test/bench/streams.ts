@@ -140,6 +140,7 @@ async function until(mesh: Mesh, events: number, work: (begin: () => void) => un
 
 async function connectAll(mesh: Mesh): Promise<Row> {
   const collect = await collector();
+  await delay(1000);
   const before = collect();
   await order(mesh.clients, { type: 'await', events: peers * 2 });
   const reached = new Promise((resolve) => {
@@ -160,6 +161,7 @@ async function collector(): Promise<() => number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   return () => {
+    collect();
     collect();
     const { heapUsed, external } = process.memoryUsage();
     return heapUsed + external;

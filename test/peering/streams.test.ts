@@ -194,7 +194,7 @@ it('two hundred peers that come at once after a restart are let in at a pace, fr
   const crowd = await mesh.write('Group', { name: 'crowd', peers: ids });
   await mesh.write('Policy', policy([crowd], [crowd]));
   let images = 0;
-  const counting = { ...engine, access: { ...engine.access, of: countCalls(engine.access.of, () => images++) } };
+  const counting = { ...engine, access: { ...engine.access, soon: countCalls(engine.access.soon, () => images++) } };
   const listener = { connected: () => undefined, gone: () => undefined };
   const hub = createHub({ engine: counting, listener, now: Date.now, failed: () => undefined, room: 10 });
   const { revision } = await engine.snapshots.fresh(account);

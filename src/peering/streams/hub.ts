@@ -68,7 +68,7 @@ export function createHub(options: HubOptions): Hub {
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
     engine.notices.onMissed(() => followAll()),
-    hear(engine.presence.listeners, (account) => void accounts.get(account)?.follow(0)),
+    hear(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
   ];
   const followAll = (): void => {
     for (const account of accounts.values()) if (account.size > 0) void account.follow();
