@@ -1,21 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../model/actor.ts';
-import { Conflict, NotAllowed, NotFound, Unavailable } from '../model/errors.ts';
+import { Conflict, NotAllowed, Unavailable } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
-import { type CommitResult, commit } from '../store/commit.ts';
-import type { AccountAccess, Database } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { SavedPlan } from '../store/plans.ts';
-import { catchUp } from '../store/snapshots.ts';
-import { describeWriter } from '../store/writer-name.ts';
-import { type Planned, planBatch, type Waiting } from './batch.ts';
+import { batchSize, planAhead, type Queue } from './ahead.ts';
+import type { Planned, Waiting } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
-import { attempts, resolveDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
+import { type Manner, writeBatch } from './write-batch.ts';
 
 /** Decides what a mutation does on a snapshot; called again when the account moved on in between. */
 export type Propose = (snapshot: Snapshot) => Outcome | Promise<Outcome>;
@@ -80,23 +78,19 @@ export interface CommitterOptions {
 /** Why a caller that only plans is refused. */
 export const planOnlyRefusal = 'the token may read and plan, and write nothing; use another one to write';
 
-/** How many mutations one statement carries at most. */
-const batchSize = 256;
-
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
 export function createCommitter(options: CommitterOptions): Committer {
-  const queues = new Map<string, Waiting[]>();
+  const queues = new Map<string, Queue>();
   const running = new Map<string, Promise<void>>();
   const shared = new Set<Promise<unknown>>();
 
-  const drain = async (account: string, queue: Waiting[]): Promise<void> => {
+  const drain = async (account: string, queue: Queue): Promise<void> => {
     // Those who come in the same turn go along: without it the first of them goes alone, and all others wait for it.
     await nextTurn();
-    while (queue.length > 0) {
-      const batch = queue.splice(0, batchSize);
-      for (const { since } of batch) options.waited((performance.now() - since) / 1000);
-      await commitBatch(options, account, batch);
-    }
+    let last: Step = {};
+    do {
+      last = await drainStep(options, account, queue, last);
+    } while (!isIdle(queue, last));
     queues.delete(account);
     running.delete(account);
   };
@@ -109,10 +103,11 @@ export function createCommitter(options: CommitterOptions): Committer {
         const requestId = mutation.requestId?.() ?? options.newRequestId();
         const waiting = { mutation, requestId, since: performance.now(), resolve, reject };
         if (queue !== undefined) {
-          queue.push(waiting);
+          queue.waiting.push(waiting);
+          queue.arrived();
           return;
         }
-        const fresh = [waiting];
+        const fresh: Queue = { waiting: [waiting], arrived: () => undefined };
         queues.set(mutation.account, fresh);
         running.set(mutation.account, drain(mutation.account, fresh));
       });
@@ -128,92 +123,77 @@ export function createCommitter(options: CommitterOptions): Committer {
   };
 }
 
-/** Answers every mutation of the batch; never throws, because the queue goes on. */
-async function commitBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<void> {
-  let planned: Planned;
+/** How far the queue of an account is. */
+interface Step {
+  /** What is written and not answered yet. */
+  readonly written?: Planned | undefined;
+  /** What was planned on that meanwhile. */
+  readonly ahead?: Planned | undefined;
+}
+
+function isIdle(queue: Queue, { written, ahead }: Step): boolean {
+  return queue.waiting.length === 0 && written === undefined && ahead === undefined;
+}
+
+/**
+ * Writes what comes next while that which was written last is answered, and what arrives is planned: the database need not
+ * wait for either. Never throws, because the queue goes on.
+ */
+async function drainStep(
+  options: CommitterOptions,
+  account: string,
+  queue: Queue,
+  { written, ahead }: Step,
+): Promise<Step> {
+  const batch = ahead?.results.map(({ waiting }) => waiting) ?? queue.waiting.splice(0, batchSize);
+  for (const { since } of batch) options.waited((performance.now() - since) / 1000);
+  const meanwhile: { on?: Planned; next?: Promise<Planned | undefined> } = {};
+  const writing = commitBatch(options, account, batch, {
+    ...(ahead === undefined ? {} : { planned: ahead }),
+    started(planned, statement) {
+      meanwhile.on = planned;
+      meanwhile.next = planAhead(options, planned, queue, statement);
+    },
+  });
+  // The statement leaves first.
+  if (written !== undefined && ahead !== undefined) await nextTurn();
+  if (written !== undefined) finish(options, written);
+  const done = await writing;
+  const next = await meanwhile.next;
+  if (next === undefined || (done !== undefined && done === meanwhile.on)) return { written: done, ahead: next };
+  queue.waiting.unshift(...next.results.map(({ waiting }) => waiting));
+  return { written: done };
+}
+
+/** Writes a batch; answers those of whom nothing was written. Never throws. */
+async function commitBatch(
+  options: CommitterOptions,
+  account: string,
+  batch: readonly Waiting[],
+  manner: Manner = {},
+): Promise<Planned | undefined> {
+  if (batch.length === 0) return undefined;
   try {
-    planned = await writeBatch(options, account, batch);
+    return await writeBatch(options, account, batch, manner);
   } catch (error) {
     if (batch.length === 1 || isAboutAll(error)) {
       for (const waiting of batch) waiting.reject(error);
-      return;
+      return undefined;
     }
     if (!(error instanceof Conflict))
       options.defect('the database refused a batch, which is now written one by one', error);
-    for (const waiting of batch) await commitBatch(options, account, [waiting]);
-    return;
+    for (const waiting of batch) {
+      const written = await commitBatch(options, account, [waiting]);
+      // What is written is written: nothing that fails from here on may plan it again.
+      if (written !== undefined) finish(options, written);
+    }
+    return undefined;
   }
-  // What is written is written: nothing that fails from here on may plan it again.
-  finish(options, planned);
 }
 
 /** Whether writing one by one would end the same way. */
 function isAboutAll(error: unknown): boolean {
   return error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
-}
-
-async function writeBatch(options: CommitterOptions, account: string, batch: readonly Waiting[]): Promise<Planned> {
-  const { snapshots } = options;
-  const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
-  const lost = new Set<string>();
-  let planned: Planned | undefined;
-  for (let race = false; planned === undefined && !race; ) {
-    const attempt = await planBatch(options, await snapshots.at(account, seen), batch, lost);
-    const result = attempt.revisions.length === 0 ? 'written' : await write(options, attempt);
-    if (result === 'written') planned = attempt;
-    race = result === 'moved';
-    if (typeof result === 'object') for (const name of result.lost) lost.add(name);
-  }
-  for (let attempt = 0; planned === undefined; attempt++) {
-    if (attempt === attempts) throw new Unavailable(`the connection broke ${attempts} times; try again`);
-    planned = await writeHolding(options, account, batch, lost);
-  }
-  if (planned.revisions.length > 0) snapshots.advance(planned.tip);
-  return planned;
-}
-
-/**
- * Plans and writes while no other server can, so that a large plan that lost a race is not overtaken again and again.
- * `undefined` when the connection broke before it was written, or a lease turned out to be lost.
- */
-async function writeHolding(
-  options: CommitterOptions,
-  account: string,
-  batch: readonly Waiting[],
-  lost: Set<string>,
-): Promise<Planned | undefined> {
-  const known = await options.snapshots.current(account);
-  let planned: Planned | undefined;
-  try {
-    const work = async (held: AccountAccess): Promise<Planned | undefined> => {
-      const base = await catchUp(held, known);
-      planned = await planBatch(options, base, batch, lost);
-      const { tip, revisions } = planned;
-      const result = revisions.length === 0 ? 'written' : await commit(held, { base, next: tip, revisions });
-      // Nobody else can have moved an account that is held: it is gone.
-      if (result === 'moved') throw new NotFound(`account ${account} not found`);
-      if (result === 'written') return planned;
-      for (const name of result.lost) lost.add(name);
-      return undefined;
-    };
-    const by = batch[0] === undefined ? '' : describeWriter(batch[0].mutation);
-    return await options.database.holding(account, work, by);
-  } catch (error) {
-    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    if (planned === undefined || planned.revisions.length === 0) return planned;
-    return (await resolveDoubt(options.database, account, planned.revisions, error)) ? planned : undefined;
-  }
-}
-
-/** Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. */
-async function write(options: CommitterOptions, planned: Planned): Promise<CommitResult> {
-  const { base, tip: next, revisions } = planned;
-  try {
-    return await commit(options.database, { base, next, revisions });
-  } catch (error) {
-    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    return (await resolveDoubt(options.database, base.account, revisions, error)) ? 'written' : 'moved';
-  }
 }
 
 /** Answers everybody, then tells about the revisions. */
