@@ -72,15 +72,15 @@ export async function recordStatus(
   await putStatus(engine.database, account, id, status as unknown as JsonObject, lease);
 }
 
-/** Records that something happened to a source, for those who follow the account. */
-export async function recordSourceEvent(
+/** Records what happened to a source, for those who follow the account. */
+export async function recordSourceEvents(
   engine: Engine,
   account: string,
   source: string,
-  { code, message }: { readonly code: string; readonly message: string },
+  { codes, message }: { readonly codes: readonly string[]; readonly message: string },
 ): Promise<void> {
   const actor = { type: 'source', id: source, name: source } as const;
-  const events = [{ code, target: source, meta: { source, message } }];
+  const events = codes.map((code) => ({ code, target: source, meta: { source, message } }));
   await recordEvents(engine.database, account, { actor, at: engine.now(), events });
 }
 

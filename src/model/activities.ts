@@ -161,7 +161,7 @@ export const activities: Readonly<Record<string, string>> = {
   'config.restored': 'Account restored from an archive',
   'config.rollback': 'Account rolled back to a former state',
   'config.source.stalled': 'A source waits for somebody to change something',
-  'config.source.recovered': 'A source that waited goes on',
+  'config.source.recovered': 'A source that failed or waited is well again',
   'config.source.suspended': 'A source has been suspended for a week',
   'notification.channel.create': 'Notification channel created',
   'notification.channel.update': 'Notification channel updated',
@@ -180,7 +180,7 @@ export const activities: Readonly<Record<string, string>> = {
   'config.access_test.failed': 'An access test fails',
   'config.access_test.passed': 'An access test that failed passes again',
   'config.applied': 'Documents of a source were applied',
-  'config.failed': 'Applying documents failed',
+  'config.failed': 'Documents of a source, or a plan, could not be applied',
   'config.plan.approved': 'A plan was approved',
   'config.plan.needs_approval': 'A plan waits for an approval',
 };

@@ -1,10 +1,31 @@
-import { isSo, type SourceStatus } from './source-status.ts';
+import { isSo, type SourceState, type SourceStatus } from './source-status.ts';
 
-/** What is told when one status follows another: once when a source comes to a stand, and once when it goes on. */
-export function eventBetween(before: SourceStatus, after: SourceStatus): string | undefined {
-  const [was, is] = [isSo(before, 'Stalled'), isSo(after, 'Stalled')];
-  if (was === is) return undefined;
-  return is ? 'config.source.stalled' : 'config.source.recovered';
+/** How it is when what a source holds could not be applied, and no approval would help. */
+const failures: readonly SourceState[] = ['invalid', 'conflicted', 'unavailable', 'failed'];
+
+/**
+ * What is told when one status follows another: once that a source fails, for each way and each content; once that it comes
+ * to a stand; and once that it is well again.
+ */
+export function eventsBetween(before: SourceStatus, after: SourceStatus): readonly string[] {
+  const isOther = before.state !== after.state || before.observedDigest !== after.observedDigest;
+  return [
+    ...(hasFailed(after) && isOther ? ['config.failed'] : []),
+    ...(stands(after) && !stands(before) ? ['config.source.stalled'] : []),
+    ...(isUnwell(before) && !isUnwell(after) ? ['config.source.recovered'] : []),
+  ];
+}
+
+function hasFailed({ state }: SourceStatus): boolean {
+  return failures.includes(state);
+}
+
+function stands(status: SourceStatus): boolean {
+  return isSo(status, 'Stalled');
+}
+
+function isUnwell(status: SourceStatus): boolean {
+  return hasFailed(status) || stands(status);
 }
 
 /** How long a source may be suspended before somebody is reminded of it. */

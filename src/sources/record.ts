@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
 import type { SourceLease } from '../engine/leases.ts';
-import { recordSourceEvent, recordStatus } from '../engine/sources.ts';
+import { recordSourceEvents, recordStatus } from '../engine/sources.ts';
 import { nextStatus, type SourceEvent } from '../model/source-conditions.ts';
-import { eventBetween } from '../model/source-news.ts';
+import { eventsBetween } from '../model/source-news.ts';
 import { isSameStatus, type SourceStatus } from '../model/source-status.ts';
 
 /** How long a reconcile lasts before its status says that it is under way. */
@@ -34,13 +34,14 @@ export function createRecord(options: RecordOptions) {
       ...(nextRunAt === undefined ? {} : { nextRunAt }),
     };
     const isNews = !isSameStatus(status, next);
-    const code = event.what === 'reminded' ? 'config.source.suspended' : eventBetween(status, next);
+    const codes = event.what === 'reminded' ? ['config.source.suspended'] : eventsBetween(status, next);
     status = next;
     if (event.what === 'hot' || status.state === 'applied')
       engine.observer.tell({ what: 'breaker', source: name, open: event.what === 'hot' });
     if (!isNews) return;
     await recordStatus(engine, account, name, status, lease);
-    if (code !== undefined) await recordSourceEvent(engine, account, name, { code, message: status.message });
+    const { message } = status;
+    if (codes.length > 0) await recordSourceEvents(engine, account, name, { codes, message });
   };
   const note = (event: SourceEvent): Promise<void> => {
     const written = writing.then(() => write(event));

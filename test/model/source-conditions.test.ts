@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
-import { eventBetween, isReminderDue } from '../../src/model/source-news.ts';
+import { eventsBetween, isReminderDue } from '../../src/model/source-news.ts';
 import {
   type ConditionType,
   isSameStatus,
@@ -159,17 +159,34 @@ describe('the status of a source', () => {
 describe('what is told of a source', () => {
   const at = (now: string) => ({ now, generation: 1 });
 
-  test('is once that it stalls, and once that it goes on', () => {
+  test('is once that it fails and stalls, each other failure, and once that it is well again', () => {
     const well = statusAfter([applied('a', 4)]);
     const stalled = nextStatus(well, refused('b', 'invalid'), at('1'));
     const still = nextStatus(stalled, refused('c', 'conflicted'), at('2'));
     const gone = nextStatus(still, { what: 'unavailable', message: '' }, at('3'));
-    expect([eventBetween(well, stalled), eventBetween(stalled, still), eventBetween(still, gone)]).toEqual([
-      'config.source.stalled',
-      undefined,
-      'config.source.recovered',
+    const awaits = nextStatus(gone, refused('d', 'needs_approval'), at('4'));
+    const back = nextStatus(awaits, applied('d', 5), at('5'));
+    const steps = [well, stalled, still, gone, awaits, back];
+    const told = steps.slice(1).map((status, before) => eventsBetween(steps[before] ?? unknownStatus, status));
+    expect(told).toEqual([
+      ['config.failed', 'config.source.stalled'],
+      ['config.failed'],
+      ['config.failed'],
+      ['config.source.stalled'],
+      ['config.source.recovered'],
     ]);
-    expect(eventBetween(well, statusAfter([applied('a', 4), applied('b', 5)]))).toBeUndefined();
+    expect(eventsBetween(well, nextStatus(well, applied('b', 5), at('1')))).toEqual([]);
+  });
+
+  test('is not again what lasts: the same failure of the same content, ten times', () => {
+    for (const event of [refused('b', 'invalid'), { what: 'unavailable', message: '' } as const]) {
+      let status = statusAfter([applied('a', 4), event]);
+      for (let time = 0; time < 10; time += 1) {
+        const next = nextStatus(status, event, at(String(time)));
+        expect(eventsBetween(status, next)).toEqual([]);
+        status = next;
+      }
+    }
   });
 
   test('E135: is that it has been suspended for a week, once in each suspension', () => {
