@@ -48,6 +48,7 @@ export async function applyPlan(
     throw await wanted(engine, call, saved);
   const exact = {
     ...desire,
+    ...(desire.rollback === undefined ? { byHand: true as const } : {}),
     approve: saved.digest,
     ...(strictBase ? { expectBase: saved.baseRevision } : {}),
   };

@@ -19,6 +19,7 @@ import { keepOutputs } from './outputs.ts';
 import { reviewAccess } from './review-access.ts';
 import { isAgreed, type RollbackRequest, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
+import { refuseSuspended } from './suspended.ts';
 import { noteWanted, wantedIn } from './wanted.ts';
 
 /** What a source wants. */
@@ -45,6 +46,8 @@ export interface Desire extends RequestedOptions {
   readonly keepOutputs?: boolean;
   /** Nothing is written without this lease; throws `LeaseLost`. */
   readonly lease?: Lease;
+  /** Somebody applies it by hand, which is refused while the source is suspended. */
+  readonly byHand?: true;
   /** A former state is wanted, and no documents. */
   readonly rollback?: RollbackRequest;
 }
@@ -198,6 +201,7 @@ async function applyAgainst(
   const propose: Propose = async (before) => {
     halted = undefined;
     kept = undefined;
+    if (desire.byHand === true) refuseSuspended(before, desire.source);
     const outcome = await planOn(engine, call, before, desire, around);
     lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     if (!outcome.ok) return outcome;

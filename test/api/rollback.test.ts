@@ -67,6 +67,12 @@ describe('rolling back over HTTP', () => {
     const wanted = [doc('Group', 'developers', 'name: Makers')];
     await apply(api, 'team', wanted);
     await applyPlan(api, await rollBack(api, then));
+    const early = await apply(api, 'team', wanted);
+    expect([early.status, early.body.message]).toEqual([
+      409,
+      expect.stringMatching(/team is suspended, since revision \d+ went back .*`heddle resume team`/),
+    ]);
+    await api.call('POST', '/api/config/sources/team/resume');
     const again = await apply(api, 'team', wanted);
     expect([again.status, again.body.plan.guards[0].guard]).toEqual([428, 'rollback']);
     expect((await api.call('GET', '/api/groups?name=Developers')).body).toHaveLength(1);
@@ -81,6 +87,7 @@ describe('rolling back over HTTP', () => {
     const then = await api.revision();
     await apply(api, 'team', [doc('Group', 'developers', 'name: Makers')]);
     await applyPlan(api, await rollBack(api, then));
+    await api.call('POST', '/api/config/sources/team/resume');
     expect((await apply(api, 'team', [developers])).body).toMatchObject({ revision: null });
     expect((await apply(api, 'team', [doc('Group', 'developers', 'name: Others')])).status).toBe(200);
   });

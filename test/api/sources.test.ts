@@ -116,6 +116,28 @@ describe('sources over HTTP', () => {
       expect((await api.call('POST', `${list}/nobody/${verb}`)).status).toBe(404);
   });
 
+  it('that are suspended take nothing that is pushed, planned or not, until they are resumed', async () => {
+    const api = shared();
+    await push(api, 'paused', 'paused-1');
+    const body = { source: 'paused', files: [{ path: 'a.yaml', text: groups('paused-1', 'paused-2') }] };
+    const plan = (await api.call('POST', '/api/config/plans', body)).body;
+    await api.call('POST', `${list}/paused/suspend`);
+    const before = await api.revision();
+    const message =
+      'source paused is suspended: nothing of it is applied, and nothing was changed; `heddle resume paused` lets it go on';
+    const refused = await push(api, 'paused', 'paused-1', 'paused-2');
+    expect([refused.status, refused.body.message]).toEqual([409, message]);
+    const planned = await api.call('POST', `/api/config/plans/${plan.id}/apply`);
+    expect([planned.status, planned.body.message]).toEqual([409, message]);
+    // Looking is not applying.
+    expect((await api.call('POST', '/api/config/plans', body)).body.counts.create).toBe(1);
+    expect((await api.call('POST', '/api/config/apply?dryRun=true', body)).status).toBe(200);
+    expect(await api.revision()).toBe(before);
+    await api.call('POST', `${list}/paused/resume`);
+    expect((await api.call('POST', `/api/config/plans/${plan.id}/apply`)).status).toBe(200);
+    expect(await groupNames(api)).toContain('paused-2');
+  });
+
   it('that are detached let go of what they stated: it stays, and anybody may change it', async () => {
     const api = shared();
     await push(api, 'team', 'kept-1', 'kept-2');

@@ -50,7 +50,7 @@ function addDocumentRoutes(app: FastifyInstance, { engine, reader, planLimit }: 
       const { desire } = await readDesire(reader, request);
       if (flag({}, queryOf(request), 'dryRun', false))
         return { plan: await createPlan(engine, callOf(request), desire), revision: null };
-      return shownOnce(request, reply, await applyNow(engine, callOf(request), desire));
+      return shownOnce(request, reply, await applyNow(engine, callOf(request), { ...desire, byHand: true }));
     },
   );
 }
