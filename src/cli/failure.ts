@@ -27,10 +27,17 @@ export function reportFailure(terminal: Terminal, error: unknown, form: ResultFo
     terminal.note(`Heddle met a defect of its own: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
   } else {
     const isTold = problems.length > 0 && error instanceof InvalidInput;
-    if (!isTold) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(message)}\n`);
-    if (problems.length > 0 && form === undefined) terminal.note(renderProblems(problems, terminal.notePaint));
+    const isListed = problems.length > 0 && form === undefined;
+    const said = isListed ? withoutListed(message, problems) : message;
+    if (!isTold) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(said)}\n`);
+    if (isListed) terminal.note(renderProblems(problems, terminal.notePaint));
   }
   return code;
+}
+
+/** What is listed below a sentence need not stand in its brackets too. */
+function withoutListed(message: string, problems: readonly Problem[]): string {
+  return problems.reduce((text, problem) => text.replace(` (${problem.message})`, () => ''), message);
 }
 
 /** Tells in one sentence what did not happen, and returns the exit code; `more` is what else the document says. */

@@ -85,6 +85,8 @@ describe('a plan that is written to a file', () => {
     await apply(documents(group('stale', 'name: Other')), ...named());
     const { code, note } = await apply(file);
     expect([code, note]).toEqual([4, expect.stringContaining('Group stale')]);
+    // Once, and not in the sentence above it too.
+    expect(note.match(/machine owner changed it/g)).toHaveLength(1);
   });
 
   it('is applied by its id too', async () => {
