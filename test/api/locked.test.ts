@@ -10,7 +10,12 @@ async function reachable(): Promise<{ readonly api: TestApi; readonly url: strin
   return { api: await apiOn(made.database, () => made[Symbol.asyncDispose]()), url: made.url ?? '' };
 }
 
-it('E95 a write that waits longer than 5 s for another server is refused and told for whom it waited', async () => {
+it('E95 a write that waits longer than 5 s for another server, or for another program, is refused and told for whom it waited', async () => {
+  // Side by side, since both wait.
+  await Promise.all([heldByServer(), heldByProgram()]);
+});
+
+async function heldByServer(): Promise<void> {
   const { api, url } = await reachable();
   await using own = api;
   const other = await openDatabase({ url });
@@ -36,9 +41,9 @@ it('E95 a write that waits longer than 5 s for another server is refused and tol
   await holding;
   await other.close();
   expect((await own.call('POST', '/api/groups', { name: 'devs' })).status).toBe(200);
-});
+}
 
-it('E95 another program that holds the account is named too', async () => {
+async function heldByProgram(): Promise<void> {
   const { api, url } = await reachable();
   await using own = api;
   const client = new pg.Client({ connectionString: url, application_name: 'by hand' });
@@ -51,4 +56,4 @@ it('E95 another program that holds the account is named too', async () => {
   await client.end();
   const again = await own.call('POST', '/api/groups', { name: 'devs' }, { 'idempotency-key': 'k' });
   expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, undefined]);
-});
+}

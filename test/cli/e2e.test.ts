@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { type Run, runHeddle, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
 const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
@@ -15,6 +15,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   served = join(directory, 'quickstart');
   await cp(quickstart, served, { recursive: true });
+  await copyEmbedded(join(directory, 'data'));
   server = await serveHeddle(['--data-dir', join(directory, 'data'), '--source', served]);
   await server.line(/documents, revision/);
 });

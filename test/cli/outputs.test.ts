@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { type Run, runHeddle, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
 const key = (name: string) => `apiVersion: heddle.dev/v1
@@ -21,6 +21,7 @@ beforeAll(async () => {
     await mkdir(join(directory, name));
     await writeFile(join(directory, name, 'keys.yaml'), key(name));
   }
+  await copyEmbedded(join(directory, 'data'));
   server = await serveHeddle(['--data-dir', join(directory, 'data'), '--source', join(directory, 'served')]);
 });
 

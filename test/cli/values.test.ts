@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { type Run, runHeddle, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
 const secret = 'planted-in-the-client';
@@ -30,6 +30,7 @@ beforeAll(async () => {
   const ownVariable = vendor('b', 'secret', 'envRef: HEDDLE_VALUE_B', 'client_id: c\n  tenant_id: t');
   await writeFile(join(documents, 'edr.yaml'), `${ownFile}---\n${ownVariable}`);
   const env = { HEDDLE_VALUE_B: 'of-the-server', HEDDLE_VALUES_DIR: join(directory, 'nowhere') };
+  await copyEmbedded(join(directory, 'data'));
   server = await serveHeddle(['--data-dir', join(directory, 'data')], { env });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callFault, heddleCalls } from '../setup/command-lines.ts';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 import { githubJobs, gitlabJobs, type Job, recipeText } from './recipes.ts';
 
@@ -44,6 +44,7 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
   let tokens: { readonly apply: string; readonly plan: string };
   beforeAll(async () => {
     directory = await temporaryDirectory();
+    await copyEmbedded(join(directory, 'data'));
     server = await serveHeddle(['--data-dir', join(directory, 'data')]);
     const apply = readFileSync(join(directory, 'data/token'), 'utf8').trim();
     tokens = { apply, plan: await makePlanToken(server.url, apply) };

@@ -8,7 +8,7 @@ import { apiOn, type TestApi, token } from '../api/setup.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { serveHeddle } from '../setup/heddle.ts';
 
-const rounds = 5;
+const rounds = 3;
 
 it('E106 a request that is repeated after kill -9 of its server is carried out exactly once', {
   timeout: 240_000,

@@ -2,7 +2,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 
 const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
@@ -13,6 +13,8 @@ it('drill: a server is lost, its backup and its key make it again, and its sourc
     join(directory, name),
   ) as [string, string, string, string];
   await cp(quickstart, source, { recursive: true });
+  // That a server makes its own database is shown elsewhere.
+  for (const dataDir of [lost, made]) await copyEmbedded(dataDir);
   let exported: string;
   {
     await using server = await serveHeddle(['--data-dir', lost, '--source', source]);

@@ -8,7 +8,7 @@ import { statement } from '../../src/store/builder.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
-import { type Engine, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, type Engine, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { generateFiles } from '../setup/generate.ts';
 import type { ApplierOptions } from './applier.ts';
 
@@ -36,6 +36,7 @@ export interface Scene extends AsyncDisposable {
 export async function openScene(engine: Engine): Promise<Scene> {
   const directory = await temporaryDirectory();
   const where = engine === 'postgres' ? { url: await emptyDatabase(), poolSize: 1 } : { dataDir: directory };
+  if (engine === 'embedded') await copyEmbedded(directory);
   const database = await openDatabase(where);
   await migrate(database);
   await database.asOwner(async (run) => {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 import { groups } from '../sources/desk.ts';
 import { makeUpstream } from '../sources/git-host.ts';
@@ -25,6 +25,7 @@ sources:
   - { name: net, type: git, url: "${upstream.url}", path: config, interval: 24h, pollInterval: 24h }
 `,
   );
+  await copyEmbedded(join(directory, 'data'));
   await using server = await serveHeddle(['--config', file], { env });
   await server.line(/"message":"source disk: 1 documents, revision/);
   await server.line(/"message":"source net: 1 documents, revision/);

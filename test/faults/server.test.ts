@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
 import { statement } from '../../src/store/builder.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
 const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
@@ -23,6 +23,12 @@ beforeEach(async () => {
 
 const serve = () => serveHeddle(['--data-dir', dataDir, '--source', source]);
 
+/** Starts with a database that is made already, which takes most of a first start. */
+async function serveMade(flags = ['--source', source]): Promise<ServedHeddle> {
+  await copyEmbedded(dataDir);
+  return serveHeddle(['--data-dir', dataDir, ...flags]);
+}
+
 it('a second start leaves every table but leases as it was, and is ready sooner than the first', async () => {
   const first = await timedStart();
   await first.server.line(/documents, revision/);
@@ -37,7 +43,7 @@ it('a second start leaves every table but leases as it was, and is ready sooner 
 });
 
 it('one line edited in a watched file changes one object in one revision, and one log line names file, object and field', async () => {
-  await using server = await serve();
+  await using server = await serveMade();
   await server.line(/documents, revision/);
   const from = server.lines.length;
   const [newest] = await revisions(server);
@@ -54,7 +60,7 @@ it('one line edited in a watched file changes one object in one revision, and on
 });
 
 it('a source directory that vanishes is unavailable, deletes nothing, and returns', async () => {
-  await using server = await serve();
+  await using server = await serveMade();
   await server.line(/documents, revision/);
   const count = (await ask(server, '/api/groups')).length;
   await rename(source, `${source}.away`);
@@ -70,7 +76,7 @@ it('a source directory that vanishes is unavailable, deletes nothing, and return
 });
 
 it('a data directory that another server uses is refused with a sentence', async () => {
-  await using server = await serve();
+  await using server = await serveMade();
   const second = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
   expect(second.code).toBe(1);
   expect(second.err + second.out).toContain('is in use by another Heddle');
@@ -79,7 +85,7 @@ it('a data directory that another server uses is refused with a sentence', async
 });
 
 it('SIGTERM lets a request under way end, and the server exits 0 within the grace period', async () => {
-  await using server = await serve();
+  await using server = await serveMade();
   const half = await sendHalf(server, '{"name":"Almost late"}');
   const stopping = server.stop('SIGTERM');
   await server.line(/SIGTERM: stopping/);
@@ -91,7 +97,7 @@ it('SIGTERM lets a request under way end, and the server exits 0 within the grac
 });
 
 it('SIGTERM does not wait longer than the grace period', async () => {
-  await using server = await serveHeddle(['--data-dir', dataDir, '--shutdown-grace', '1s']);
+  await using server = await serveMade(['--shutdown-grace', '1s']);
   await sendHalf(server, '{"name":"Too late"}');
   const begun = performance.now();
   expect(await server.stop('SIGTERM')).toBe(0);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, inject, TestRunner } from 'vitest';
+import { describe, inject, TestRunner } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { databaseUrl, onServer } from './sql.ts';
+import { type Ask, askOpen, askServer, empty, keptOpen, mustBeAlone, shapeOf } from './spares.ts';
+import { databasePrefix, databaseUrl, markKept, onServer } from './sql.ts';
 
 export type Engine = Database['engine'];
 
@@ -19,23 +19,68 @@ export interface TestDatabase extends AsyncDisposable {
 /** Declares a suite once per engine; `%s` in the title is the engine. */
 export const eachEngine = describe.each<Engine>(['postgres', 'embedded']);
 
-const open = new Set<TestDatabase>();
+/** A database of this worker, which one test after another has. */
+interface Spare {
+  readonly engine: Engine;
+  /** Postgres only. */
+  readonly url?: string;
+  /** Embedded only. */
+  readonly database?: Database;
+  readonly ask: Ask;
+  readonly shape: string;
+}
+
+const spares: Record<Engine, Spare[]> = { postgres: [], embedded: [] };
+/** Databases in use, with the test that has them; one that a file has for all of its tests has none. */
+const used = new Map<Spare, { readonly test: Task | undefined; closed: boolean }>();
 const leftovers: { readonly test: Task | undefined; readonly remove: () => Promise<unknown> }[] = [];
 
-/** Clones the migrated template of the engine. */
+/** Hands out a migrated database without rows: one that an earlier test has done with, or a clone of the engine's template. */
 export async function testDatabase(engine: Engine): Promise<TestDatabase> {
-  const where = engine === 'postgres' ? { url: await cloneDatabase() } : { dataDir: await copyDirectory() };
-  const database = await openDatabase(where);
-  const made: TestDatabase = {
+  await takeBack(({ test }) => test?.result?.state === 'pass');
+  const spare = spares[engine].pop() ?? (await (engine === 'postgres' ? newOnServer() : newEmbedded()));
+  const { url = '' } = spare;
+  const use = { test: TestRunner.getCurrentTest(), closed: false };
+  used.set(spare, use);
+  const database = spare.database === undefined ? await openDatabase({ url }) : keptOpen(spare.database);
+  return {
     database,
-    ...(where.url === undefined ? {} : { url: where.url }),
+    ...(url === '' ? {} : { url }),
     async [Symbol.asyncDispose]() {
-      open.delete(made);
       await database.close();
+      use.closed = true;
     },
   };
-  open.add(made);
-  return made;
+}
+
+/** Empties databases that are done with, for those to come. */
+async function takeBack(isDone: (use: { readonly test: Task | undefined }) => boolean): Promise<void> {
+  for (const [spare, use] of used) {
+    if (!use.closed || !isDone(use)) continue;
+    used.delete(spare);
+    if (spare.url !== undefined) await mustBeAlone(spare.ask);
+    if (await empty(spare.ask, spare.shape)) spares[spare.engine].push(spare);
+    else await spare.database?.close();
+  }
+}
+
+async function newOnServer(): Promise<Spare> {
+  const url = await clone(inject('postgresTemplate'));
+  const ask = askServer(url);
+  return { engine: 'postgres', url, ask, shape: await shapeOf(ask) };
+}
+
+async function newEmbedded(): Promise<Spare> {
+  const dataDir = await mkdtemp(join(inject('embeddedTemplate'), 'copy-'));
+  await copyEmbedded(dataDir);
+  const database = await openDatabase({ dataDir });
+  const ask = askOpen(database);
+  return { engine: 'embedded', database, ask, shape: await shapeOf(ask) };
+}
+
+/** Puts a migrated embedded database into a data directory: a server that starts there need not make one. */
+export async function copyEmbedded(dataDir: string): Promise<void> {
+  await cp(join(inject('embeddedTemplate'), 'postgres'), join(dataDir, 'postgres'), { recursive: true });
 }
 
 /** Makes an empty database on the test server, dropped at the end of the file, and returns its URL. */
@@ -50,12 +95,16 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-// What a failed test used is left in place, to be looked at.
-// biome-ignore lint/correctness/noEmptyPattern: vitest wants the first argument destructured, and we need the second.
-afterAll(async ({}, file: Task) => {
-  if (open.size > 0) throw new Error(`${open.size} test databases were not closed: use \`await using\`.`);
-  for (const { test, remove } of leftovers) if (!hasFailed(test ?? file)) await remove();
-});
+/** Ends a file: what was not closed is an error, and what a failed test used is left in place to be looked at. */
+export async function endFile(file: Task): Promise<void> {
+  await takeBack(({ test }) => !hasFailed(test ?? file));
+  const open = [...used.values()].filter(({ closed }) => !closed);
+  for (const { url } of used.keys()) if (url !== undefined) await markKept(inject('postgresUrl'), url);
+  used.clear();
+  const removals = leftovers.splice(0).filter(({ test }) => !hasFailed(test ?? file));
+  for (const { remove } of removals) await remove();
+  if (open.length > 0) throw new Error(`${open.length} test databases were not closed: use \`await using\`.`);
+}
 
 interface Task {
   readonly result?: { readonly state: string } | undefined;
@@ -70,21 +119,21 @@ function removeLater(remove: () => Promise<unknown>): void {
   leftovers.push({ test: TestRunner.getCurrentTest(), remove });
 }
 
-function cloneDatabase(): Promise<string> {
-  return create(inject('postgresTemplate'));
+async function create(template: string): Promise<string> {
+  const url = await clone(template);
+  // Without FORCE: a session that is still open, a leaked pool, makes this fail and with it the file.
+  removeLater(() => onServer(inject('postgresUrl'), `drop database ${nameOf(url)}`));
+  return url;
 }
 
-async function create(template: string): Promise<string> {
+async function clone(template: string): Promise<string> {
   const server = inject('postgresUrl');
-  const name = `t_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `create database ${name} template ${template}`);
-  // Without FORCE: a session that is still open, a leaked pool, makes this fail and with it the file.
-  removeLater(() => onServer(server, `drop database ${name}`));
+  const name = `${databasePrefix(inject('postgresTemplate'))}${randomBytes(6).toString('hex')}`;
+  // The files of a template are few, and nothing here has to survive a crash.
+  await onServer(server, `create database ${name} template ${template} strategy file_copy`);
   return databaseUrl(server, name);
 }
 
-async function copyDirectory(): Promise<string> {
-  const directory = await temporaryDirectory();
-  cpSync(join(inject('embeddedTemplate'), 'postgres'), join(directory, 'postgres'), { recursive: true });
-  return directory;
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1);
 }

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
-import { databaseUrl, onServer } from './sql.ts';
+import { databaseUrl, dropOthers, onServer } from './sql.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -26,6 +26,8 @@ let directory: string | undefined;
 /** Starts one Postgres for the whole run (or takes HEDDLE_TEST_DATABASE_URL) and migrates one template per engine. */
 export async function setup(project: TestProject): Promise<void> {
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
+  // Programs that tests start read what the first of them compiled, which halves the time they take to start.
+  process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compiled');
   try {
     project.provide('postgresUrl', await makePostgres());
     // Not beside it: the embedded database keeps the process so busy that connections time out on a loaded machine.
@@ -42,7 +44,9 @@ export async function setup(project: TestProject): Promise<void> {
 export async function teardown(): Promise<void> {
   if (directory !== undefined) await rm(directory, { recursive: true });
   await server?.[Symbol.asyncDispose]();
-  if (given !== undefined) await onServer(given, `drop database if exists ${template}`);
+  if (given === undefined) return;
+  await dropOthers(given, template);
+  await onServer(given, `drop database if exists ${template}`);
 }
 
 async function makePostgres(): Promise<string> {

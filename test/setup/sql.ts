@@ -17,3 +17,26 @@ export function databaseUrl(url: string, name: string): string {
   other.pathname = `/${name}`;
   return other.href;
 }
+
+/** What the names of the databases of a run begin with. */
+export function databasePrefix(template: string): string {
+  return template.replace(/^heddle_template_/, 't_').concat('_');
+}
+
+/** Says of a database that it is to stay when the run is over. */
+export async function markKept(server: string, url: string): Promise<void> {
+  await onServer(
+    server,
+    `comment on database ${new URL(url).pathname.slice(1)} is 'kept: the test that used it failed'`,
+  );
+}
+
+/** Drops the databases of a run that nobody wants to look at. */
+export async function dropOthers(server: string, template: string): Promise<void> {
+  const prefix = databasePrefix(template).replaceAll('_', '\\_');
+  const names = await onServer(
+    server,
+    `select datname from pg_database where datname like '${prefix}%' and shobj_description(oid, 'pg_database') is null`,
+  );
+  for (const { datname } of names) await onServer(server, `drop database if exists ${datname} with (force)`);
+}

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Internal, Unavailable } from '../../src/model/errors.ts';
 import { build } from '../../src/store/builder.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { eachEngine, testDatabase } from '../setup/database.ts';
+import { copyEmbedded, eachEngine, emptyDatabase, temporaryDirectory, testDatabase } from '../setup/database.ts';
 
 const moment = new Date('2026-01-02T03:04:05.678Z');
 const revisionOf = build.selectFrom('accounts').select(['account_id', 'revision']).compile();
@@ -218,11 +218,13 @@ eachEngine('a database (%s)', (engine) => {
   });
 
   it('says that it is closed, and closes twice', async () => {
-    await using test = await testDatabase(engine);
-    await test.database.close();
-    await test.database.close();
-    await expect(test.database.ping()).rejects.toThrow(Unavailable);
-    await expect(test.database.inAccount('a', [revisionOf])).rejects.toThrow(Unavailable);
+    const dataDir = await temporaryDirectory();
+    if (engine === 'embedded') await copyEmbedded(dataDir);
+    const database = await openDatabase(engine === 'embedded' ? { dataDir } : { url: await emptyDatabase() });
+    await database.close();
+    await database.close();
+    await expect(database.ping()).rejects.toThrow(Unavailable);
+    await expect(database.inAccount('a', [revisionOf])).rejects.toThrow(Unavailable);
   });
 });
 

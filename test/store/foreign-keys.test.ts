@@ -4,7 +4,7 @@ import { seasonedAndFresh } from './foreign-keys.ts';
 
 eachEngine('the foreign-key checks of a connection on %s', (engine) => {
   it('are as fast after many small commits as on a fresh one', { timeout: 120_000 }, async () => {
-    const size = { commits: 80, objects: 4_000 };
+    const size = { commits: 60, objects: engine === 'postgres' ? 4_000 : 2_000 };
     const { seasoned, fresh } = await seasonedAndFresh(engine, size);
     expect(seasoned / fresh).toBeLessThan(3);
   });

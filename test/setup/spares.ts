@@ -1,0 +1,85 @@
+import type { Database } from '../../src/store/database.ts';
+import { onServer } from './sql.ts';
+
+/** Runs one statement on a test's database as its owner, beside whatever the test has open. */
+export type Ask = (statement: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** What a test leaves may be this large, in bytes, for the next one to begin with it: planners look at the size of tables. */
+const largest = 1_500_000;
+
+const tablesText = `select c.oid, quote_ident(relname) as name from pg_class c
+where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'heddle_schema'`;
+
+/**
+ * What may differ although every row is gone: tables, columns, constraints, functions, triggers, policies, settings, the
+ * migrations that ran; and the size.
+ */
+const shapeText = `with relation as (select * from pg_class where relnamespace = 'public'::regnamespace)
+select (select sum(pg_relation_size(oid)) from relation where relkind = 'r')::float8 as size,
+  (select string_agg(concat_ws(' ', oid, relname, relkind, relowner, reloptions, relacl, relrowsecurity, relforcerowsecurity), ';' order by oid) from relation) as relations,
+  (select string_agg(concat_ws(' ', attrelid, attnum, attname, atttypid, attnotnull, atthasdef, attisdropped), ';' order by attrelid, attnum)
+    from pg_attribute where attnum > 0 and attrelid in (select oid from relation)) as columns,
+  (select string_agg(concat_ws(' ', oid, conname, convalidated), ';' order by oid) from pg_constraint) as constraints,
+  (select string_agg(concat_ws(' ', oid, tgname, tgenabled), ';' order by oid) from pg_trigger) as triggers,
+  (select string_agg(concat_ws(' ', oid, polname), ';' order by oid) from pg_policy) as policies,
+  (select string_agg(concat_ws(' ', oid, proname), ';' order by oid) from pg_proc where pronamespace = 'public'::regnamespace) as functions,
+  (select string_agg(s::text, ';') from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase and d.datname = current_database()) as settings,
+  (select string_agg(s::text, ';' order by s::text) from heddle_schema s) as migrations`;
+
+/** The shape of a database that no test has had yet. */
+export async function shapeOf(ask: Ask): Promise<string> {
+  return (await readShape(ask)).shape;
+}
+
+/** Takes every row away; answers whether the database is then as good as new. */
+export async function empty(ask: Ask, shape: string): Promise<boolean> {
+  const now = await readShape(ask);
+  if (!now.small || now.shape !== shape) return false;
+  const tables = await ask(tablesText);
+  // One statement: foreign keys are looked at when it ends.
+  await ask(`with ${tables.map(({ oid, name }) => `t${oid} as (delete from ${name})`).join(', ')} select`);
+  return true;
+}
+
+async function readShape(ask: Ask): Promise<{ readonly small: boolean; readonly shape: string }> {
+  const [{ size, ...shape } = {}] = await ask(shapeText);
+  return { small: Number(size) <= largest, shape: JSON.stringify(shape) };
+}
+
+/** Asks a Postgres by a connection of its own. */
+export function askServer(url: string): Ask {
+  return (statement) => onServer(url, statement);
+}
+
+/** Asks an open database. */
+export function askOpen(database: Database): Ask {
+  return async (statement) => {
+    let rows: Awaited<ReturnType<Ask>> = [];
+    await database.asOwner(async (run) => {
+      rows = await run(statement);
+    });
+    return rows;
+  };
+}
+
+/** Waits until nobody else is connected: a session that stays is a leaked pool, every other ends in a moment. */
+export async function mustBeAlone(ask: Ask): Promise<void> {
+  const sessions = 'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+  const until = performance.now() + 5000;
+  while ((await ask(sessions)).length > 0)
+    if (performance.now() > until) throw new Error('a test left connections to its database open: close its pools');
+}
+
+/** A database that stays open when its user closes it. */
+export function keptOpen(database: Database): Database {
+  return {
+    engine: database.engine,
+    inAccount: (account, statements, options) => database.inAccount(account, statements, options),
+    holding: (account, work, by) => database.holding(account, work, by),
+    lookUp: (statement) => database.lookUp(statement),
+    asOwner: (work) => database.asOwner(work),
+    wrote: (rows) => database.wrote(rows),
+    ping: () => database.ping(),
+    close: () => database.ping(),
+  };
+}
