@@ -310,6 +310,10 @@ it('every table of an account is in the archive, or there is a reason why not', 
     proxy_log: 'is a log',
     traffic_log: 'is a log',
     peer_status: 'which peers are connected',
+    agent_nonces: 'are of minutes',
+    proxies: 'which proxies are connected',
+    proxy_tokens: 'proxies are let in anew, by tokens of the new server',
+    service_status: 'proxies report it anew',
   };
   const sections = sectionNames.filter((name) => name !== 'account');
   expect(found.map(({ name }) => name)).toEqual([...Object.keys(leftOut), ...sections].sort());
