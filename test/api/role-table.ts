@@ -106,7 +106,7 @@ const planning: readonly string[] = [
 const byMethod: Readonly<Record<string, Operation>> = { GET: 'read', POST: 'create', PUT: 'update', DELETE: 'delete' };
 
 /** What an operation wants of its caller, by the rules above; throws for one that no rule knows. */
-export function wantedOf(name: string): Wanted {
+function wantedOf(name: string): Wanted {
   const exception = exceptions[name];
   if (exception !== undefined) return exception;
   const [method = '', path = ''] = name.split(' ');
