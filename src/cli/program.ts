@@ -1,4 +1,5 @@
 import { type Environment, readConfig } from '../config.ts';
+import { agentSimulate } from './agent/simulate.ts';
 import { apply } from './apply.ts';
 import { approve } from './approve.ts';
 import { guessHint, parseArguments } from './arguments.ts';
@@ -80,6 +81,7 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     secretsRotate,
     idpRotateKeys,
     proxySimulate,
+    agentSimulate,
     completionCommand(() => commands),
     version,
   ];

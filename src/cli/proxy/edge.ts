@@ -5,6 +5,8 @@ import { accept, unreadable } from '../client.ts';
 /** One message about services. */
 export interface EdgeMessage {
   readonly type: string;
+  /** By which the stream is taken up behind it. */
+  readonly id?: string;
   readonly data: JsonObject;
 }
 
@@ -47,7 +49,8 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
   };
 }
 
-async function objectIn(response: Response): Promise<JsonObject> {
+/** The object that an answer carries. Refusals are exceptions. */
+export async function objectIn(response: Response): Promise<JsonObject> {
   const text = await response.text();
   const body: Json = text === '' ? {} : (JSON.parse(text) as Json);
   accept({ status: response.status, text, body });
@@ -55,7 +58,8 @@ async function objectIn(response: Response): Promise<JsonObject> {
   throw unreadable('something else than an object');
 }
 
-async function* messagesOf({ body }: Response): AsyncGenerator<EdgeMessage> {
+/** The messages of a stream of Server-Sent Events. */
+export async function* messagesOf({ body }: Response): AsyncGenerator<EdgeMessage> {
   let text = '';
   const decoder = new TextDecoder();
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
@@ -71,6 +75,7 @@ async function* messagesOf({ body }: Response): AsyncGenerator<EdgeMessage> {
 function readMessage(text: string): EdgeMessage | undefined {
   const lines = text.split('\n');
   const member = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-  const [type, data] = [member('event'), member('data')];
-  return type === undefined || data === undefined ? undefined : { type, data: JSON.parse(data) as JsonObject };
+  const [type, data, id] = [member('event'), member('data'), member('id')];
+  if (type === undefined || data === undefined) return undefined;
+  return { type, ...(id === undefined ? {} : { id }), data: JSON.parse(data) as JsonObject };
 }
