@@ -45,9 +45,10 @@ export function* planRollback(input: RollbackInput): Generator<undefined, Outcom
     parts.flatMap(({ edit }) => edit ?? []),
   );
   yield undefined;
-  const problems = [...parts.flatMap((part) => part.problems), ...checked.problems];
   const warnings = [...parts.flatMap((part) => part.warnings), ...checked.warnings];
   const outcome = finish(input, checked.edits, warnings);
+  const taken = outcome.ok ? takenKeys(snapshot, outcome.plan, outcome.next) : [];
+  const problems = [...parts.flatMap((part) => part.problems), ...checked.problems, ...taken];
   if (problems.length > 0 || !outcome.ok) {
     const broken = outcome.ok ? [] : outcome.problems;
     return { ok: false, problems: sortProblems([...problems, ...besides(problems, broken)]) };
@@ -63,6 +64,24 @@ function rollBack(way: Way, { registry }: Snapshot, { was, is }: Pair): RolledBa
   if (isOutOfReach(kind, object)) return nothing;
   if (is === undefined) return bringBack(way, kind, object);
   return was === undefined ? takeAway(way, kind, is) : changeBack(way, kind, was, is);
+}
+
+/** Keys that objects get back although others have them now; nothing else of these objects changes, so that no rule looks at them. */
+function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readonly Problem[] {
+  return claims.flatMap(({ before, after }) => {
+    const { kind, key } = after;
+    if (key === undefined || key === before.key) return [];
+    const holder = snapshot.findByKey(kind, key);
+    if (holder === undefined || holder.id === after.id || next.get(holder.id)?.key !== key) return [];
+    const by = holder.owner === undefined ? '' : ` of the source ${holder.owner}`;
+    return [
+      told(
+        after,
+        'value_taken',
+        `the key \`${key}\` belongs to another ${kind}${by} by now; rename or remove that one first`,
+      ),
+    ];
+  });
 }
 
 /** What was told about an object already is not told again in the words of a rule. */
