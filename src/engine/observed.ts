@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Observed } from '../model/observed.ts';
+import { readLogins } from '../store/identities.ts';
 import { readProxyNews } from '../store/proxies.ts';
 import type { Engine } from './engine.ts';
 import { observedIn } from './presence.ts';
@@ -8,7 +9,14 @@ import { observedIn } from './presence.ts';
 /** What is told beside revisions about the objects of a kind, at this moment; `undefined` when nothing ever is. */
 export async function readObserved(engine: Engine, kind: Kind, account: string): Promise<Observed | undefined> {
   if (kind.observed === 'peers') return observedIn(await engine.presence.at(account));
+  if (kind.observed === 'people') return observedOfPeople(engine, account);
   return kind.observed === 'proxies' ? observedByProxies(engine, account) : undefined;
+}
+
+async function observedOfPeople({ database }: Engine, account: string): Promise<Observed> {
+  const logins = await readLogins(database, account);
+  const known = new Map(logins.map(({ user, at }) => [user, { last_login: at.toISOString() }] as const));
+  return (id) => known.get(id);
 }
 
 async function observedByProxies({ database }: Engine, account: string): Promise<Observed> {

@@ -9,6 +9,7 @@ import { planDelete, planReplace } from '../plan/requests.ts';
 import { requireUser, userKind } from './admission.ts';
 import type { Call, Engine } from './engine.ts';
 import { contextOf, type WriteOptions, type Written, write } from './objects.ts';
+import { readObserved } from './observed.ts';
 
 /** A user as the interface shows it, with the revision it is from. */
 export interface ShownUser {
@@ -24,7 +25,8 @@ export async function readCaller(engine: Engine, call: Call): Promise<ShownUser>
   const { id, granted } = call.actor;
   const user = state.get(id);
   if (user === undefined) throw new NotFound(`user ${id} not found`);
-  const seen = state.seen({ now: engine.now(), viewer: user.id });
+  const observed = await readObserved(engine, engine.registry.get(userKind), account);
+  const seen = state.seen({ now: engine.now(), viewer: user.id, ...(observed === undefined ? {} : { observed }) });
   const subject = granted === undefined ? subjectOf(user) : { role: granted, isServiceUser: false };
   const permissions = { is_restricted: granted === undefined && isRestricted(user, state), modules: rightsOf(subject) };
   return { version: user.updatedRevision, body: { ...lowerToResponse(engine.registry, user, seen), permissions } };

@@ -152,8 +152,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly implied?: boolean;
   /** Answers depend on the moment or on who asks (`State.now`, `State.viewer`), so none is kept. */
   readonly varies?: boolean;
-  /** Answers show what peers or proxies tell beside revisions (`State.observed`), so none is kept. */
-  readonly observed?: 'peers' | 'proxies';
+  /** Answers show what happens beside revisions (`State.observed`): what peers or proxies tell, when people sign in. None is kept. */
+  readonly observed?: 'peers' | 'proxies' | 'people';
   /** Where all objects of a child kind are listed, whatever their parent. */
   readonly listPath?: string;
   /** Other collection paths that lead to the same objects. */

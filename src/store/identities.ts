@@ -90,6 +90,21 @@ export async function subjectsOf(
   return rows.map(({ subject }) => subject);
 }
 
+/** When the users of an account last signed in; those who never did are not there. */
+export async function readLogins(
+  database: Database,
+  account: string,
+): Promise<readonly { readonly user: string; readonly at: Date }[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly user: string; readonly at: Date }>(
+      `select user_id as "user", max(last_login) as at from identities
+       where account_id = $1 and last_login is not null group by user_id`,
+      [account],
+    ),
+  ]);
+  return rows;
+}
+
 /** A sign-in. */
 export interface Login extends Pick<Identity, 'issuer' | 'subject'> {
   readonly account: string;

@@ -68,6 +68,11 @@ describe('on a server of one account', () => {
     const current = await bob('GET', '/api/users/current');
     expect(current.body).toMatchObject({ email: 'bob@example.com', role: 'user', status: 'active', is_current: true });
     expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
+    const told = (await one.call('GET', '/api/users')).body.find(
+      ({ id }: { readonly id: string }) => id === current.body.id,
+    );
+    const second = new Date(signedIn * 1000).toISOString();
+    expect([told.last_login, (await bob('GET', '/api/users/current')).body.last_login]).toEqual([second, second]);
     const revision = await one.revision();
     const refreshed = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn, jti: '2' });
     for (const call of [bob, refreshed, bob]) expect((await call('GET', '/api/users/current')).status).toBe(200);

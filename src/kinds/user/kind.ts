@@ -28,6 +28,7 @@ export const user = defineKind({
   idParameter: 'userId',
   verbs: ['list', 'create', 'replace', 'delete'],
   module: 'users',
+  observed: 'people',
   document: { allowed: true },
   varies: true,
   spec: {
@@ -71,7 +72,7 @@ export const user = defineKind({
     last_login: {
       doc: 'When the user last signed in; the year 1 when never.',
       schema: { type: 'string', format: 'date-time' },
-      value: (object) => derivedText(object, 'last_login') ?? never,
+      value: ({ id }, { observed }) => observed?.(id)?.['last_login'] ?? never,
     },
     is_current: {
       doc: 'Whether this is the user who asks.',
