@@ -26,7 +26,7 @@ describe('what no route takes', () => {
     ['PATCH', '/api/groups', 'GET, HEAD, POST'],
     ['DELETE', '/api/groups', 'GET, HEAD, POST'],
     ['POST', '/api/groups/x', 'DELETE, GET, HEAD, PUT'],
-    ['GET', '/api/accounts/x', 'PUT'],
+    ['GET', '/api/accounts/x', 'DELETE, PUT'],
     ['PUT', '/api/config/plans', 'GET, HEAD, POST'],
     ['POST', '/healthz', 'GET, HEAD'],
   ])('%s %s is not allowed, and Allow says what is', async (method, url, allow) => {
