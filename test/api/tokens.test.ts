@@ -155,6 +155,7 @@ describe('a token that only plans', () => {
     expect(open.sort()).toEqual([
       'post /api/config/plans',
       'post /api/config/revisions/{n}/rollback',
+      'post /api/config/tests',
       'post /api/config/validate',
     ]);
     expect(await api().revision()).toBe(before);
