@@ -12,7 +12,8 @@ export function verdictText(explanation: Explanation): string {
   const open = `open ${trafficText(asked)} to ${partyText(to)}`;
   const [obstacle] = obstacles;
   if (obstacle !== undefined) return `${partyText(from)} may not ${open}: ${obstacleText(explanation, obstacle)}`;
-  const reasons = deciding.map((one) => `${ruleText(one)} ${effectText(explanation, one)}`).join('; ');
+  // A rule that works both ways counts twice, and is one reason.
+  const reasons = [...new Set(deciding.map((one) => `${ruleText(one)} ${effectText(explanation, one)}`))].join('; ');
   switch (verdict) {
     case 'allow':
       return `${partyText(from)} may ${open}: ${reasons}`;

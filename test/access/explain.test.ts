@@ -58,6 +58,16 @@ describe('an explanation', () => {
     });
   });
 
+  it('gives a rule that lets both ends through either way as one reason', () => {
+    const both = ['developers', 'databases'];
+    const object = policy('Data', { ports: ['5432'], sources: both, destinations: both, bidirectional: true });
+    const { message, rules } = explained([object], { from: 'ana', to: 'db', ...postgres });
+    expect(rules.map(({ decides }) => decides)).toEqual([true, true]);
+    expect(message).toBe(
+      '`Peer ana` may open tcp/5432 to `Peer db`: rule `main` of policy `Data` lets tcp/5432 through',
+    );
+  });
+
   it('says why each rule has nothing to do with it', () => {
     const reversed = { ports: ['5432'], sources: ['databases'], destinations: ['developers'] };
     expect(ruleMessage(policy('p', toDatabases, { enabled: false }))).toEqual(['the policy is disabled']);
