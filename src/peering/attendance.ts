@@ -49,7 +49,8 @@ export function createAttendance(options: AttendanceOptions): Attendance {
     while (isTrue()) {
       try {
         if (update.connected === true) await rooms.get(account)?.lease;
-        await engine.presence.note(account, update);
+        // Who left while the lease was taken is told of already.
+        if (isTrue()) await engine.presence.note(account, update);
         return;
       } catch (error) {
         failed(error);
