@@ -31,6 +31,9 @@ export async function keepPeers(engine: Engine, account: string, lease: Lease): 
   await forgetNonces(engine.database, account);
   const image = await engine.presence.at(account);
   const state = await engine.snapshots.fresh(account);
+  // The state is newer than the image: what it lacks is gone.
+  const gone = [...image.peers.keys()].filter((id) => state.get(id) === undefined);
+  engine.presence.forget(account, gone);
   const due = duePeers(state, image);
   const results = await Promise.all(
     due.map(async (peer) => {

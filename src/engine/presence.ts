@@ -34,6 +34,8 @@ export interface Presence {
   at(account: string): Promise<PresenceImage>;
   /** Writes what is new together with what others bring at this moment; resolves when it is stored. */
   note(account: string, update: StatusUpdate): Promise<void>;
+  /** Forgets what was observed about peers that are gone: their rows went with them, and no read tells of that. */
+  forget(account: string, peers: readonly string[]): void;
   /** Told by this server about what it read, its own writes included. */
   readonly listeners: Set<PresenceListener>;
 }
@@ -71,6 +73,13 @@ export function createPresence(database: AccountAccess): Presence {
     at: (account) => reading(account, undefined),
     async note(account, update) {
       await writing(account, update);
+    },
+    forget(account, peers) {
+      const present = known.get(account);
+      if (present === undefined || peers.length === 0) return;
+      const left = new Map(present.peers);
+      for (const peer of peers) left.delete(peer);
+      present.peers = left;
     },
   };
 }

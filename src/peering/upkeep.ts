@@ -10,11 +10,14 @@ export interface UpkeepOptions {
   /** Names this process. */
   readonly server: string;
   readonly everyMs?: number;
+  /** How long machines have to come back to a server that begins before anybody is taken for gone. */
+  readonly graceMs?: number;
   /** Told what cannot be done, and what went wrong. */
   tell(level: 'warn' | 'error', message: string): void;
 }
 
 const usualMs = 10_000;
+const usualGraceMs = 60_000;
 
 /** How many accounts one look is about; the next look goes on from there. */
 const accountsAtOnce = 100;
@@ -39,7 +42,7 @@ export function runPeerUpkeep(options: UpkeepOptions): () => Promise<void> {
   const start = (): void => {
     running = look();
   };
-  start();
+  timer = setTimeout(start, options.graceMs ?? usualGraceMs);
   return async () => {
     stopped = true;
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { build } from './builder.ts';
+import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** The account that has an entry in the directory, `undefined` when none has. */
@@ -12,7 +12,7 @@ export async function findEntry(database: Database, kind: string, value: string)
 /** The kind of entries for objects of which somebody holds units for a while. */
 export const overrideEntry = 'override';
 
-/** The accounts with entries of a kind, in order, behind `after`. */
+/** The accounts with entries of a kind, in order, behind `after`. However many entries one has, one is looked at. */
 export async function accountsWith(
   database: Database,
   kind: string,
@@ -20,15 +20,11 @@ export async function accountsWith(
   limit: number,
 ): Promise<readonly string[]> {
   const rows = await database.lookUp(
-    build
-      .selectFrom('directory')
-      .select('account_id')
-      .distinct()
-      .where('kind', '=', kind)
-      .where('account_id', '>', after)
-      .orderBy('account_id')
-      .limit(limit)
-      .compile(),
+    statement<{ readonly account_id: string }>(accountsText, [kind, after, String(limit)]),
   );
   return rows.map(({ account_id }) => account_id);
 }
+
+const accountsText = `select a.account_id from accounts a where a.account_id > $2
+and exists (select from directory d where d.account_id = a.account_id and d.kind = $1)
+order by a.account_id limit $3::text::bigint`;

@@ -85,14 +85,15 @@ on conflict (account_id, peer_id) do update set
   written = pg_current_xact_id()`;
 
 /**
- * Marks peers as gone whose server no longer holds its lease: it died without saying so. Answers how many.
+ * Marks peers as gone whose server no longer holds its lease: it died without saying so. They were here until now, as far as
+ * anybody knows. Answers how many.
  */
 export async function dropDeadServers(database: AccountAccess, account: string): Promise<number> {
   const [rows] = await database.inAccount(account, [statement(dropText, [account])]);
   return rows.length;
 }
 
-const dropText = `update peer_status s set connected = false, written = pg_current_xact_id()
+const dropText = `update peer_status s set connected = false, last_seen = clock_timestamp(), written = pg_current_xact_id()
 where s.account_id = $1 and s.connected and not exists (
   select from leases l where l.account_id = $1 and l.name = 'peers/' || s.server and l.until > clock_timestamp()
 ) returning s.peer_id`;

@@ -5,6 +5,7 @@ import { keepPeers } from '../../src/engine/peer-upkeep.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
 import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
+import { accountsWith } from '../../src/store/directory.ts';
 import { takeLease } from '../../src/store/leases.ts';
 import { sharedApi, type TestApi, testApi, token } from '../api/setup.ts';
 
@@ -121,12 +122,57 @@ describe('a peer that is here for a while', () => {
     await ago(own.engine, id, 601);
     const told: string[] = [];
     const loops = ['one', 'two'].map((server) =>
-      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, tell: (_, message) => told.push(message) }),
+      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, graceMs: 0, tell: (_, message) => told.push(message) }),
     );
     await expect.poll(async () => (await own.call('GET', `/api/peers/${id}`)).status, { timeout: 10_000 }).toBe(404);
     for (const stop of loops) await stop();
     expect([told, (await events(own, 'user.peer.delete')).length]).toEqual([[], 1]);
   });
+});
+
+describe('a server that died or begins', () => {
+  it('gives peers that were connected the time that those have who leave', async () => {
+    await using own = await testApi();
+    const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
+    const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
+    await own.engine.presence.note(own.account, { peer: id, connected: true, stream: 's', server: 'dead' });
+    await ago(own.engine, id, 86_400);
+    expect((await keep(own)).done).toEqual([]);
+    expect((await own.call('GET', `/api/peers/${id}`)).body.connected).toBe(false);
+    await ago(own.engine, id, 601);
+    expect((await keep(own)).done).toEqual([{ id, reason: 'ephemeral' }]);
+  });
+
+  it('lets machines come back before it takes anybody for gone', async () => {
+    await using own = await testApi();
+    const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
+    const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
+    await ago(own.engine, id, 601);
+    const stop = runPeerUpkeep({ engine: own.engine, server: 'new', everyMs: 20, tell: () => undefined });
+    await stop();
+    expect((await own.call('GET', `/api/peers/${id}`)).status).toBe(200);
+  });
+});
+
+it('what was observed about peers that were deleted is not remembered', async () => {
+  await using own = await testApi();
+  const { engine, account } = own;
+  const [left = '', deleted = ''] = await own.peers('left', 'deleted');
+  for (const peer of [left, deleted]) await engine.presence.note(account, { peer, facts: { system: 'linux' } });
+  expect([...(await engine.presence.at(account)).peers.keys()].sort()).toEqual([left, deleted].sort());
+  expect((await own.call('DELETE', `/api/peers/${deleted}`)).status).toBe(200);
+  await keep(own);
+  expect([...(await engine.presence.at(account)).peers.keys()]).toEqual([left]);
+});
+
+it('accounts with peers are found in order, each once', async () => {
+  await using own = await testApi();
+  const { database } = own.engine;
+  const key = (await setupKey(own))['key'] ?? '';
+  for (const hostname of ['one', 'two']) await newMachine(own).enrol({ setup_key: key, hostname });
+  expect(await accountsWith(database, 'peer-key', '', 100)).toEqual([own.account]);
+  expect(await accountsWith(database, 'peer-key', own.account, 100)).toEqual([]);
+  expect(await accountsWith(database, 'no-such-kind', '', 100)).toEqual([]);
 });
 
 describe('temporary access', () => {
