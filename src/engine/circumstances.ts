@@ -3,8 +3,11 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import type { CircumstancesSource } from './access-images.ts';
 import type { PeerStatus, Presence } from './presence.ts';
 
+/** Of how many accounts it is remembered what was known of their peers. */
+const mostAccounts = 1000;
+
 /** What access has to know about peers, from what is observed about them. */
-export function createCircumstances(presence: Presence): CircumstancesSource {
+export function createCircumstances(presence: Pick<Presence, 'at'>, most = mostAccounts): CircumstancesSource {
   const known = new WeakMap<ReadonlyMap<string, PeerStatus>, Circumstances>();
   const last = new Map<string, Circumstances>();
   return {
@@ -15,7 +18,9 @@ export function createCircumstances(presence: Presence): CircumstancesSource {
       if (peers.size === 0) return unknownCircumstances;
       const circumstances = read(peers, last.get(account));
       known.set(peers, circumstances);
+      last.delete(account);
       last.set(account, circumstances);
+      if (last.size > most) last.delete(last.keys().next().value ?? '');
       return circumstances;
     },
   };

@@ -95,3 +95,22 @@ it('a lease that was lost is taken again, and everybody here is told anew', asyn
   expect(free).toBeDefined();
   if (free !== undefined) await releaseLease(engine.database, free);
 });
+
+it('who leaves while the lease of the server is still being taken is not connected afterwards', async () => {
+  const [id = ''] = await api().peers('leaves-at-once');
+  await using here = attendance('newcomer');
+  here.connected(api().account, id, 'short');
+  here.gone(api().account, id, 'short');
+  await here.settle();
+  expect((await shown(id)).connected).toBe(false);
+});
+
+it('what access knew of peers is forgotten for accounts that nobody asked about for long', async () => {
+  const status = { connected: true, facts: { system: 'linux' }, place: {} };
+  const fresh = () => ({ peers: new Map([['peer', status]]), now: '' });
+  const circumstances = createCircumstances({ at: async () => fresh() }, 1);
+  const before = await circumstances.of('one');
+  expect(await circumstances.of('one')).toBe(before);
+  await circumstances.of('two');
+  expect(await circumstances.of('one')).not.toBe(before);
+});
