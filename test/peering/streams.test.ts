@@ -141,6 +141,17 @@ describe('streams of maps', () => {
     await expectMaps();
   });
 
+  it('do not say that a peer is gone which the images do not reach yet, and end when the server stops', async () => {
+    const { mesh } = await connectedMesh();
+    await using _ = mesh;
+    const [early] = connect(mesh.hub, { account: mesh.account, peer: 'of-tomorrow', revision: 1_000_000 });
+    await vi.waitFor(() => expect(early.events[0]?.data).toMatchObject({ reason: 'failed', reconnect: true }));
+    mesh.hub.close();
+    const [late] = connect(mesh.hub, { account: mesh.account, peer: 'late' });
+    expect(late.events[0]?.data).toMatchObject({ reason: 'stopping', reconnect: true });
+    expect(mesh.hub.size).toBe(0);
+  });
+
   it('end with a reason when the peer is deleted, is kept out, or opens another one', async () => {
     const { mesh, ids, followers } = await connectedMesh();
     await using _ = mesh;

@@ -36,7 +36,7 @@ export const agentStream: AreaRoutes = {
 
 function addStream(app: FastifyInstance, _engine: unknown, { peering, hub }: Services): void {
   app.addHook('preClose', async () => hub.close());
-  app.get('/agent/stream', async (request, reply) => {
+  app.get('/agent/stream', { exposeHeadRoute: false }, async (request, reply) => {
     const { account, peer, state } = await peering.authenticate(agentRequest(request));
     reply.hijack();
     let leave = (): void => undefined;

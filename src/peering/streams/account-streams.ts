@@ -52,19 +52,29 @@ export class AccountStreams {
     if (this.#streams.get(stream.peer) === stream) this.#streams.delete(stream.peer);
   }
 
-  /** Resolves when there is an image of this revision or a later one. */
-  async ready(revision: number): Promise<void> {
+  /** Resolves when there is an image of this revision or a later one; says whether there is. */
+  async ready(revision: number): Promise<boolean> {
     const isReady = (): boolean => (this.#past.at(-1)?.state.revision ?? -1) >= revision;
     // Thousands may wait for one reading; only what it did not reach is read again.
     for (let attempt = 0; attempt < 3 && !isReady(); attempt++) await (this.#running ?? this.follow(revision));
+    return isReady();
   }
 
   /** Tells a stream what is new for it; ends it while there is nothing that could be told. */
   tell(stream: Stream): void {
     const image = this.#past.at(-1);
-    const { bytes, now } = this.#around;
-    if (image === undefined) stream.end('failed');
-    else if (stream.isOpen) tell(stream, image, this.#past, bytes, now());
+    const { bytes, now, failed } = this.#around;
+    if (image === undefined) {
+      stream.end('failed');
+      return;
+    }
+    try {
+      if (stream.isOpen) tell(stream, image, this.#past, bytes, now());
+    } catch (error) {
+      // What is wrong about one map is told, and the others go on.
+      failed(error);
+      stream.end('failed');
+    }
   }
 
   /**
@@ -73,9 +83,11 @@ export class AccountStreams {
    */
   follow(revision?: number): Promise<void> {
     if (this.#wanted !== 'all') this.#wanted = revision === undefined ? 'all' : Math.max(this.#wanted ?? 0, revision);
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#run()
+      .catch(this.#around.failed)
+      .finally(() => {
+        this.#running = undefined;
+      });
     return this.#running;
   }
 

@@ -84,13 +84,21 @@ export function createHub(options: HubOptions): Hub {
     followAll();
   }, tickMs);
   timer.unref();
+  let closed = false;
 
   return {
-    join: (joining) => join(accountOf(joining.account), joining, { engine, listener, admission }),
+    join(joining) {
+      const streams = accountOf(joining.account);
+      const leave = join(streams, joining, { engine, listener, admission });
+      // Who was on the way in when the server began to stop would keep it from doing so.
+      if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
+      return leave;
+    },
     get size() {
       return [...accounts.values()].reduce((sum, account) => sum + account.size, 0);
     },
     close() {
+      closed = true;
       clearInterval(timer);
       for (const stop of unlisten) stop();
       for (const account of accounts.values()) for (const stream of [...account.streams()]) stream.end('stopping');
@@ -136,7 +144,7 @@ function join(
     holding = stream.isOpen && stream.isLagging;
     return !holding;
   };
-  // Reading does not fail: what went wrong is told, and a stream without an image ends.
-  void streams.ready(revision).then(() => admission.admit(begin));
+  // Reading does not fail: what went wrong is told. Older images may not know the peer, and must not say that it is gone.
+  void streams.ready(revision).then((isReady) => (isReady ? admission.admit(begin) : stream.end('failed')));
   return () => stream.closed();
 }
