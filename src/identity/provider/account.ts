@@ -55,7 +55,8 @@ function signInAddress(publicUrl: string): string {
 }
 
 function doneIn({ req }: WebRequest): string | undefined {
-  return deeds[new URLSearchParams((req.url ?? '').split('?')[1] ?? '').get('done') ?? ''];
+  const deed = new URLSearchParams((req.url ?? '').split('?')[1] ?? '').get('done') ?? '';
+  return Object.hasOwn(deeds, deed) ? deeds[deed] : undefined;
 }
 
 type Shown = Partial<Pick<AccountView, 'made' | 'done' | 'at' | 'faults' | 'filled'>>;

@@ -180,7 +180,8 @@ async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
 async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswer> {
   const { host, request } = step;
   const known = await knownOf(host, progress);
-  if (known === undefined) return message('ended', 400);
+  // Whoever chose one in another window has it: the password that works once opens nothing any more.
+  if (known?.credentials.oneTime !== true) return message('ended', 400);
   const { credentials, person } = known;
   const password = textIn(request.form, 'password');
   const fault = passwordFault(password);
@@ -191,7 +192,7 @@ async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswe
   if (await verifyPassword(credentials.hash, password))
     return refuse({ password: 'Choose another one than the one you were given.' });
   const change = { account: person.account, user: person.id, hash: await hashPassword(password), oneTime: false };
-  await changePassword(
+  const isChanged = await changePassword(
     host.engine.database,
     { ...change, replaces: credentials.hash },
     {
@@ -200,6 +201,7 @@ async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswe
       at: host.engine.now(),
     },
   );
+  if (!isChanged) return message('ended', 400);
   return await advance(step, person, { ...progress, wantsPassword: false });
 }
 
