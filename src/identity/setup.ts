@@ -5,7 +5,7 @@ import { makeToken, tokenRandomBytes } from '../lib/token.ts';
 import { Conflict, InvalidInput, Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { findAccount } from '../store/accounts.ts';
-import { hasCredentials, putCredentials, requireFirst } from '../store/credentials.ts';
+import { hasPeople, putCredentials, requireFirst } from '../store/credentials.ts';
 import { putToken } from '../store/tokens.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 import { requireProvider } from './invites.ts';
@@ -14,7 +14,7 @@ import { hashPassword, passwordFault } from './passwords.ts';
 /** Whether the first person is still to come. */
 export async function isSetupRequired({ registry, database }: Engine): Promise<boolean> {
   const { embeddedIdp, localAuthDisabled } = registry.installation;
-  return embeddedIdp && !localAuthDisabled && !(await hasCredentials(database));
+  return embeddedIdp && !localAuthDisabled && !(await hasPeople(database));
 }
 
 /** What the first person says. */
@@ -31,7 +31,7 @@ const day = 24 * 60 * 60 * 1000;
 /** Makes the first person, an owner. Of any number who try at once, one comes through. Throws `Conflict` afterwards. */
 export async function setUp(engine: Engine, body: JsonObject): Promise<JsonObject> {
   requireProvider(engine);
-  if (await hasCredentials(engine.database)) throw done();
+  if (await hasPeople(engine.database)) throw done();
   const person = readPerson(body);
   const found = await findAccount(engine.database);
   if (found === undefined) throw new Unavailable('the server is still starting; try again in a moment');
@@ -52,7 +52,7 @@ export async function setUp(engine: Engine, body: JsonObject): Promise<JsonObjec
   try {
     await admit(engine, call, wish, { beside, isFound: true, derived: { status: 'active' }, isOwnDeed: true });
   } catch (error) {
-    if (error instanceof Conflict && (await hasCredentials(engine.database))) throw done();
+    if (error instanceof Conflict && (await hasPeople(engine.database))) throw done();
     throw error;
   }
   return { user_id: id, email, ...(token === undefined ? {} : { personal_access_token: token.value }) };

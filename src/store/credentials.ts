@@ -49,11 +49,10 @@ export async function readCredentials(
   return rows[0];
 }
 
-/** Whether anybody on this server has credentials. */
-export async function hasCredentials(database: Database): Promise<boolean> {
-  const [row] = await database.lookUp(
-    statement<{ readonly found: boolean }>('select exists (select from credentials) as found', []),
-  );
+/** Whether anybody on this server can sign in: by credentials, or by another identity provider. */
+export async function hasPeople(database: Database): Promise<boolean> {
+  const text = 'select exists (select from credentials) or exists (select from identities) as found';
+  const [row] = await database.lookUp(statement<{ readonly found: boolean }>(text, []));
   return row?.found === true;
 }
 
@@ -98,9 +97,10 @@ export function keepCredentials(account: string, email: string, user: string): B
   return { account, statement: statement(text, [account, email.toLowerCase(), user]), needed: true };
 }
 
-/** The statement that goes through only while nobody in the account has credentials but this user. */
+/** The statement that goes through only while nobody in the account can sign in but this user. */
 export function requireFirst(account: string, user: string): Beside {
-  const text = 'select 1 where not exists (select from credentials where account_id = $1 and user_id <> $2)';
+  const text = `select 1 where not exists (select from credentials where account_id = $1 and user_id <> $2)
+    and not exists (select from identities where account_id = $1)`;
   return { account, statement: statement(text, [account, user]), needed: true };
 }
 

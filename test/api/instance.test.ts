@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createGuesses } from '../../src/identity/guesses.ts';
 import { checkPassword } from '../../src/identity/password-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { callAsNobody, guest, rowsOf } from './people.ts';
+import { statement } from '../../src/store/builder.ts';
+import { callAsNobody, guest, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, testApi } from './setup.ts';
 
@@ -75,6 +76,25 @@ describe('the setup', () => {
     expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: false });
     // The machine owner of headless installations stays.
     expect((await own.call('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', name: 'machine owner' });
+  });
+
+  it('is over when people have come by another identity provider: no stranger becomes an owner', async () => {
+    await using own = await testApi();
+    const { id } = (await own.call('POST', '/api/users', person())).body;
+    const identity = { issuer: 'https://id.example.com', subject: 'ana', at: '2026-01-01T00:00:00Z' };
+    await own.engine.database.inAccount(
+      own.account,
+      [
+        statement(
+          'insert into identities (account_id, issuer, subject, user_id, created_at) values ($1, $2, $3, $4, $5::timestamptz)',
+          [own.account, identity.issuer, identity.subject, id, identity.at],
+        ),
+      ],
+      { write: true },
+    );
+    const call = callAsNobody(own);
+    expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: false });
+    expect((await call('POST', '/api/setup', first)).status).toBe(412);
   });
 
   it('lets one of twenty through who come at the same moment', async () => {

@@ -3,7 +3,7 @@ import { statement } from '../../src/store/builder.ts';
 import {
   changePassword,
   findCredentials,
-  hasCredentials,
+  hasPeople,
   putCredentials,
   readCredentials,
   setTotp,
@@ -42,13 +42,13 @@ async function put(email: string, user: string): Promise<void> {
 
 describe('credentials', () => {
   it('are found by the address in any case, and by the user', async () => {
-    expect(await hasCredentials(database)).toBe(false);
+    expect(await hasPeople(database)).toBe(false);
     await put('Ana@Example.com', 'u1');
     const expected = { account: 'a', email: 'ana@example.com', user: 'u1', hash: 'h1', oneTime: true, revision: 0 };
     expect(await findCredentials(database, 'ANA@example.com')).toMatchObject(expected);
     expect(await readCredentials(database, 'a', 'u1')).toMatchObject(expected);
     expect(await findCredentials(database, 'ben@example.com')).toBeUndefined();
-    expect(await hasCredentials(database)).toBe(true);
+    expect(await hasPeople(database)).toBe(true);
   });
 
   it('are nothing in another account', async () => {
