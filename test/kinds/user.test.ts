@@ -107,6 +107,12 @@ describe('changing a user', () => {
     expect(faults(before, change, as(caller))).toEqual(expected);
   });
 
+  it('makes nobody an owner by the documents of a source, which an admin may have set up', () => {
+    expect(faults(admin, { role: 'owner' }, bySource)).toEqual(['not_allowed /role']);
+    expect(faults(admin, { role: 'auditor' }, bySource)).toEqual([]);
+    expect(faults(owner, { auto_groups: [] }, bySource)).toEqual([]);
+  });
+
   it('leaves the account with an owner, whoever does it', () => {
     expect(faults(owner, { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
     expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual([]);

@@ -8,6 +8,9 @@ export function checkDeed(deed: Deed, was: State, next: State): readonly Fault[]
   const { before, after, actor } = deed;
   if (before === undefined) return after === undefined ? [] : checkCreation(after, actor !== undefined);
   if (actor === undefined) return [];
+  // Whoever sets up a source need not be an owner.
+  if (actor.type === 'source' && before.spec['role'] !== 'owner' && after?.spec['role'] === 'owner')
+    return [denied('the documents of a source make nobody an owner; an owner hands the role over', '/role')];
   const caller = callerIn(was, actor);
   const others = caller === undefined || isManager(caller) ? [] : [denied('only owners and admins manage users')];
   if (after === undefined) return [...others, ...checkDeletion(before, caller)];
