@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
-import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import { rightsOf } from '../model/roles.ts';
@@ -69,7 +69,11 @@ function requirePending(state: Snapshot, id: string): StoredObject {
 
 /** A person who has not signed in yet, and may be invited again. Throws `Conflict` for everybody else. */
 export async function requireInvited(engine: Engine, call: Call, id: string): Promise<StoredObject> {
-  const user = requireUser(await engine.snapshots.at(call.account, call.revision), id);
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const user = requireUser(state, id);
+  // The link lets in whoever has it, so it must not give anybody more than they have.
+  const role = call.actor.granted ?? state.get(call.actor.id)?.spec['role'];
+  if (user.spec['role'] === 'owner' && role !== 'owner') throw new NotAllowed('only an owner invites an owner again');
   const isProgram = user.spec['is_service_user'] === true;
   if (!isProgram && (user.derived['status'] ?? 'invited') === 'invited') return user;
   const why = isProgram ? 'is a service user, which has no address to invite' : 'has signed in already';

@@ -202,6 +202,16 @@ describe('ownership', () => {
     expect([self.status, problemsOf(self)]).toEqual([422, ['user_is_caller ']]);
   });
 
+  it('of somebody who has not signed in yet is not to be had by inviting them again', async () => {
+    await using own = await testApi();
+    const { id } = (await post(person(), own)).body;
+    expect((await own.call('POST', `${users}/${id}/invite`)).status).toBe(200);
+    expect((await put(id, { role: 'owner' }, own)).status).toBe(200);
+    // Whoever gave the ownership away is an admin now, and would be handed the link.
+    const again = await own.call('POST', `${users}/${id}/invite`);
+    expect([again.status, again.headers['heddle-invite-link']]).toEqual([403, undefined]);
+  });
+
   it('is nothing for programs', async () => {
     const { id } = (await post(program)).body;
     expect((await put(id, { role: 'owner' })).status).toBe(403);
