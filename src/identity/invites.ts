@@ -1,5 +1,6 @@
 import { admit, admitInvited, requireUser, toldBy, type Wish, wishUser } from '../engine/admission.ts';
 import type { Call, Engine } from '../engine/engine.ts';
+import { isBacked } from '../engine/invite-sender.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
@@ -16,6 +17,7 @@ import {
   spendInvite,
 } from '../store/invites.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
+
 import { inviteHash, newInviteToken } from './invite-tokens.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword, passwordFault } from './passwords.ts';
@@ -70,7 +72,8 @@ export async function regenerateInvite(
   const { token, hash } = newInviteToken(engine);
   const notice = await announce(people, call, { ...present, expiresAt, token });
   const told = toldBy(call, at, event('regenerate', id, present.email));
-  if (!(await renewInvite(engine.database, call.account, { id, hash, expiresAt }, told))) throw missing(id);
+  const renewed = { id, hash, createdBy: call.actor.id, expiresAt };
+  if (!(await renewInvite(engine.database, call.account, renewed, told))) throw missing(id);
   return { body: { invite_token: token, invite_expires_at: expiresAt }, ...notice };
 }
 
@@ -84,11 +87,13 @@ export async function removeInvite(engine: Engine, call: Call, id: string): Prom
 
 /** What whoever has the token may know of an invite. */
 export async function readPublicInvite(engine: Engine, token: string): Promise<JsonObject> {
-  const { account, revision, email, name, expiresAt, createdBy } = await findByToken(engine, token);
+  const invite = await findByToken(engine, token);
+  const { account, revision, email, name, expiresAt, createdBy } = invite;
   const state = await engine.snapshots.at(account, revision);
+  const valid = expiresAt.toISOString() > engine.now() && isBacked(state, invite);
   return {
     ...{ email, name, expires_at: expiresAt.toISOString() },
-    ...{ valid: expiresAt.toISOString() > engine.now(), invited_by: state.get(createdBy)?.name ?? '' },
+    ...{ valid, invited_by: state.get(createdBy)?.name ?? '' },
   };
 }
 
@@ -125,6 +130,8 @@ async function enter(engine: Engine, invite: FoundInvite, hash: string, at: stri
     requireUser(state, id);
     return admitInvited(engine, call, id, { beside, isFound: true });
   }
+  if (!isBacked(state, invite))
+    throw invalid('', 'invite_void', 'whoever sent the invite may not invite anybody any more; ask for a new one');
   const groups = invite.groups.filter((group) => state.get(group) !== undefined);
   const wished = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
   const wish: Wish = { id, email, name, role: invite.role, groups, body: wished, options: { strict: false } };

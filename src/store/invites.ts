@@ -99,14 +99,14 @@ export function putInvite(invite: NewInvite, told: Told): Beside {
   return { account, statement: statement(text, parametersOf(account, invite, told)) };
 }
 
-/** Gives an invite another token and another end; answers whether it was there. */
+/** Gives an invite another token, another end and another sender; answers whether it was there. */
 export async function renewInvite(
   database: Database,
   account: string,
-  { id, hash, expiresAt }: Pick<NewInvite, 'id' | 'hash' | 'expiresAt'>,
+  { id, hash, createdBy, expiresAt }: Pick<NewInvite, 'id' | 'hash' | 'createdBy' | 'expiresAt'>,
   told: Told,
 ): Promise<boolean> {
-  const parameters = [...toldParameters(account, told), id, hash, expiresAt];
+  const parameters = [...toldParameters(account, told), id, hash, expiresAt, createdBy];
   const [rows] = await database.inAccount(account, [statement(renewText, parameters)], { write: true });
   return rows.length === 1;
 }
@@ -114,14 +114,14 @@ export async function renewInvite(
 const whenChanged = headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)');
 
 const renewText = `with old as (
-  select id, hash, created_by from invites where account_id = $1 and id = $9 and user_id is null for update
+  select id, hash from invites where account_id = $1 and id = $9 and user_id is null for update
 ), changed as (
-  update invites i set hash = $10, expires_at = $11::timestamptz from old where i.account_id = $1 and i.id = old.id
+  update invites i set hash = $10, expires_at = $11::timestamptz, created_by = $12 from old where i.account_id = $1 and i.id = old.id
   returning i.id
 ), gone as (
   delete from directory d using old where d.account_id = $1 and d.kind = 'invite' and d.value = old.hash
 ), entry as (
-  insert into directory (account_id, kind, value, subject_id) select $1, 'invite', $10, old.created_by from old
+  insert into directory (account_id, kind, value, subject_id) select $1, 'invite', $10, $12 from old
 ), ${whenChanged}
 ${toldText} returning id`;
 

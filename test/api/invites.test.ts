@@ -183,6 +183,26 @@ describe('an invite', () => {
   });
 });
 
+describe('an invite of somebody who may not invite any more', () => {
+  it.each<readonly [string, JsonObject]>([
+    ['is no admin any more', { role: 'user' }],
+    ['is blocked', { is_blocked: true }],
+  ])('since they %s makes nobody, until somebody else renews it', async (_, change) => {
+    const sender = person({ role: 'admin' });
+    const { id: by } = (await api().call('POST', '/api/users', sender)).body;
+    const { invite_token: token, id } = (await (await callAs(api(), by))('POST', path, guest({ role: 'admin' }))).body;
+    const replaced = { role: 'admin', auto_groups: [], is_blocked: false, ...change };
+    expect((await api().call('PUT', `/api/users/${by}`, replaced)).status).toBe(200);
+    expect((await read(token)).body.valid).toBe(false);
+    const refused = await accept(token);
+    expect([refused.status, problemsOf(refused)]).toEqual([422, ['invite_void ']]);
+    const renewed = (await api().call('POST', `${path}/${id}/regenerate`)).body.invite_token;
+    expect((await read(renewed)).body).toMatchObject({ valid: true, invited_by: 'machine owner' });
+    await api().call('DELETE', `/api/users/${by}`);
+    expect((await accept(renewed)).status).toBe(200);
+  });
+});
+
 describe('tokens of invites', () => {
   it('that cannot be one cost no look-up, and are answered like those that nobody knows', async () => {
     const known = makeToken('nbi_', new Uint8Array(32).fill(3));
