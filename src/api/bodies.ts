@@ -83,6 +83,14 @@ export function textMember(body: JsonObject, name: string, words: readonly strin
   return value === '' ? refuse('value_too_short', `/${name}`, `\`${name}\` must not be empty`) : value;
 }
 
+/** A text that the body must carry, of at most so many characters: what is cut could be the name of something else. */
+export function nameMember(body: JsonObject, name: string, most: number): string {
+  const value = textMember(body, name);
+  if (value.length <= most) return value;
+  const message = `\`${name}\` must have at most ${most} characters`;
+  throw new InvalidInput(message, { problems: [{ code: 'value_too_long', path: `/${name}`, message }] });
+}
+
 /** A list that the body must carry, of at most so many items. */
 export function listOf(body: JsonObject, name: string, most: number): readonly Json[] {
   const list = body[name];

@@ -234,6 +234,8 @@ describe('what a proxy reports', () => {
       (await proxy.send('access-logs', { batch, records })).status;
     expect(await send(Array.from({ length: 5001 }, () => record))).toBe(422);
     expect(await send([], 7)).toBe(422);
+    expect([await send([record], 'b'.repeat(101)), await send([record], `${'b'.repeat(99)}😀`)]).toEqual([422, 422]);
+    expect(await send([record], 'b'.repeat(100))).toBe(200);
     expect(await send([{ ...record, path: '/\0' }])).toBe(400);
     expect(await send([{ ...record, host: '\ud800' }])).toBe(400);
     expect(await send([{ ...record, path: 'x'.repeat(9 * 1024 * 1024) }])).toBe(413);
@@ -265,6 +267,23 @@ it('a proxy follows the services of its cluster alone, with the secrets that it 
   expect((await events.next()).value?.data).toMatchObject({ put: [], removed: [made.body.id] });
   expect(await proxy.cluster()).toMatchObject({ online: true });
   ended.abort();
+  await expect.poll(async () => (await proxy.cluster()).online, { timeout: 10_000 }).toBe(false);
+});
+
+it('a proxy that opened another stream is connected still when the first one ends', async () => {
+  await using on = await testApi();
+  const proxy = await newProxy(on);
+  const base = await on.app.listen({ host: '127.0.0.1', port: 0 });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const url = `${base}/proxy/services?proxy_id=${proxy.proxy_id}`;
+  const [before, after] = [first, second].map(({ signal }) => follow(url, proxy.authorization, signal));
+  for (const events of [before, after]) expect((await events?.next())?.value?.type).toBe('state');
+  first.abort();
+  await expect(before?.next()).rejects.toThrow();
+  await on.call('POST', '/api/reverse-proxies/services', service(`a.${proxy.address}`));
+  expect((await after?.next())?.value?.type).toBe('change');
+  expect(await proxy.cluster()).toMatchObject({ online: true });
+  second.abort();
   await expect.poll(async () => (await proxy.cluster()).online, { timeout: 10_000 }).toBe(false);
 });
 

@@ -5,7 +5,7 @@ import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import type { AgentRequest, Welcome } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
-import { listOf, objectBody, parseJson, textMember } from '../bodies.ts';
+import { listOf, nameMember, objectBody, parseJson } from '../bodies.ts';
 import { agentPaths } from './agent-paths.ts';
 
 /** How large what agents send may be. */
@@ -43,7 +43,7 @@ export const agent: AreaRoutes = {
         const { peer, state } = await peering.authenticate(agentRequest(request));
         const body = objectBody(request.body);
         const records = listOf(body, 'records', mostRecords);
-        const batch = textMember(body, 'batch').slice(0, 100);
+        const batch = nameMember(body, 'batch', 100);
         return reply.send(await services.feeds.takeTraffic(state, peer, { batch, records }));
       });
       scope.post('/agent/facts', { bodyLimit }, async (request, reply) => {

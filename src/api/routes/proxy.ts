@@ -8,7 +8,7 @@ import { followServices, type ServiceReader } from '../../proxying/services.ts';
 import { authenticateProxy } from '../../proxying/tokens.ts';
 import type { ProxyTokenOwner } from '../../store/proxy-tokens.ts';
 import type { AreaRoutes } from '../area-routes.ts';
-import { listOf, objectBody, textMember } from '../bodies.ts';
+import { listOf, nameMember, objectBody } from '../bodies.ts';
 import { queryOf } from '../config/request.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
 import { proxyPaths } from './proxy-paths.ts';
@@ -49,7 +49,7 @@ export const proxy: AreaRoutes = {
       scope.post('/proxy/access-logs', { bodyLimit: reportLimit }, async (request, reply) => {
         const body = objectBody(request.body);
         const records = listOf(body, 'records', mostRecords);
-        const batch = textMember(body, 'batch').slice(0, 100);
+        const batch = nameMember(body, 'batch', 100);
         const { account, id, token } = await hearProxy(engine, ownerOf(request), body);
         const refused = await feeds.takeRequests({ account, reporter: `${token}/${id}`, batch, records });
         return reply.send({ refused });
@@ -68,6 +68,7 @@ function ownerOf(request: FastifyRequest): ProxyTokenOwner {
 function addStream(scope: FastifyInstance, engine: Engine): void {
   const news = createNews(engine);
   const streams = new Set<EventStream>();
+  const present = new Map<string, number>();
   scope.addHook('preClose', async () => {
     for (const stream of streams) stream.end();
     news.close();
@@ -75,7 +76,11 @@ function addStream(scope: FastifyInstance, engine: Engine): void {
   scope.get('/proxy/services', { exposeHeadRoute: false }, async (request, reply) => {
     const owner = ownerOf(request);
     const proxy_id = queryOf(request)['proxy_id'] ?? '';
-    const known = await hearProxy(engine, owner, { proxy_id });
+    const leave = enter(present, `${owner.token}/${proxy_id}`);
+    const known = await hearProxy(engine, owner, { proxy_id }).catch((error: unknown) => {
+      leave();
+      throw error;
+    });
     const reader = followServices(engine, known);
     const stream = openEventStream(reply);
     streams.add(stream);
@@ -90,9 +95,20 @@ function addStream(scope: FastifyInstance, engine: Engine): void {
       streams.delete(stream);
       stream.end();
       // A server that goes leaves this to the time that passes.
-      await hearProxy(engine, owner, { proxy_id }, false).catch(() => undefined);
+      if (leave()) await hearProxy(engine, owner, { proxy_id }, false).catch(() => undefined);
     }
   });
+}
+
+/** Counts in one more stream of a proxy. The function it returns counts it out, and says whether it was the last. */
+function enter(present: Map<string, number>, proxy: string): () => boolean {
+  present.set(proxy, (present.get(proxy) ?? 0) + 1);
+  return () => {
+    const left = (present.get(proxy) ?? 1) - 1;
+    if (left > 0) present.set(proxy, left);
+    else present.delete(proxy);
+    return left <= 0;
+  };
 }
 
 /** Keeps the proxy connected, or ends the stream when its token or its cluster is gone. */
