@@ -63,7 +63,10 @@ export async function getTokens(
   grant: Readonly<Record<string, string>>,
 ): Promise<TokenAnswer> {
   const sentAt = Date.now();
-  const { body } = await post(token, grant);
+  const { status, body } = await post(token, grant);
+  // That says nothing about the grant, which may still be good.
+  if (status >= 500 || status === 429)
+    throw new Unavailable(`The server at ${new URL(token).origin} answered ${status}; try again in a moment.`);
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : '');
   if (text('access_token') === '')
     return { ok: false, error: text('error') || 'no tokens', description: text('error_description') };
