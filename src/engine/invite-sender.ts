@@ -4,11 +4,16 @@ import { subjectOf } from '../plan/authorize.ts';
 import type { Invite } from '../store/invites.ts';
 
 /**
- * Whether whoever invited may still make users: an invite gives nothing that its sender could not give. People of an
- * account that looks after this one are not in it, and a user who is there already was made when it was allowed.
+ * Why an invite counts no more, `undefined` when it does. One for a user who is there is for their first sign-in only; any
+ * other gives nothing that its sender could not give. People of an account that looks after this one are not in it.
  */
-export function isBacked(state: Snapshot, { user, createdBy }: Pick<Invite, 'user' | 'createdBy'>): boolean {
+export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, 'user' | 'createdBy'>) {
+  if (user !== null)
+    return state.get(user)?.derived['status'] === 'active'
+      ? 'you have signed in already, so the invite is over; sign in the same way again'
+      : undefined;
   const sender = state.get(createdBy);
-  if (user !== null || sender === undefined) return true;
-  return sender.spec['is_blocked'] !== true && may(subjectOf(sender), 'users', 'create');
+  if (sender === undefined) return undefined;
+  const isBacked = sender.spec['is_blocked'] !== true && may(subjectOf(sender), 'users', 'create');
+  return isBacked ? undefined : 'whoever sent the invite may not invite anybody any more; ask for a new one';
 }

@@ -1,6 +1,6 @@
 import { admit, admitInvited, requireUser, toldBy, type Wish, wishUser } from '../engine/admission.ts';
 import type { Call, Engine } from '../engine/engine.ts';
-import { isBacked } from '../engine/invite-sender.ts';
+import { inviteFault } from '../engine/invite-sender.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
@@ -90,7 +90,7 @@ export async function readPublicInvite(engine: Engine, token: string): Promise<J
   const invite = await findByToken(engine, token);
   const { account, revision, email, name, expiresAt, createdBy } = invite;
   const state = await engine.snapshots.at(account, revision);
-  const valid = expiresAt.toISOString() > engine.now() && isBacked(state, invite);
+  const valid = expiresAt.toISOString() > engine.now() && inviteFault(state, invite) === undefined;
   return {
     ...{ email, name, expires_at: expiresAt.toISOString() },
     ...{ valid, invited_by: state.get(createdBy)?.name ?? '' },
@@ -120,6 +120,8 @@ export async function acceptInvite(engine: Engine, token: string, body: JsonObje
 async function enter(engine: Engine, invite: FoundInvite, hash: string, at: string, tokenHash: string): Promise<void> {
   const { account, revision, email, name } = invite;
   const state = await engine.snapshots.at(account, revision);
+  const fault = inviteFault(state, invite);
+  if (fault !== undefined) throw invalid('', 'invite_void', fault);
   const id = invite.user ?? engine.newId();
   const call: Call = { account, revision, actor: { type: 'user', id, name: name === '' ? email : name, email } };
   const beside = [
@@ -130,8 +132,6 @@ async function enter(engine: Engine, invite: FoundInvite, hash: string, at: stri
     requireUser(state, id);
     return admitInvited(engine, call, id, { beside, isFound: true });
   }
-  if (!isBacked(state, invite))
-    throw invalid('', 'invite_void', 'whoever sent the invite may not invite anybody any more; ask for a new one');
   const groups = invite.groups.filter((group) => state.get(group) !== undefined);
   const wished = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
   const wish: Wish = { id, email, name, role: invite.role, groups, body: wished, options: { strict: false } };

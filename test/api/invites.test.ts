@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGuesses } from '../../src/identity/guesses.ts';
 import { checkPassword } from '../../src/identity/password-sign-in.ts';
+import { noteSignIn } from '../../src/identity/provider/first-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { statement } from '../../src/store/builder.ts';
@@ -200,6 +201,22 @@ describe('an invite of somebody who may not invite any more', () => {
     expect((await read(renewed)).body).toMatchObject({ valid: true, invited_by: 'machine owner' });
     await api().call('DELETE', `/api/users/${by}`);
     expect((await accept(renewed)).status).toBe(200);
+  });
+});
+
+describe('an invitation of somebody who has signed in since by the password they were given', () => {
+  it('is over, and leaves that password alone', async () => {
+    const body = person();
+    const { id, password: given } = (await api().call('POST', '/api/users', body)).body;
+    const sent = await api().call('POST', `/api/users/${id}/invite`);
+    const token = String(sent.headers['heddle-invite-link']).split('/').at(-1) ?? '';
+    expect((await read(token)).body.valid).toBe(true);
+    const { revision } = await api().engine.snapshots.fresh(api().account);
+    await noteSignIn(api().engine, { account: api().account, revision, id, name: 'Ana', email: body.email });
+    expect((await read(token)).body.valid).toBe(false);
+    const refused = await accept(token);
+    expect([refused.status, problemsOf(refused)]).toEqual([422, ['invite_void ']]);
+    expect((await signIn(api(), body.email, given)).result).toBe('right');
   });
 });
 
