@@ -83,20 +83,21 @@ export class AccountStreams {
    */
   follow(revision?: number): Promise<void> {
     if (this.#wanted !== 'all') this.#wanted = revision === undefined ? 'all' : Math.max(this.#wanted ?? 0, revision);
-    this.#running ??= this.#run()
-      .catch(this.#around.failed)
-      .finally(() => {
-        this.#running = undefined;
-      });
+    this.#running ??= this.#run().catch(this.#around.failed);
     return this.#running;
   }
 
   async #run(): Promise<void> {
-    while (this.#wanted !== undefined) {
-      const wanted = this.#wanted;
-      this.#wanted = undefined;
-      const image = await this.#read(wanted === 'all' ? undefined : wanted);
-      if (image !== undefined) await this.#show(image);
+    try {
+      while (this.#wanted !== undefined) {
+        const wanted = this.#wanted;
+        this.#wanted = undefined;
+        const image = await this.#read(wanted === 'all' ? undefined : wanted);
+        if (image !== undefined) await this.#show(image);
+      }
+    } finally {
+      // At once: whoever asks a moment later must not wait for a run that is over.
+      this.#running = undefined;
     }
   }
 
