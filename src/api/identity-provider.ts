@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageHeaders, pagePolicy } from '../identity/provider/pages/layout.ts';
 import type { IdentityProvider } from '../identity/provider/provider.ts';
 import type { WebAnswer } from '../identity/provider/web.ts';
+import { neighbourhoodOf } from '../lib/address.ts';
 import { createBuckets } from '../lib/buckets.ts';
 
 const mount = '/oidc';
@@ -104,7 +105,7 @@ function webRequest(provider: IdentityProvider, request: FastifyRequest, reply: 
   placeAt(provider, request);
   const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
   const filled = request.method === 'POST' ? { form } : {};
-  return { req: request.raw, res: reply.raw, address: request.ip, ...filled };
+  return { req: request.raw, res: reply.raw, address: neighbourhoodOf(request.ip), ...filled };
 }
 
 function send(reply: FastifyReply, answer: WebAnswer): FastifyReply {

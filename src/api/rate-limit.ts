@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { neighbourhoodOf } from '../lib/address.ts';
 import { createBuckets } from '../lib/buckets.ts';
 import { Unauthenticated } from '../model/errors.ts';
 import type { RateLimit } from '../model/means.ts';
@@ -20,7 +21,7 @@ export function createRateLimit(limit: RateLimit, now: () => number = () => perf
   const buckets = createBuckets(limit);
   return async (request, reply) => {
     if (!request.url.startsWith('/api')) return;
-    refuse(reply, limit, buckets.take(request.call?.actor.id ?? request.ip, now()), 'requests');
+    refuse(reply, limit, buckets.take(request.call?.actor.id ?? neighbourhoodOf(request.ip), now()), 'requests');
   };
 }
 
@@ -39,7 +40,7 @@ export function limitStrangers(
       await authenticate(request);
     } catch (error) {
       if (error instanceof Unauthenticated)
-        refuse(reply, limit, buckets.take(request.ip, now()), 'requests without good credentials');
+        refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests without good credentials');
       throw error;
     }
   };
@@ -48,7 +49,7 @@ export function limitStrangers(
 /** Counts requests per address, for routes that are open to strangers. */
 export function createAddressLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
   const buckets = createBuckets(limit);
-  return async (request, reply) => refuse(reply, limit, buckets.take(request.ip, now()), 'requests');
+  return async (request, reply) => refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests');
 }
 
 /** Counts what makes a plan, per account: planning is the most that one request can ask for. */

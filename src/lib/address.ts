@@ -32,6 +32,14 @@ export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.text;
 }
 
+/** Who an address belongs to, for counting: one host of IPv4, the /64 of IPv6, in which one host takes as many as it likes. */
+export function neighbourhoodOf(text: string): string {
+  const parsed = parseAddress(text);
+  if (parsed?.family !== 6) return text;
+  const isMapped = parsed.address >> 32n === 0xffffn;
+  return isMapped ? formatIpv4(parsed.address & 0xffff_ffffn) : `${formatIpv6((parsed.address >> 64n) << 64n)}/64`;
+}
+
 /** Reads `address/prefix`. Bits set behind the prefix are a fault, never masked silently. */
 export function parseCidr(text: string): CidrResult {
   const [, addressText, prefixText] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];

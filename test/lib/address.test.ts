@@ -1,7 +1,15 @@
 import { isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Cidr, canonicalAddress, contains, overlaps, parseAddress, parseCidr } from '../../src/lib/address.ts';
+import {
+  type Cidr,
+  canonicalAddress,
+  contains,
+  neighbourhoodOf,
+  overlaps,
+  parseAddress,
+  parseCidr,
+} from '../../src/lib/address.ts';
 
 function cidr(text: string): Cidr {
   const result = parseCidr(text);
@@ -145,4 +153,15 @@ describe('a CIDR', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['198.51.100.7', '198.51.100.7'],
+  ['::ffff:198.51.100.7', '198.51.100.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::ffff', '2001:db8:1:2::/64'],
+  ['::1', '::/64'],
+  ['no address', 'no address'],
+])('requests of %s are counted for %s', (text, counted) => {
+  expect(neighbourhoodOf(text)).toBe(counted);
 });

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { approveUser, readCaller, rejectUser } from '../../engine/users.ts';
 import { inviteAgain } from '../../identity/new-user.ts';
 import { changeOwnPassword } from '../../identity/own-password.ts';
+import { neighbourhoodOf } from '../../lib/address.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import { makeAnswer, sendAnswer } from '../answers.ts';
@@ -55,7 +56,11 @@ export const users: AreaRoutes = {
       return reply.send();
     });
     app.put('/api/users/:id/password', { config: { access: 'anyone' } }, async (request, reply) => {
-      const [call, body, origin] = [callOf(request), objectBody(request.body), { address: request.ip }];
+      const [call, body, origin] = [
+        callOf(request),
+        objectBody(request.body),
+        { address: neighbourhoodOf(request.ip) },
+      ];
       const seconds = await changeOwnPassword(engine, people, call, idOf(request), body, origin);
       refuseFor(reply, seconds, 'there were too many wrong passwords');
       return reply.header('cache-control', 'no-store').send();
