@@ -1,4 +1,6 @@
 import type { Call, Engine } from '../engine/engine.ts';
+import { exposeService, renewExposure, withdrawExposure } from '../engine/exposure.ts';
+import type { Found } from '../engine/objects.ts';
 import { signInPeer } from '../engine/peer-login.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
@@ -6,6 +8,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type Challenge, makeChallenge } from './challenges.ts';
 import { enrol } from './enrol.ts';
+import { readExposure } from './exposure.ts';
 import { readFacts } from './facts.ts';
 import { createGuard, type Guard } from './guard.ts';
 import { readPublicKey } from './keys.ts';
@@ -60,6 +63,12 @@ export interface Peering {
   authenticate(request: AgentRequest): Promise<Agent>;
   /** Keeps what a peer reports about itself. */
   report(agent: Agent, facts: Json): Promise<void>;
+  /** Offers a local service of a peer through the reverse proxy, for a while. */
+  expose(agent: Agent, wish: JsonObject): Promise<Found>;
+  /** Prolongs that. */
+  renewExposed(agent: Agent, service: string): Promise<Found>;
+  /** Ends it. */
+  withdraw(agent: Agent, service: string): Promise<void>;
 }
 
 /** Creates the service. */
@@ -75,6 +84,9 @@ export function createPeering(options: PeeringOptions): Peering {
       const facts = readOwnFacts(given, String(peer.spec['signing_key']), now());
       await engine.presence.note(account, { peer: peer.id, facts });
     },
+    expose: async (agent, wish) => exposeService(engine, agent, readExposure(wish)),
+    renewExposed: (agent, service) => renewExposure(engine, agent, service),
+    withdraw: (agent, service) => withdrawExposure(engine, agent, service),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
+import { endExposures } from '../engine/exposure-upkeep.ts';
 import { keepPeers } from '../engine/peer-upkeep.ts';
 import { NotFound } from '../model/errors.ts';
 import { accountsWith } from '../store/directory.ts';
@@ -63,6 +64,8 @@ async function keepOne({ engine, server, tell }: UpkeepOptions, account: string)
     if (lease === undefined) return;
     const { failed } = await keepPeers(engine, account, lease);
     for (const { peer, message } of failed) tell('warn', `peer ${peer.id} (${peer.reason}): ${message}`);
+    for (const { id, failed: why } of await endExposures(engine, account, lease))
+      if (why !== undefined) tell('warn', `exposed service ${id}: ${why}`);
     await releaseLease(engine.database, lease);
   } catch (error) {
     if (!(error instanceof NotFound)) tell('error', `peers: ${messageOf(error)}; it is tried again`);

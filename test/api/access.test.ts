@@ -115,6 +115,9 @@ const signed: Readonly<Record<string, true>> = {
   'POST /agent/login': true,
   'POST /agent/facts': true,
   'POST /agent/traffic': true,
+  'POST /agent/services': true,
+  'POST /agent/services/{}/renew': true,
+  'DELETE /agent/services/{}': true,
   'GET /agent/stream': true,
   'POST /api/config/sources/{}/webhook': true,
 };

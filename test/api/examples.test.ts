@@ -11,6 +11,9 @@ const leftOut: Readonly<Record<string, string>> = {
   'POST /agent/login': 'wants a proof by the key of a peer; see enrolment.test.ts',
   'POST /agent/traffic': 'wants a session and a proof; see agent-traffic.test.ts',
   'POST /agent/facts': 'wants a session and a proof; see enrolment.test.ts',
+  'POST /agent/services': 'wants a session and a proof; see exposure.test.ts',
+  'POST /agent/services/{serviceId}/renew': 'wants a session and a proof; see exposure.test.ts',
+  'DELETE /agent/services/{serviceId}': 'wants a session and a proof; see exposure.test.ts',
   'GET /agent/stream': 'wants a session and a proof; see agent-stream.test.ts',
   ...Object.fromEntries(
     ['POST /proxy/register', 'POST /proxy/heartbeat', 'POST /proxy/disconnect', 'GET /proxy/services']

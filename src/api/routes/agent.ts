@@ -7,6 +7,8 @@ import type { AgentRequest, Welcome } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { listOf, nameMember, objectBody, parseJson } from '../bodies.ts';
 import { agentPaths } from './agent-paths.ts';
+import { agentServicePaths } from './agent-service-paths.ts';
+import { addServiceRoutes } from './agent-services.ts';
 
 /** How large what agents send may be. */
 const bodyLimit = 256 * 1024;
@@ -51,8 +53,9 @@ export const agent: AreaRoutes = {
         await peering.report(peer, objectBody(request.body));
         return reply.send();
       });
+      addServiceRoutes(scope, peering, bodyLimit, (request) => peering.authenticate(agentRequest(request)));
     }),
-  paths: agentPaths,
+  paths: { ...agentPaths, ...agentServicePaths },
 };
 
 /** Keeps the bytes of each body beside what it says: proofs sign bytes. */

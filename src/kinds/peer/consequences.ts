@@ -1,5 +1,5 @@
 import type { Consequence, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import { originOf, type StoredObject } from '../../model/object.ts';
 import { sectionOf, textOf } from '../shared/stored.ts';
 import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
@@ -23,10 +23,10 @@ function isNamedByDocuments(peer: StoredObject, state: State): boolean {
   return peer.declared.length > 0 || state.referrersOf(peer.id).some(({ from }) => from.declared.length > 0);
 }
 
-/** Policies about the peer alone go with it; groups hold it no longer. */
+/** Policies about the peer alone and what it exposes go with it; groups hold it no longer. */
 function leave(peer: StoredObject, state: State): readonly Consequence[] {
   return state.referrersOf(peer.id).flatMap(({ from, field }): readonly Consequence[] => {
-    if (from.kind === 'Policy') return [{ remove: from }];
+    if (from.kind === 'Policy' || originOf(from) === peer.id) return [{ remove: from }];
     return from.kind === 'Group' && field === 'peers' ? [{ change: from, spec: withoutMissing(from, state) }] : [];
   });
 }

@@ -2,8 +2,9 @@ import { defineKind } from '../../model/kind.ts';
 import { deriveAccess } from '../shared/private-access.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { textOf } from '../shared/stored.ts';
-import { metaOf, serviceMeta, showService } from './answer.ts';
+import { metaOf, showService } from './answer.ts';
 import { dropMeaningless } from './canonical.ts';
+import { createdEvents, deletedEvents, isExposed, keepExposed, updatedEvents } from './exposed.ts';
 import { serviceFields } from './fields.ts';
 import { checkPlacing } from './placing.ts';
 import { isPortChosen, portOf, settlePort } from './ports.ts';
@@ -62,14 +63,16 @@ export const proxyService = defineKind({
   canonicalize: dropMeaningless,
   check: checkService,
   checkState: checkPlacing,
-  checkDeed: refuseOtherMode,
+  checkDeed: (deed) => [...keepExposed(deed), ...refuseOtherMode(deed)],
   consequences(step, state) {
     const service = step.after ?? step.before;
     return service === undefined ? [] : [...settlePort(step, state), ...deriveAccess(service, state)];
   },
   risks: warnOfOpening,
-  activity: { create: 'service.create', update: 'service.update', delete: 'service.delete' },
-  activityMeta: serviceMeta,
+  isSystem: isExposed,
+  createEvents: createdEvents,
+  updateEvents: updatedEvents,
+  deleteEvents: deletedEvents,
   respond: showService,
   example: {
     name: 'Build server',

@@ -1,0 +1,67 @@
+import { HeddleError } from '../model/errors.ts';
+import { originOf, type StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { finishPlan } from '../plan/finish.ts';
+import type { Outcome } from '../plan/plan.ts';
+import type { Lease } from '../store/leases.ts';
+import type { Engine } from './engine.ts';
+import { actorOf, exposedUntil } from './exposure.ts';
+
+/** An exposed service whose time is over; `failed` says why it is still there. */
+export interface EndedExposure {
+  readonly id: string;
+  readonly failed?: string;
+}
+
+/** Ends the services whose peers did not renew them in time, by the clock of the database, under the lease of who does it. */
+export async function endExposures(engine: Engine, account: string, lease: Lease): Promise<readonly EndedExposure[]> {
+  const { now } = await engine.presence.at(account);
+  const state = await engine.snapshots.fresh(account);
+  const due = state.ofKind(engine.registry.get('ProxyService').name).filter((service) => isDue(service, now));
+  return await Promise.all(due.map((service) => end(engine, state, service, now, lease)));
+}
+
+function isDue(service: StoredObject, now: string): boolean {
+  const until = exposedUntil(service);
+  return until !== undefined && until <= now;
+}
+
+async function end(
+  engine: Engine,
+  state: Snapshot,
+  service: StoredObject,
+  now: string,
+  lease: Lease,
+): Promise<EndedExposure> {
+  const { id } = service;
+  try {
+    const committed = await engine.committer.mutate({
+      account: state.account,
+      actor: actorOf(state.get(originOf(service) ?? '') ?? service),
+      revision: state.revision,
+      lease,
+      propose: (present) => planEnd(engine, present, id, now),
+    });
+    if (committed.ok) return { id };
+    return { id, failed: committed.problems.map(({ message }) => message).join('; ') };
+  } catch (error) {
+    if (!(error instanceof HeddleError)) throw error;
+    return { id, failed: error.message };
+  }
+}
+
+function planEnd(engine: Engine, state: Snapshot, id: string, now: string): Outcome {
+  const service = state.get(id);
+  // It may have been renewed or withdrawn in the meantime.
+  const isOver = service !== undefined && isDue(service, now);
+  // Its last state says why it goes, for the event.
+  const before = isOver ? { ...service, derived: { ...service.derived, expired: true } } : undefined;
+  return finishPlan({
+    snapshot: state,
+    edits: before === undefined ? [] : [{ before, internal: true }],
+    locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
+    newId: engine.newId,
+    now: engine.now(),
+    means: engine.means,
+  });
+}

@@ -1,0 +1,163 @@
+import { readGroup } from '../access/vocabulary.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/actor.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import { originOf, type StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { finishPlan } from '../plan/finish.ts';
+import { planCreate, planDelete } from '../plan/requests.ts';
+import { settingsOf } from './due-peers.ts';
+import type { Call, Engine } from './engine.ts';
+import { contextOf, type Found, write } from './objects.ts';
+
+/** How long a service is exposed unless the peer renews it. */
+const lifetimeMs = 10 * 60_000;
+
+/** How many services one peer may expose at once. */
+const mostServices = 10;
+
+/** A local service that a peer wants to offer through a cluster of proxies. */
+export interface Exposure {
+  readonly mode: 'http' | 'tcp' | 'udp' | 'tls';
+  readonly port: number;
+  /** The first label of the domain; made of the label of the peer and the port unless given. */
+  readonly name?: string;
+  /** The address of the cluster; the account's own, or the first there is, unless given. */
+  readonly cluster?: string;
+  /** The ways to sign in, as services have them. */
+  readonly auth: JsonObject;
+}
+
+/** The peer that asks, in the state in which it was authenticated. */
+export interface Exposer {
+  readonly peer: StoredObject;
+  readonly state: Snapshot;
+}
+
+/** Offers a local service of a peer for a while. Throws why that is refused. */
+export async function exposeService(engine: Engine, by: Exposer, exposure: Exposure): Promise<Found> {
+  const { account } = by.state;
+  const { peers, now } = await engine.presence.at(account);
+  if (peers.get(by.peer.id)?.connected !== true)
+    throw new Conflict(
+      'refused',
+      'the peer is not connected, so nobody could reach the service; open `GET /agent/stream` first',
+    );
+  const kind = engine.registry.get('ProxyService');
+  const call = callOf(by);
+  return await write(engine, call, kind, (state) => {
+    const peer = requireExposer(state, by.peer.id);
+    if (exposedBy(state, kind.name, peer.id).length >= mostServices)
+      throw new Conflict('refused', `the peer exposes ${mostServices} services already; withdraw one of them first`);
+    const context = contextOf(engine, call, state, { strict: true });
+    const derived = { derived_from: peer.id, exposed_until: untilOf(now) };
+    return planCreate(context, kind, bodyOf(engine, state, peer, exposure), undefined, { derived });
+  });
+}
+
+/** Lets a service be exposed for as long again. Throws `NotFound` for one that the peer does not expose. */
+export async function renewExposure(engine: Engine, by: Exposer, id: string): Promise<Found> {
+  const { now } = await engine.presence.at(by.state.account);
+  const kind = engine.registry.get('ProxyService');
+  const call = callOf(by);
+  return await write(engine, call, kind, (state) => {
+    const service = requireOwn(state, requireExposer(state, by.peer.id), id);
+    const derived = { ...service.derived, exposed_until: untilOf(now) };
+    const outcome = finishPlan({
+      snapshot: state,
+      edits: [{ before: service, after: { ...service, derived, updatedAt: engine.now() } }],
+      locate: ({ name }, { code, path, message }) => ({ code, kind: kind.name, key: name, path, message }),
+      newId: engine.newId,
+      now: engine.now(),
+      means: engine.means,
+    });
+    return { ...outcome, id, ignored: [] };
+  });
+}
+
+/** Ends what a peer exposes. Throws `NotFound` for what the peer does not expose. */
+export async function withdrawExposure(engine: Engine, by: Exposer, id: string): Promise<void> {
+  const kind = engine.registry.get('ProxyService');
+  const call = callOf(by);
+  await write(engine, call, kind, (state) =>
+    planDelete(contextOf(engine, call, state, { strict: false }), kind, requireOwn(state, by.peer, id)),
+  );
+}
+
+/** When the time of an exposed service is over, ISO 8601; absent for services that no peer exposes. */
+export function exposedUntil({ derived }: StoredObject): string | undefined {
+  const until = derived['exposed_until'];
+  return typeof until === 'string' ? until : undefined;
+}
+
+/** A peer that acts for itself. */
+export function actorOf({ id, name }: StoredObject): Actor {
+  return { type: 'system', id, name };
+}
+
+function callOf({ peer, state }: Exposer): Call {
+  return { account: state.account, actor: actorOf(peer), revision: state.revision };
+}
+
+function untilOf(now: string): string {
+  return new Date(Date.parse(now) + lifetimeMs).toISOString();
+}
+
+/** The peer as it is now, if the account lets it expose services. */
+function requireExposer(state: Snapshot, id: string): StoredObject {
+  const peer = state.get(id);
+  if (peer === undefined) throw new NotFound(`peer ${id} not found`);
+  if (peer.spec['approval_required'] === true)
+    throw new NotAllowed('the peer waits for the approval of an administrator, and exposes nothing until then');
+  const { peer_expose_enabled: enabled, peer_expose_groups: allowed } = settingsOf(state);
+  if (enabled !== true)
+    throw new NotAllowed(
+      'peers of this account may not expose services: `peer_expose_enabled` is off; ask an administrator to turn it on',
+    );
+  const groups = Array.isArray(allowed) ? allowed.map(String) : [];
+  if (groups.length > 0 && !groups.some((group) => isIn(state, group, id)))
+    throw new NotAllowed(
+      'the peer is in none of the groups that may expose services (`peer_expose_groups`); ask an administrator to add it to one',
+    );
+  return peer;
+}
+
+function isIn(state: Snapshot, id: string, peer: string): boolean {
+  const group = state.get(id);
+  if (group === undefined) return false;
+  const { all, peers } = readGroup(group);
+  return all || peers.includes(peer);
+}
+
+function exposedBy(state: Snapshot, kind: string, peer: string): readonly StoredObject[] {
+  return state.referrersOf(peer).flatMap(({ from }) => (from.kind === kind && originOf(from) === peer ? [from] : []));
+}
+
+function requireOwn(state: Snapshot, peer: StoredObject, id: string): StoredObject {
+  const service = state.get(id);
+  if (service !== undefined && exposedUntil(service) !== undefined && originOf(service) === peer.id) return service;
+  throw new NotFound(`exposed service ${id} not found: it was withdrawn, has expired, or is another peer's`);
+}
+
+function bodyOf(engine: Engine, state: Snapshot, peer: StoredObject, exposure: Exposure): JsonObject {
+  const { mode, port, auth } = exposure;
+  const suffix = `-${port}`;
+  const label = exposure.name ?? `${String(peer.spec['dns_label']).slice(0, 63 - suffix.length)}${suffix}`;
+  const target = { target_id: peer.id, target_type: 'peer', port, enabled: true };
+  return {
+    ...{ name: label, domain: `${label}.${clusterFor(engine, state, exposure.cluster)}`, mode, enabled: true, auth },
+    targets: [{ ...target, protocol: mode === 'tls' ? 'tcp' : mode }],
+  };
+}
+
+/** The address of the cluster that is to serve. */
+function clusterFor({ registry }: Engine, state: Snapshot, wanted: string | undefined): string {
+  const clusters = state.ofKind(registry.get('ProxyCluster').name);
+  const own = clusters.find(({ spec }) => spec['type'] === 'account');
+  const found = wanted === undefined ? (own ?? clusters[0]) : clusters.find(({ name }) => name === wanted);
+  if (found !== undefined) return found.name;
+  if (wanted === undefined)
+    throw new Conflict('refused', 'the account has no cluster of proxies that could serve; register a proxy first');
+  const message = `the account has no cluster of proxies \`${wanted}\`; name another one, or leave \`cluster\` out`;
+  throw new InvalidInput(message, { problems: [{ code: 'cluster_unknown', path: '/cluster', message }] });
+}
