@@ -106,12 +106,13 @@ export function isPlaced({ name }: Described): boolean {
   return circumstances.has(name) && rows[name]?.at !== undefined;
 }
 
-/** Whether something comes into being below the path of the operation. */
+/** Whether something comes into being below the path of the operation; what agents make wants their proofs. */
 export function isCreation({ method, path }: Described, all: readonly Described[]): boolean {
   const isItem = (other: Described) =>
     other.path.startsWith(`${path}/{`) && !other.path.slice(path.length + 2).includes('/');
   const isSingle = (other: Described) => other.path === path && other.method === 'put';
-  return method === 'post' && all.some((other) => isItem(other) || isSingle(other));
+  if (method !== 'post' || path.startsWith('/agent/')) return false;
+  return all.some((other) => isItem(other) || isSingle(other));
 }
 
 /** Whether the answer never ends. */
