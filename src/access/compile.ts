@@ -26,6 +26,7 @@ export function* compileAccessInSteps(
   const ids = (part: Part) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
   const touched = {
     peer: ids('peer'),
+    proxy: ids('proxy'),
     group: ids('group'),
     policy: ids('policy'),
     posture: ids('posture'),
@@ -57,6 +58,7 @@ export function* updateAccessInSteps(
 ): Generator<undefined, Access> {
   const touched = {
     peer: new Set<string>(),
+    proxy: new Set<string>(),
     group: new Set<string>(),
     policy: new Set<string>(),
     posture: new Set<string>(),

@@ -1,8 +1,8 @@
 import { type BitSet, bitsOf, countBits, hasBit, noBits, numbersIn, subtractBits, uniteBits } from '../lib/bit-set.ts';
 import { emptyMap, type PersistentMap } from '../lib/persistent-map.ts';
 
-/** What can stand at an end of a connection: peers open and answer them, resources and routes are only reached. */
-export type EndPart = 'peer' | 'resource' | 'route';
+/** What can stand at an end of a connection: peers open and answer them, all others are only reached. */
+export type EndPart = 'peer' | 'proxy' | 'resource' | 'route';
 
 /**
  * The ends of an account, each at a slot of its own, by which bit sets name it. An end keeps its slot as long as it is
@@ -22,7 +22,7 @@ export const noEnds: Ends = {
   ids: [],
   slots: emptyMap(),
   order: [],
-  of: { peer: noBits, resource: noBits, route: noBits },
+  of: { peer: noBits, proxy: noBits, resource: noBits, route: noBits },
 };
 
 /** The same slots, kept for those who may come. */
@@ -49,7 +49,7 @@ export function changeEnds(
   const ids = [...ends.ids];
   const free = come.length === 0 ? [] : ids.flatMap((id, at) => (id === undefined ? [at] : [])).reverse();
   const left = new Set<number>();
-  const joined: Record<EndPart, number[]> = { peer: [], resource: [], route: [] };
+  const joined: Record<EndPart, number[]> = { peer: [], proxy: [], resource: [], route: [] };
   const slots = ends.slots.edit((draft) => {
     for (const id of gone) {
       const at = draft.get(id);
@@ -73,7 +73,11 @@ export function changeEnds(
     left,
     come.map(({ id }) => slots.get(id) as number),
   );
-  return { ids, slots, order, of: { peer: changed('peer'), resource: changed('resource'), route: changed('route') } };
+  const of = {
+    ...{ peer: changed('peer'), proxy: changed('proxy') },
+    ...{ resource: changed('resource'), route: changed('route') },
+  };
+  return { ids, slots, order, of };
 }
 
 /** The slots of those of these ids that are there. */

@@ -5,7 +5,7 @@ import { groupFields, partOf, readGroup } from './vocabulary.ts';
 
 /** Who is meant when a rule names a group. */
 export interface Membership {
-  /** Peers and resources. */
+  /** Peers, proxies and resources. */
   readonly members: BitSet;
   /** Routes that whoever may reach the group may use. */
   readonly guarded: BitSet;
@@ -15,7 +15,7 @@ export interface Membership {
 export function membershipOf(id: string, state: State, ends: Ends): Membership | undefined {
   const object = state.get(id);
   if (object === undefined) return undefined;
-  const { all, peers } = readGroup(object);
+  const { all, peers, proxies } = readGroup(object);
   const named = (field: string, part: 'resource' | 'route') =>
     slotsOf(
       ends,
@@ -25,7 +25,11 @@ export function membershipOf(id: string, state: State, ends: Ends): Membership |
         .map(({ from }) => from.id),
     );
   return {
-    members: uniteBits(all ? ends.of.peer : slotsOf(ends, peers), named(groupFields.resource, 'resource')),
+    members: uniteBits(
+      all ? ends.of.peer : slotsOf(ends, peers),
+      slotsOf(ends, proxies),
+      named(groupFields.resource, 'resource'),
+    ),
     guarded: named(groupFields.guarded, 'route'),
   };
 }

@@ -33,7 +33,7 @@ export function countAccessiblePeers(access: Access, peer: string): number {
 
 /** What surrounds a peer for sure: drops are weighed, and what is open counts as closed. */
 export interface Surrounding {
-  /** Peers between which and this one there is a tunnel: one reaches the other, or leads the other somewhere. */
+  /** Peers and proxies between which and this one there is a tunnel: one reaches the other, or leads the other somewhere. */
   readonly neighbours: BitSet;
   /** Places that it reaches by way of others. */
   readonly uses: readonly PlaceAt[];
@@ -54,7 +54,7 @@ export function surroundingOf(
   spoken: Spoken = spokenAbout(access, at),
   itself: Itself = 'left out',
 ): Surrounding {
-  const { peer } = access.ends.of;
+  const { peer, proxy } = access.ends.of;
   const reached = reachedFrom(access, at, spoken, itself).sure;
   const uses = numbersIn(subtractBits(reached, peer)).flatMap((where): PlaceAt[] => {
     const place = access.places.get(access.ends.ids[where] ?? '');
@@ -62,7 +62,7 @@ export function surroundingOf(
   });
   const serves = leadingPlaces(access, at);
   const neighbours = uniteBits(
-    intersectBits(reached, peer),
+    intersectBits(reached, uniteBits(peer, proxy)),
     reachedTo(access, at, spoken, itself).sure,
     ...uses.map(({ place }) => place.gateways),
     ...serves.map((served) => clientsOf(access, served)),

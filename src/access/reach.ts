@@ -1,4 +1,4 @@
-import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits } from '../lib/bit-set.ts';
+import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
 import type { Interval } from '../lib/intervals.ts';
 import type { Access } from './access.ts';
 import { idsAt, slotsOf } from './ends.ts';
@@ -131,7 +131,10 @@ function ruleOf(access: Access, flow: Flow, others: BitSet): FirewallRule {
   made.set(flow, known);
   const present = known.get(others);
   if (present !== undefined) return present;
-  const rule = describe(flow, idsAt(access.ends, intersectBits(others, access.ends.of.peer)));
+  const rule = describe(
+    flow,
+    idsAt(access.ends, intersectBits(others, uniteBits(access.ends.of.peer, access.ends.of.proxy))),
+  );
   known.set(others, rule);
   return rule;
 }

@@ -15,7 +15,7 @@ export interface PeersStep {
 export function stepEnds({ previous, state, touched }: Step): Ends {
   const gone: string[] = [];
   const come: { readonly id: string; readonly part: EndPart }[] = [];
-  for (const part of ['peer', 'resource', 'route'] as const) {
+  for (const part of ['peer', 'proxy', 'resource', 'route'] as const) {
     for (const id of touched[part]) {
       const is = partOf(state.get(id)) === part;
       if (isThere(previous.ends, id) === is) continue;
@@ -44,8 +44,7 @@ export function stepPeers({ previous, state, circumstances, touched }: Step, end
 }
 
 function isThere(ends: Ends, id: string): boolean {
-  const { peer, resource, route } = ends.of;
-  return [peer, resource, route].some((set) => holds(ends, set, id));
+  return Object.values(ends.of).some((set) => holds(ends, set, id));
 }
 
 function holds(ends: Ends, set: BitSet, id: string): boolean {

@@ -11,7 +11,7 @@ import { kindOf, readRoute } from './vocabulary.ts';
 export interface PlacesStep {
   readonly all: PersistentMap<Place>;
   readonly gates: readonly Gate[];
-  /** All ends that take part, peers included. */
+  /** All ends that take part, peers and proxies included. */
   readonly live: BitSet;
   /** Ids of resources and routes that may be reached otherwise than before. */
   readonly resources: ReadonlySet<string>;
@@ -45,7 +45,8 @@ export function stepPlaces(
   const looked = [...resources, ...routes];
   const rest = subtractBits(before, uniteBits(slotsOf(previous.ends, looked), slotsOf(ends, looked)));
   const there = uniteBits(ends.of.resource, ends.of.route);
-  const live = uniteBits(peers.live, intersectBits(rest, there), slotsOf(ends, reached));
+  // Proxies wait for nobody.
+  const live = uniteBits(peers.live, ends.of.proxy, intersectBits(rest, there), slotsOf(ends, reached));
   const gates = routes.size === 0 ? previous.gates : gatesOf(step, ends, all);
   return { all, gates, live, resources, routes };
 }

@@ -12,6 +12,7 @@ import type { Checks } from './posture.ts';
 /** What access is made of, and the kind that each part is stored as. */
 export const kindOf = {
   peer: 'Peer',
+  proxy: 'ProxyPeer',
   group: 'Group',
   policy: 'Policy',
   posture: 'PostureCheck',
@@ -42,17 +43,18 @@ export interface Peer {
 
 export const readPeer = once(({ spec }): Peer => ({ approved: spec['approval_required'] !== true }));
 
-/** Who is in a group: the listed peers, or simply all. */
+/** Who is in a group: the listed peers, or simply all; the proxies of a cluster, if it is theirs. */
 export interface Group {
   readonly all: boolean;
   readonly peers: readonly string[];
+  readonly proxies: readonly string[];
 }
 
 export const readGroup = once(({ spec, derived }): Group => {
   const peers = spec[groupFields.member];
   // Membership is stored as element to origins; documents and tests may give the plain list.
   const listed = Array.isArray(peers) ? peers.map(String) : Object.keys(isObject(peers) ? peers : {});
-  return { all: derived['system'] === 'all', peers: listed };
+  return { all: derived['system'] === 'all', peers: listed, proxies: textsOf(derived, 'proxies') };
 });
 
 /** The checks of a posture check. */

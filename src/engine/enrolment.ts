@@ -65,7 +65,7 @@ function planEnrolment(engine: Engine, state: Snapshot, newcomer: Newcomer, id: 
   const now = engine.now();
   const { tunnelKey, extraLabels } = newcomer;
   const kind = engine.registry.get('Peer');
-  if (state.holderOf(kind.name, 'wg_pub_key', tunnelKey) !== undefined)
+  if ([kind.name, 'ProxyPeer'].some((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) !== undefined))
     throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
   const by = newcomer.sponsor.way === 'user' ? byUser(state, newcomer.sponsor.actor) : byKey(engine, state, newcomer);
   if (extraLabels.length > 0 && !by.mayNameItself)

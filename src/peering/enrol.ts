@@ -3,11 +3,11 @@ import { type Enrolled, enrolPeer, type Sponsor } from '../engine/enrolment.ts';
 import { canonicalDomain } from '../lib/domain.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256Base64 } from '../lib/node-pure.ts';
+import { readPublicKey } from '../lib/public-key.ts';
 import { InvalidInput, Unauthenticated } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { checkTunnel } from './challenges.ts';
 import { readFacts } from './facts.ts';
-import { readPublicKey } from './keys.ts';
 import type { Proof } from './proof.ts';
 import type { PeeringOptions } from './service.ts';
 

@@ -27,13 +27,6 @@ export function makeKeyPair(curve: Curve): KeyPair {
   return { publicKey: x, privateKey: d };
 }
 
-/** A raw public key as 32 bytes in base64url, whatever base64 it came in; `undefined` when it is none. */
-export function readPublicKey(text: string): string | undefined {
-  if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
-  const bytes = Buffer.from(text, 'base64url');
-  return bytes.length === 32 ? bytes.toString('base64url') : undefined;
-}
-
 /** The signature of a text, base64url. */
 export function signText(text: string, pair: KeyPair): string {
   return sign(null, Buffer.from(text), privateKey('Ed25519', pair)).toString('base64url');

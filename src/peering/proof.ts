@@ -1,5 +1,6 @@
+import { readPublicKey } from '../lib/public-key.ts';
 import { Unauthenticated } from '../model/errors.ts';
-import { isSigned, readPublicKey } from './keys.ts';
+import { isSigned } from './keys.ts';
 import { type ProofClaims, type ProvenRequest, proofText } from './proof-text.ts';
 
 /** How far the clock of a peer may be off, either way. */

@@ -3,6 +3,7 @@ import { exposeService, renewExposure, withdrawExposure } from '../engine/exposu
 import type { Found } from '../engine/objects.ts';
 import { signInPeer } from '../engine/peer-login.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { readPublicKey } from '../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -11,7 +12,6 @@ import { enrol } from './enrol.ts';
 import { readExposure } from './exposure.ts';
 import { readFacts } from './facts.ts';
 import { createGuard, type Guard } from './guard.ts';
-import { readPublicKey } from './keys.ts';
 import { checkProof } from './proof.ts';
 import type { ProvenRequest } from './proof-text.ts';
 import { type IssuedSession, issueSession, readSession } from './sessions.ts';

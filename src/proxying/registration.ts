@@ -1,7 +1,9 @@
 import type { Call, Engine } from '../engine/engine.ts';
 import { createObject, replaceObject } from '../engine/objects.ts';
+import { type ProxyPlace, placeProxy, removeProxies } from '../engine/proxy-peers.ts';
 import { readMembers } from '../feeds/members.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { readPublicKey } from '../lib/public-key.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import { noteProxy, type ProxyOf, registerProxy } from '../store/proxies.ts';
@@ -19,12 +21,17 @@ export interface Registered {
   readonly cluster: { readonly id: string; readonly address: string };
   /** How often it should be heard of, in seconds. */
   readonly heartbeat_interval: number;
+  /** Its place in the mesh, when it gave the key of its tunnel. */
+  readonly peer?: { readonly id: string; readonly ip: string };
 }
 
 const heartbeatSeconds = 30;
 const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
 
-/** Takes a proxy in: its cluster is there from then on, with the abilities that the proxy says. */
+/**
+ * Takes a proxy in: its cluster is there from then on, with the abilities that the proxy says; with the key of its tunnel it
+ * has a place in the mesh.
+ */
 export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Registered> {
   const read = readMembers(body);
   const id = read.needed('proxy_id', 64);
@@ -37,6 +44,7 @@ export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: J
       return typeof value === 'boolean' ? [[name, value]] : [];
     }),
   );
+  const key = keyIn(body, read.refuse);
   refuse(read.faults);
   const cluster = await clusterAt(engine, owner, { address, type: 'account', ...given });
   if (owner.cluster !== null && owner.cluster !== cluster.id)
@@ -46,11 +54,43 @@ export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: J
   const proxy = { id, token: owner.token, cluster: cluster.id, version };
   if (!(await registerProxy(engine.database, owner.account, proxy)))
     throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
+  const peer = await settle(engine, callFor(owner), { name: id, cluster: cluster.id, token: owner.token, key });
   return {
     proxy_id: id,
     cluster: { id: cluster.id, address: cluster.name },
     heartbeat_interval: heartbeatSeconds,
+    ...(peer === undefined ? {} : { peer: { id: peer.id, ip: String(peer.spec['ip']) } }),
   };
+}
+
+/** Ends a registration: the proxy counts as gone, and loses its place in the mesh. */
+export async function leaveProxy(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<void> {
+  const { id, token } = await hearProxy(engine, owner, body, false);
+  await removeProxies(engine, callFor(owner), token, id);
+}
+
+/** The place of a proxy in the mesh; one that came with a key and comes without one leaves it. */
+async function settle(
+  engine: Engine,
+  call: Call,
+  place: Omit<ProxyPlace, 'key'> & { readonly key: string | undefined },
+): Promise<StoredObject | undefined> {
+  const { key } = place;
+  if (key !== undefined) return await placeProxy(engine, call, { ...place, key });
+  await removeProxies(engine, call, place.token, place.name);
+  return undefined;
+}
+
+function keyIn(body: JsonObject, refuse: (message: string) => void): string | undefined {
+  if (body['wg_pub_key'] === undefined) return undefined;
+  const key = readPublicKey(String(body['wg_pub_key']));
+  if (key === undefined) refuse('`wg_pub_key` must be an X25519 key: 32 bytes in base64');
+  return key === undefined ? undefined : Buffer.from(key, 'base64url').toString('base64');
+}
+
+/** What a proxy does is done by its token. */
+function callFor({ account, revision, token, name }: ProxyTokenOwner): Call {
+  return { account, revision, actor: { type: 'system', id: token, name: `proxy token ${name}` } };
 }
 
 /** Notes that a proxy lives. Throws `NotFound` when it has to register, because nobody knows it or its cluster is gone. */
@@ -80,11 +120,7 @@ function refuse(faults: readonly string[]): void {
 /** The account's own cluster of an address, made when it is not there, changed when its abilities are others. */
 async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<StoredObject> {
   const kind = engine.registry.get('ProxyCluster');
-  const call: Call = {
-    account: owner.account,
-    revision: owner.revision,
-    actor: { type: 'system', id: owner.token, name: `proxy token ${owner.name}` },
-  };
+  const call = callFor(owner);
   const address = String(body['address']).toLowerCase();
   const find = async () => (await engine.snapshots.fresh(owner.account)).holderOf(kind.name, 'own_address', address);
   const present = await find();

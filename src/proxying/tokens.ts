@@ -1,4 +1,5 @@
 import type { Call, Engine } from '../engine/engine.ts';
+import { removeProxies } from '../engine/proxy-peers.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { sha256Base64 } from '../lib/node-pure.ts';
 import { isWellFormedToken, makeToken, tokenRandomBytes } from '../lib/token.ts';
@@ -37,13 +38,14 @@ export async function addProxyToken(engine: Engine, call: Call, body: JsonObject
   return { ...shown, ...(expiresAt === null ? {} : { expires_at: expiresAt }), plain_token: value };
 }
 
-/** Deletes a token; proxies that use it are turned away from then on. Throws `NotFound`. */
+/** Deletes a token; proxies that use it are turned away from then on, and lose their places in the mesh. Throws `NotFound`. */
 export async function removeProxyToken(engine: Engine, call: Call, id: string): Promise<void> {
   const found = (await listProxyTokens(engine.database, call.account)).find((token) => token.id === id);
   const event = { code: 'service.proxy.token.delete', target: id, meta: { name: found?.name ?? '' } };
   const told = { actor: call.actor, at: engine.now(), event };
-  if (found !== undefined && (await deleteProxyToken(engine.database, call.account, id, told))) return;
-  throw new NotFound(`proxy token ${id} not found`);
+  if (found === undefined || !(await deleteProxyToken(engine.database, call.account, id, told)))
+    throw new NotFound(`proxy token ${id} not found`);
+  await removeProxies(engine, call, id);
 }
 
 /** Whose token the header of a proxy carries. Throws `Unauthenticated`. */

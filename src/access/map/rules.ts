@@ -1,4 +1,4 @@
-import { type BitSet, hasBit, intersectBits } from '../../lib/bit-set.ts';
+import { type BitSet, hasBit, intersectBits, uniteBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { idsAt } from '../ends.ts';
 import type { Flow } from '../flows.ts';
@@ -79,7 +79,7 @@ function commonSet(access: Access, flow: Flow, other: Other): Entry {
 }
 
 function writePeers({ ends }: Access, flow: Flow, other: Other, limit: Limit | undefined): Entry {
-  const bits = intersectBits(flow[other][flow.drop ? 'possible' : 'sure'], ends.of.peer);
+  const bits = intersectBits(flow[other][flow.drop ? 'possible' : 'sure'], uniteBits(ends.of.peer, ends.of.proxy));
   const among = limit === undefined ? bits : intersectBits(bits, limit.receivers);
   return writeSet(setId(flow, other, limit), idsAt(ends, among));
 }

@@ -21,7 +21,8 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
     const part = mapPartOf(object);
     if (part === 'account') all = true;
     if (part === 'user') users = true;
-    if (partOf(object) === 'peer' && before.state.get(id) !== after.state.get(id)) peers.push(id);
+    const isMachine = ['peer', 'proxy'].includes(partOf(object) ?? '');
+    if (isMachine && before.state.get(id) !== after.state.get(id)) peers.push(id);
   }
   carryPicture(before, after, peers);
   // To look around each of very many peers takes longer than to compare all maps.

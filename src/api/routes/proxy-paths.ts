@@ -46,17 +46,24 @@ function registration(): JsonObject {
           require_subdomain: flag('Whether services need a name below the address.'),
           supports_reputation: flag('Whether it can turn away addresses of bad repute.'),
           private: flag('Whether it offers private services.'),
+          wg_pub_key: text(
+            'The public key of its tunnel (X25519, base64): with it the proxy has an address in the mesh.',
+          ),
         },
         ['proxy_id', 'address'],
       ),
       { ...example, address: 'proxy.example.com', version: '1.4.0', supports_custom_ports: true },
     ),
     answer: json(
-      object({
-        proxy_id: proxyId,
-        cluster: object({ id: text('The id of the cluster.'), address: text('Its address.') }),
-        heartbeat_interval: { type: 'integer', description: 'How often to be heard of, in seconds.' },
-      }),
+      object(
+        {
+          proxy_id: proxyId,
+          cluster: object({ id: text('The id of the cluster.'), address: text('Its address.') }),
+          heartbeat_interval: { type: 'integer', description: 'How often to be heard of, in seconds.' },
+          peer: object({ id: text('Its id in network maps.'), ip: text('Its address in the mesh.') }),
+        },
+        ['proxy_id', 'cluster', 'heartbeat_interval'],
+      ),
       { ...example, cluster: { id: 'ch8i4ug6lnn4g9hqv9b0', address: 'proxy.example.com' }, heartbeat_interval: 30 },
     ),
     errors: [...errors.slice(0, 2), 403, ...errors.slice(2, 3), 409, ...errors.slice(3, 5), 422, 503],
@@ -118,7 +125,11 @@ export const proxyPaths: JsonObject = {
     post: sign('hearProxy', 'Say that a proxy lives', 'Unheard of for two minutes, it counts as gone.'),
   },
   '/proxy/disconnect': {
-    post: sign('disconnectProxy', 'Say that a proxy goes', 'It counts as gone from then on.'),
+    post: sign(
+      'disconnectProxy',
+      'Say that a proxy goes',
+      'It counts as gone from then on, and has no place in the mesh until it registers again.',
+    ),
   },
   '/proxy/services': {
     get: operation({

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Engine } from '../../engine/engine.ts';
 import { createNews, type News } from '../../engine/news.ts';
 import { Unavailable } from '../../model/errors.ts';
-import { hearProxy, type KnownProxy, registerAt } from '../../proxying/registration.ts';
+import { hearProxy, type KnownProxy, leaveProxy, registerAt } from '../../proxying/registration.ts';
 import { reportServices } from '../../proxying/reports.ts';
 import { followServices, type ServiceReader } from '../../proxying/services.ts';
 import { authenticateProxy } from '../../proxying/tokens.ts';
@@ -37,7 +37,7 @@ export const proxy: AreaRoutes = {
         return reply.send();
       });
       scope.post('/proxy/disconnect', async (request, reply) => {
-        await hearProxy(engine, ownerOf(request), objectBody(request.body), false);
+        await leaveProxy(engine, ownerOf(request), objectBody(request.body));
         return reply.send();
       });
       scope.post('/proxy/service-status', async (request, reply) => {

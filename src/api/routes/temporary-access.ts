@@ -1,9 +1,9 @@
 import { grantTemporaryAccess, type TemporaryWish } from '../../engine/temporary-access.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { readPublicKey } from '../../lib/public-key.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import type { Problem } from '../../model/problem.ts';
-import { readPublicKey } from '../../peering/keys.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';

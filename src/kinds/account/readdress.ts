@@ -28,7 +28,7 @@ export function readdressPeers(
   );
   const taken = new Set<string>();
   const taken6 = new Set<string>();
-  return state.ofKind('Peer').flatMap((peer): readonly Consequence[] => {
+  const peers = state.ofKind('Peer').flatMap((peer): readonly Consequence[] => {
     const ip = moved.ip ? move(before, after, peer, 'ip', taken) : textOf(peer, 'ip');
     const old6 = textOf(peer, 'ipv6');
     const wants6 = hasIpv6(after, peer.id, state);
@@ -37,6 +37,11 @@ export function readdressPeers(
     if (ip === textOf(peer, 'ip') && ipv6 === old6) return [];
     return [{ change: peer, spec: withIpv6({ ...(changed.get(peer.id) ?? peer.spec), ip }, ipv6) }];
   });
+  if (!moved.ip) return peers;
+  const proxies = state.ofKind('ProxyPeer').map((proxy): Consequence => {
+    return { change: proxy, spec: { ...proxy.spec, ip: move(before, after, proxy, 'ip', taken) } };
+  });
+  return [...peers, ...proxies];
 }
 
 function rangeChanged(before: StoredObject, after: StoredObject, field: AddressField): boolean {

@@ -68,7 +68,7 @@ export function checkAgainstAccount(account: StoredObject, state: State): readon
 function checkRoom(account: StoredObject, state: State): readonly Fault[] {
   const range = rangeOf(sectionOf(account, 'settings')['network_range']);
   if (range === undefined || range.family !== 4) return [];
-  const peers = state.countOf('Peer');
+  const peers = state.countOf('Peer') + state.countOf('ProxyPeer');
   const wanted = Math.max(10, Math.ceil(peers * 1.5));
   // The first and the last address of a range belong to no peer.
   const room = 2 ** (32 - range.prefix) - 2;

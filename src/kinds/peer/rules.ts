@@ -13,7 +13,7 @@ export function checkDeed({ before, after }: Deed, _was: State, next: State): re
   const settings = account === undefined ? {} : sectionOf(account, 'settings');
   return [
     ...checkExpirations(before, after),
-    ...(textOf(before, 'ip') === textOf(after, 'ip') ? [] : inRange(after, 'ip', settings['network_range'])),
+    ...(textOf(before, 'ip') === textOf(after, 'ip') ? [] : checkIpv4(after, settings, next)),
     ...(textOf(before, 'ipv6') === textOf(after, 'ipv6') ? [] : checkIpv6(after, settings, next)),
   ];
 }
@@ -36,6 +36,14 @@ function checkExpirations(before: StoredObject, after: StoredObject): readonly F
       const message = `the peer enrolled with a setup key, so nobody could sign it in again; leave \`${field}\` as it is`;
       return { code: 'precondition_failed', path: `/${field}`, message };
     });
+}
+
+function checkIpv4(peer: StoredObject, settings: JsonObject, state: State): readonly Fault[] {
+  const ip = textOf(peer, 'ip');
+  if (ip === '' || state.holderOf('ProxyPeer', 'ip', ip) === undefined)
+    return inRange(peer, 'ip', settings['network_range']);
+  const message = `a proxy has the address ${ip}; choose a free one`;
+  return [{ code: 'value_taken', path: '/ip', message }];
 }
 
 function checkIpv6(peer: StoredObject, settings: JsonObject, state: State): readonly Fault[] {

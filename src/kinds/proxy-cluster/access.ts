@@ -1,10 +1,10 @@
 import { isWithin } from '../../lib/domain.ts';
 import type { Consequence, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { deriveAccess, isPrivate, proxiesIdOf } from '../shared/private-access.ts';
+import { deriveAccess, isPrivate, proxiesIdOf, proxyPeersOf } from '../shared/private-access.ts';
 import { textOf } from '../shared/stored.ts';
 
-/** A cluster that comes, changes or goes takes private services over or leaves them; its group goes with it. */
+/** A cluster that comes, changes or goes takes private services over or leaves them; its group and the peers of its proxies go with it. */
 export function followCluster({ before, after }: Step, state: State): readonly Consequence[] {
   const sides = [before, after].flatMap((cluster) => cluster ?? []);
   const served = state
@@ -12,7 +12,7 @@ export function followCluster({ before, after }: Step, state: State): readonly C
     .filter((service) => isPrivate(service) && sides.some((cluster) => serves(cluster, service)));
   return [
     ...served.flatMap((service) => deriveAccess(service, state)),
-    ...(before !== undefined && after === undefined ? endGroup(before, state) : []),
+    ...(before !== undefined && after === undefined ? endProxies(before, state) : []),
   ];
 }
 
@@ -20,7 +20,7 @@ function serves(cluster: StoredObject, service: StoredObject): boolean {
   return isWithin(textOf(service, 'domain'), textOf(cluster, 'address'));
 }
 
-function endGroup(cluster: StoredObject, state: State): readonly Consequence[] {
+function endProxies(cluster: StoredObject, state: State): readonly Consequence[] {
   const group = state.get(proxiesIdOf(cluster));
-  return group === undefined ? [] : [{ remove: group }];
+  return [...(group === undefined ? [] : [group]), ...proxyPeersOf(cluster.id, state)].map((remove) => ({ remove }));
 }

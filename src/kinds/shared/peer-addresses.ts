@@ -85,9 +85,10 @@ export function hasIpv6(
   });
 }
 
-/** Whether somebody has an address already. */
+/** Whether somebody has an address already: a peer, or a proxy. */
 export function isTakenIn(state: State, field: AddressField): (text: string) => boolean {
-  return (text) => state.holderOf('Peer', field, text) !== undefined;
+  return (text) =>
+    state.holderOf('Peer', field, text) !== undefined || state.holderOf('ProxyPeer', field, text) !== undefined;
 }
 
 /** The texts of a list in JSON. */

@@ -16,7 +16,7 @@ export function deriveAccess(service: StoredObject, state: State): readonly Cons
   if (cluster === undefined || state.get(service.id) === undefined)
     return present === undefined ? [] : [{ remove: present }];
   const id = proxiesIdOf(cluster);
-  const group: readonly Consequence[] = state.get(id) === undefined ? [{ add: proxiesOf(cluster) }] : [];
+  const group: readonly Consequence[] = state.get(id) === undefined ? [{ add: proxiesOf(cluster, state) }] : [];
   if (present === undefined) return [...group, { add: policyOf(service, id) }];
   const spec = { ...present.spec, ...changing(service), rules: [rule(present.spec['rules'], service, id)] };
   return equalJson(spec, present.spec) ? group : [...group, { change: present, spec }];
@@ -27,8 +27,31 @@ export function isPrivate(service: StoredObject): boolean {
   return service.spec['private'] === true;
 }
 
+/** The group of a cluster's proxies, if it is needed, with those that are there now. */
+export function listProxies(cluster: string, state: State): readonly Consequence[] {
+  const group = state.get(proxiesIdOf({ id: cluster }));
+  if (group === undefined || state.get(cluster) === undefined) return [];
+  const proxies = proxiesIn(cluster, state);
+  if (equalJson(proxies, group.derived['proxies'] ?? [])) return [];
+  return [{ change: group, spec: group.spec, derived: { proxies } }];
+}
+
+/** The peers that the proxies of a cluster are. */
+export function proxyPeersOf(cluster: string, state: State): readonly StoredObject[] {
+  return state
+    .referrersOf(cluster)
+    .filter(({ from, field }) => from.kind === 'ProxyPeer' && field === 'cluster')
+    .map(({ from }) => from);
+}
+
+function proxiesIn(cluster: string, state: State): readonly string[] {
+  return proxyPeersOf(cluster, state)
+    .map(({ id }) => id)
+    .sort();
+}
+
 /** The id of the group of a cluster's proxies. */
-export function proxiesIdOf(cluster: StoredObject): string {
+export function proxiesIdOf(cluster: Pick<StoredObject, 'id'>): string {
   return idBeside('proxies', cluster);
 }
 
@@ -37,13 +60,16 @@ function policyIdOf(service: StoredObject): string {
   return idBeside('access', service);
 }
 
-function proxiesOf(cluster: StoredObject) {
+function proxiesOf(cluster: StoredObject, state: State) {
   const address = textOf(cluster, 'address');
   return {
     id: proxiesIdOf(cluster),
     kind: 'Group',
     spec: { name: `Proxies of ${address}` },
-    derived: { issued: 'integration', system: 'proxies', derived_from: cluster.id },
+    derived: {
+      ...{ issued: 'integration', system: 'proxies', derived_from: cluster.id },
+      proxies: proxiesIn(cluster.id, state),
+    },
   };
 }
 
@@ -81,7 +107,7 @@ function rule(present: unknown, service: StoredObject, proxies: string): JsonObj
 }
 
 /** The id of something that exists once beside an object, in the alphabet and length of all ids. */
-function idBeside(what: string, { id }: StoredObject): string {
+function idBeside(what: string, { id }: Pick<StoredObject, 'id'>): string {
   const bits = BigInt(`0x${sha256(`${what}/${id}`).slice(0, 25)}`);
   return bits.toString(32).padStart(20, '0');
 }

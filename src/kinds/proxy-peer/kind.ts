@@ -1,0 +1,37 @@
+import { optionalString, ref, string } from '../../model/field.ts';
+import { defineKind } from '../../model/kind.ts';
+import { ipv4 } from '../shared/formats.ts';
+import { textOf } from '../shared/stored.ts';
+import { checkAddress, followProxyPeer } from './rules.ts';
+
+export const proxyPeer = defineKind({
+  name: 'ProxyPeer',
+  doc: 'The place of a reverse proxy in the mesh. It comes when a proxy registers with the key of its tunnel; only who may use a private service of its cluster is told of it.',
+  verbs: [],
+  module: 'services',
+  document: { allowed: false, why: 'proxies take their place in the mesh when they register; nobody else makes them' },
+  spec: {
+    name: string({ doc: 'The id by which the proxy calls itself.', required: true, minLength: 1 }),
+    cluster: ref('ProxyCluster', { doc: 'The cluster that it is a proxy of.', access: 'server' }),
+    ip: optionalString({ doc: 'Its IPv4 address in the mesh.', format: ipv4, access: 'server' }),
+    wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
+  },
+  uniques: {
+    ip: {
+      path: '/ip',
+      value: (object) => textOf(object, 'ip') || undefined,
+      message: (value) => `a proxy with the address ${value} already exists`,
+    },
+    wg_pub_key: {
+      path: '',
+      value: (object) => textOf(object, 'wg_pub_key') || undefined,
+      message: () => 'a proxy with this tunnel key already exists; register with a key pair of its own',
+    },
+  },
+  checkDeed: checkAddress,
+  consequences: followProxyPeer,
+  refuse: (object, action) =>
+    `${object.name} is the place of a proxy in the mesh and cannot be ${action === 'update' ? 'changed' : 'deleted'} by hand; delete its token or its cluster`,
+  isSystem: () => true,
+  example: { name: 'bern-1' },
+});

@@ -1,0 +1,6 @@
+/** A raw public key as 32 bytes in base64url, whatever base64 it came in; `undefined` when it is none. */
+export function readPublicKey(text: string): string | undefined {
+  if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.length === 32 ? bytes.toString('base64url') : undefined;
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { mapIn, readMapImage } from '../../src/engine/peer-maps.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
+import { newMachine, setupKey } from '../peering/machine.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+const cluster = 'proxy.example.com';
+const clusterPath = `/api/reverse-proxies/clusters/${cluster}`;
+
+const newKey = (): string => tunnelKeyOf(makeMachineKeys());
+
+async function proxyToken({ call }: TestApi) {
+  const { body } = await call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'proxies' });
+  const authorization = `Bearer ${body.plain_token}`;
+  return {
+    id: body.id,
+    ask: (path: string, proxy_id: string, more: JsonObject = {}) =>
+      call('POST', `/proxy/${path}`, { proxy_id, address: cluster, ...more }, { authorization }),
+  };
+}
+
+/** A private service of the cluster, for one of two peers; nobody reaches anybody else. */
+async function privateService(own: TestApi) {
+  for (const { id } of (await own.call('GET', '/api/policies')).body) await own.call('DELETE', `/api/policies/${id}`);
+  const [ana = '', web = ''] = await own.peers('ana', 'web');
+  const staff = await own.group('staff', [ana]);
+  const service = { name: 'Wiki', domain: `wiki.${cluster}`, enabled: true, private: true, access_groups: [staff] };
+  expect((await own.call('POST', '/api/reverse-proxies/services', service)).status).toBe(200);
+  return { ana, web };
+}
+
+/** What the map of a peer lists: ids and addresses of the peers around it, and whom its rules name. */
+async function mapFor({ engine, account }: TestApi, peer: string) {
+  const told = mapIn(await readMapImage(engine, account), peer);
+  if (typeof told === 'string') throw new Error(told);
+  const read = (name: 'peers' | 'sets') => told.map.shared.lists[name].map(({ text }) => JSON.parse(text));
+  return {
+    peers: read('peers').map(({ id, allowed_ips, public_key }) => ({ id, allowed_ips, public_key })),
+    named: read('sets').flatMap(({ peers }) => peers),
+  };
+}
+
+describe('a proxy with the key of its tunnel', () => {
+  it('is told to the peers that may use a private service of its cluster, and to nobody else', async () => {
+    await using own = await testApi();
+    const proxies = await proxyToken(own);
+    const early = newKey();
+    const { body: first } = await proxies.ask('register', 'bern-1', { wg_pub_key: early });
+    const { ana, web } = await privateService(own);
+    const late = newKey();
+    const { body: second } = await proxies.ask('register', 'bern-2', { wg_pub_key: late });
+    const expected = [
+      { id: first.peer.id, allowed_ips: [`${first.peer.ip}/32`], public_key: early },
+      { id: second.peer.id, allowed_ips: [`${second.peer.ip}/32`], public_key: late },
+    ];
+    const { peers, named } = await mapFor(own, ana);
+    expect(peers).toEqual(expected);
+    expect(named).toEqual([first.peer.id, second.peer.id]);
+    expect(await mapFor(own, web)).toEqual({ peers: [], named: [] });
+
+    expect((await own.call('GET', '/api/peers')).body.map(({ name }: JsonObject) => name)).toEqual([
+      'Peer ana',
+      'Peer web',
+    ]);
+    expect((await own.call('GET', `/api/peers/${first.peer.id}`)).status).toBe(404);
+    expect((await own.call('GET', `/api/peers/${ana}/accessible-peers`)).body).toEqual([]);
+    const groups = (await own.call('GET', '/api/groups')).body;
+    expect(groups.find(({ name }: JsonObject) => name === 'All').peers_count).toBe(2);
+    expect((await own.call('GET', '/api/config/export')).body).not.toContain('bern-1');
+    const allowed = await own.call('GET', `/api/config/access?from=${ana}&to=Proxies%20of%20${cluster}&port=tcp/443`);
+    expect([allowed.status, allowed.body.verdict]).toEqual([200, 'allow']);
+  });
+
+  it('keeps its address when it comes again, and takes a new key along', async () => {
+    await using own = await testApi();
+    const proxies = await proxyToken(own);
+    const { body: first } = await proxies.ask('register', 'p', { wg_pub_key: newKey() });
+    const { ana } = await privateService(own);
+    const key = newKey();
+    const { body: again } = await proxies.ask('register', 'p', { wg_pub_key: key });
+    expect(again.peer).toEqual(first.peer);
+    expect((await mapFor(own, ana)).peers).toMatchObject([{ id: first.peer.id, public_key: key }]);
+    const revision = await own.revision();
+    await proxies.ask('register', 'p', { wg_pub_key: key });
+    expect(await own.revision()).toBe(revision);
+    const before = (await own.call('GET', '/api/accounts')).body[0];
+    const settings = { ...before.settings, network_range: '10.20.0.0/16' };
+    expect((await own.call('PUT', `/api/accounts/${before.id}`, { ...before, settings })).status).toBe(200);
+    expect((await mapFor(own, ana)).peers[0]?.allowed_ips[0]).toMatch(/^10\.20\./);
+  });
+
+  it('loses its place when it goes, with its token, and with its cluster', async () => {
+    await using own = await testApi();
+    const proxies = await proxyToken(own);
+    const key = newKey();
+    const others = await proxyToken(own);
+    await proxies.ask('register', 'a', { wg_pub_key: key });
+    await others.ask('register', 'b', { wg_pub_key: newKey() });
+    await others.ask('register', 'c', { wg_pub_key: newKey() });
+    await others.ask('register', 'd', { wg_pub_key: newKey() });
+    const { ana } = await privateService(own);
+    const count = async () => (await mapFor(own, ana)).peers.length;
+    expect(await count()).toBe(4);
+    expect((await others.ask('disconnect', 'b')).status).toBe(200);
+    expect(await count()).toBe(3);
+    await others.ask('register', 'c');
+    expect(await count()).toBe(2);
+    expect((await own.call('DELETE', `/api/reverse-proxies/proxy-tokens/${proxies.id}`)).status).toBe(200);
+    expect(await count()).toBe(1);
+    expect((await own.call('DELETE', clusterPath)).status).toBe(200);
+    expect(await count()).toBe(0);
+    expect((await own.engine.snapshots.fresh(own.account)).countOf('ProxyPeer')).toBe(0);
+  });
+
+  it('has a key that nobody else has, and an address that no peer takes', async () => {
+    await using own = await testApi();
+    const proxies = await proxyToken(own);
+    const machine = newMachine(own);
+    const { key: setup_key } = (await setupKey(own)) as { readonly key: string };
+    const wg_pub_key = tunnelKeyOf(machine.keys);
+    const { body: placed } = await proxies.ask('register', 'a', { wg_pub_key });
+    expect((await machine.enrol({ setup_key })).status).toBe(409);
+    expect((await proxies.ask('register', 'b', { wg_pub_key })).status).toBe(409);
+    expect((await proxies.ask('register', 'b', { wg_pub_key: 'short' })).status).toBe(422);
+    const [web = ''] = await own.peers('web');
+    const { body: peer } = await own.call('GET', `/api/peers/${web}`);
+    const taken = await own.call('PUT', `/api/peers/${web}`, { ...peer, ip: placed.peer.ip });
+    expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining('a proxy has the address')]);
+  });
+});
