@@ -1,3 +1,5 @@
+import { peersAround } from '../access/map/around.ts';
+import type { Json } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { Conflict } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -36,6 +38,18 @@ export async function removeProxies(engine: Engine, call: Call, token: string, n
       .filter(({ derived, name: own }) => derived['token'] === token && (name === undefined || own === name));
   if (leaving(await engine.snapshots.fresh(call.account)).length === 0) return;
   await commit(engine, call, (state) => leaving(state).map((before) => ({ before, internal: true })));
+}
+
+/** The peers with which a proxy keeps tunnels, as maps tell of them; `undefined` when it has no place in the mesh. */
+export async function peersOfProxy(
+  engine: Engine,
+  state: Snapshot,
+  name: string,
+): Promise<readonly Json[] | undefined> {
+  const [proxy] = state.lookUp(kindName, 'name', name);
+  if (proxy === undefined) return undefined;
+  // Entries are written as JSON.
+  return peersAround(await engine.access.of(state), proxy.id).map(({ text }) => JSON.parse(text) as Json);
 }
 
 function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }: ProxyPlace, id: string) {

@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
+import { peersOfProxy } from '../engine/proxy-peers.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import { isSealed, type Vault } from '../model/means.ts';
@@ -19,9 +20,13 @@ export interface ServiceReader {
   next(): Promise<ServiceNews | undefined>;
 }
 
-/** Reads the services that a proxy has to offer, with the secrets that it has to check. */
-export function followServices(engine: Engine, { account, cluster }: KnownProxy): ServiceReader {
+/**
+ * Reads the services that a proxy has to offer, with the secrets that it has to check, and, when it has a place in the mesh,
+ * the peers that may reach it.
+ */
+export function followServices(engine: Engine, { account, cluster, id: name }: KnownProxy): ServiceReader {
   let known: ReadonlyMap<string, string> | undefined;
+  let around: string | undefined;
   let seen = -1;
   return {
     async next() {
@@ -31,13 +36,17 @@ export function followServices(engine: Engine, { account, cluster }: KnownProxy)
       const before = known;
       const services = servicesOf(engine, state, cluster);
       known = new Map(services.map((service) => [String(service['id']), JSON.stringify(service)]));
+      const peers = await peersOfProxy(engine, state, name);
+      const told = peers === undefined ? undefined : JSON.stringify(peers);
+      const moved = told === around ? {} : { peers: peers ?? [] };
+      around = told;
       const { revision } = state;
       const id = String(revision);
-      if (before === undefined) return { id, type: 'state', data: { revision, services } };
+      if (before === undefined) return { id, type: 'state', data: { revision, services, ...moved } };
       const put = services.filter((service) => before.get(String(service['id'])) !== JSON.stringify(service));
       const removed = [...before.keys()].filter((service) => !known?.has(service));
-      if (put.length === 0 && removed.length === 0) return undefined;
-      return { id, type: 'change', data: { revision, put, removed } };
+      if (put.length === 0 && removed.length === 0 && !('peers' in moved)) return undefined;
+      return { id, type: 'change', data: { revision, put, removed, ...moved } };
     },
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mapIn, readMapImage } from '../../src/engine/peer-maps.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
+import { followServices } from '../../src/proxying/services.ts';
 import { newMachine, setupKey } from '../peering/machine.ts';
 import { type TestApi, testApi } from './setup.ts';
 
@@ -27,7 +28,7 @@ async function privateService(own: TestApi) {
   const staff = await own.group('staff', [ana]);
   const service = { name: 'Wiki', domain: `wiki.${cluster}`, enabled: true, private: true, access_groups: [staff] };
   expect((await own.call('POST', '/api/reverse-proxies/services', service)).status).toBe(200);
-  return { ana, web };
+  return { ana, web, staff };
 }
 
 /** What the map of a peer lists: ids and addresses of the peers around it, and whom its rules name. */
@@ -111,6 +112,24 @@ describe('a proxy with the key of its tunnel', () => {
     expect((await own.call('DELETE', clusterPath)).status).toBe(200);
     expect(await count()).toBe(0);
     expect((await own.engine.snapshots.fresh(own.account)).countOf('ProxyPeer')).toBe(0);
+  });
+
+  it('is told the peers that may reach it, and when they change', async () => {
+    await using own = await testApi();
+    const proxies = await proxyToken(own);
+    const { body } = await proxies.ask('register', 'a', { wg_pub_key: newKey() });
+    const { engine, account } = own;
+    const reader = followServices(engine, { account, id: 'a', token: proxies.id, cluster: body.cluster.id });
+    const next = async () => (await reader.next())?.data['peers'];
+    expect(await next()).toEqual([]);
+    const { ana, staff, web } = await privateService(own);
+    expect(await next()).toMatchObject([{ id: ana }]);
+    await own.group('unrelated', [ana]);
+    expect(await reader.next()).toBeUndefined();
+    await own.call('PUT', `/api/groups/${staff}`, { name: 'staff', peers: [ana, web] });
+    expect(await next()).toMatchObject([{ id: ana }, { id: web }]);
+    await proxies.ask('disconnect', 'a');
+    expect(await next()).toEqual([]);
   });
 
   it('has a key that nobody else has, and an address that no peer takes', async () => {

@@ -1,0 +1,13 @@
+import { hasBit, subtractBits } from '../../lib/bit-set.ts';
+import type { Access } from '../access.ts';
+import { surroundingOf } from '../neighbours.ts';
+import { expiredIn, peersIn, pictureOf } from './picture.ts';
+import { noEntries, type Section } from './section.ts';
+
+/** The peers that may open connections to a proxy, as others are told about them, in order. */
+export function peersAround(access: Access, proxy: string): Section {
+  const at = access.ends.slots.get(proxy);
+  if (at === undefined || !hasBit(access.ends.of.proxy, at)) return noEntries;
+  const picture = pictureOf(access);
+  return peersIn(picture, subtractBits(surroundingOf(access, at).neighbours, expiredIn(picture)));
+}
