@@ -230,9 +230,9 @@ it('takes one of 50 numbered objects made at once for one, each with its own num
 });
 
 it('leaves no rule of uniqueness out', () => {
-  // What agents report when they enrol.
-  const reported = ['ProxyCluster own_address', 'Peer wg_pub_key', 'Peer signing_key'];
-  const elsewhere = ['Peer ip', 'Peer ipv6', 'Peer dns_label', 'IngressPort name'];
+  // What agents and proxies report when they enrol.
+  const reported = ['ProxyCluster own_address', 'ProxyPeer wg_pub_key', 'Peer wg_pub_key', 'Peer signing_key'];
+  const elsewhere = ['Peer ip', 'Peer ipv6', 'Peer dns_label', 'ProxyPeer ip', 'IngressPort name'];
   const known = productRegistry().kinds.flatMap((kind) => [
     ...Object.keys(kind.uniques).map((name) => `${kind.name} ${name}`),
     ...(kind.single === true && kind.verbs.includes('create') ? [`${kind.name} single`] : []),

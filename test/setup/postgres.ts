@@ -42,8 +42,9 @@ export async function setup(project: TestProject): Promise<void> {
 
 /** Stops what `setup` started and removes its files. */
 export async function teardown(): Promise<void> {
-  if (directory !== undefined) await rm(directory, { recursive: true });
   await server?.[Symbol.asyncDispose]();
+  // Workers write what they compiled when they end, which may be now.
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   if (given === undefined) return;
   await dropOthers(given, template);
   await onServer(given, `drop database if exists ${template}`);
