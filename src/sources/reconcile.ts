@@ -53,8 +53,8 @@ type Read = Extract<Fetched, { readonly ok: true }>;
 interface Memory {
   digest?: string;
   values: readonly UsedValue[];
-  /** What these values were. */
-  valuesDigest?: string;
+  /** What these values were, no later than they were applied. */
+  valuesDigest: string;
   /** What was applied last. */
   since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
 }
@@ -62,7 +62,7 @@ interface Memory {
 /** Creates the reconciler of a source. */
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { engine, account, name, origin, tell } = options;
-  const memory: Memory = { values: [] };
+  const memory: Memory = { values: [], valuesDigest: '' };
   const record = createRecord(options);
   let told = '';
   const tellOnce = (level: 'warn' | 'error', message: string): void => {
@@ -83,12 +83,14 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const conclude = async (fetched: Read, fresh: (key: string) => boolean): Promise<Conclusion> => {
     const state = await engine.snapshots.fresh(account);
     const others = await wantedByOthers(engine, account, name);
-    const keyAt = (revision: number) => keyOf(options, { fetched, memory, others, revision });
-    if (memory.digest === fetched.digest && !fresh(keyAt(state.revision))) return { result: 'same' };
+    const keyOn = (values: string, revision: number) => keyOf({ fetched, values, others, revision }, options.version);
+    const isSeen = memory.digest === fetched.digest;
+    if (isSeen && !fresh(keyOn(valuesIn(options, memory), state.revision))) return { result: 'same' };
     const { event, revision } = await record.during(() => apply(options, fetched, memory, record.status()));
     told = '';
     await record.note(event);
-    const key = keyAt(revision);
+    // With the values from before: one that changed meanwhile is still to be applied.
+    const key = keyOn(memory.valuesDigest, revision);
     if (event.what !== 'applied') return { result: 'refused', key };
     return { result: 'done', key, wrote: event.revision !== undefined };
   };
@@ -138,12 +140,10 @@ function reasonOf(name: string, error: unknown): string {
  * revision), what other sources want, and the program.
  */
 function keyOf(
-  options: ReconcilerOptions,
-  on: { readonly fetched: Read; readonly memory: Memory; readonly others: string; readonly revision: number },
+  on: { readonly fetched: Read; readonly values: string; readonly others: string; readonly revision: number },
+  version: string,
 ): string {
-  return sha256(
-    JSON.stringify([on.fetched.digest, valuesIn(options, on.memory), on.revision, on.others, options.version]),
-  );
+  return sha256(JSON.stringify([on.fetched.digest, on.values, on.revision, on.others, version]));
 }
 
 function valuesIn({ engine }: ReconcilerOptions, { values }: Memory): string {
