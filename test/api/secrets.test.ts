@@ -315,7 +315,7 @@ function sealedIn(api: TestApi, rows: readonly string[]): readonly string[] {
 describe('after a run over every kind with secrets', () => {
   const traces = (): Traces => ({ planted: [], heard: [], lines: [] });
 
-  it('none is in any table, plan, export, revision, answer, error or log line', async () => {
+  it('E122 none is in any table, plan, export, revision, answer, error or log line', async () => {
     const left = traces();
     const made = await testDatabase('postgres');
     await using api = await apiOn(made.database, () => made[Symbol.asyncDispose](), optionsFor(left));

@@ -131,7 +131,7 @@ describe('targets', () => {
     ['-30s', undefined],
     ['30', undefined],
     ['soon', undefined],
-  ])('write the duration %s as %s', (text, value) => {
+  ])('E36 write the duration %s as %s', (text, value) => {
     const options = { request_timeout: text };
     expect(withOptions('http', options)).toEqual(
       value === undefined ? ['duration_invalid /targets/0/options/request_timeout'] : [],

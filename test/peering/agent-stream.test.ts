@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
+import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, type TestApi } from '../api/setup.ts';
 import { Follower } from './follower.ts';
 import { type Machine, newMachine, setupKey } from './machine.ts';
@@ -75,6 +76,31 @@ describe('the stream of an agent', () => {
       cut();
       await ended;
     }
+  });
+
+  it('E102 tells all of a plan at once, as the one revision that it is', async () => {
+    const own = await enrolled([await api().group('planned')]);
+    const stream = await follow(api(), own);
+    await vi.waitFor(() => expect(stream.follower.types).toEqual(['map']));
+    const policy = (name: string, port: string) => {
+      const rule = `{name: r, action: accept, protocol: tcp, ports: ["${port}"], sources: [planned], destinations: [All]}`;
+      return doc('Policy', name, `rules:\n  - ${rule}`);
+    };
+    // The first of twenty leads to another port: more of them at once would want an approval.
+    const apply = async (port: string) => {
+      const text = Array.from({ length: 20 }, (_, at) => policy(`p${at}`, at === 0 ? port : '80')).join('---\n');
+      const files = [{ path: 'policies.yaml', text }];
+      const { status, body } = await api().call('POST', '/api/config/apply', { source: 'many', files });
+      expect(status).toBe(200);
+      return String(body.revision);
+    };
+    const revisions = [await apply('80')];
+    await vi.waitFor(() => expect(stream.follower.events).toHaveLength(2));
+    revisions.push(await apply('81'));
+    await vi.waitFor(() => expect(stream.follower.events).toHaveLength(3));
+    expect(stream.follower.events.slice(1).map(({ id }) => id?.split('.')[0])).toEqual(revisions);
+    stream.cut();
+    await stream.ended;
   });
 
   it('that was cut goes on behind the last event, and with the whole map at a server that does not know it', async () => {

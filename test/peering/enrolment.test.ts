@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tunnelKeyOf } from '../../src/peering/client.ts';
-import { sharedApi, testApi, token } from '../api/setup.ts';
+import { doc } from '../api/documents.ts';
+import { apiOn, sharedApi, testApi, token } from '../api/setup.ts';
 import { newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi({ edition: 'hosted' });
@@ -157,5 +158,20 @@ describe('enrolment of very many at once', () => {
     const peers = (await own.call('GET', '/api/peers')).body;
     expect(new Set(peers.map(({ ip }: { ip: string }) => ip)).size).toBe(100);
     expect(new Set(peers.map(({ dns_label }: { dns_label: string }) => dns_label)).size).toBe(100);
+  });
+
+  it('E99 waits for a large apply of another server, and then succeeds', async () => {
+    await using own = await testApi();
+    const { engine } = own;
+    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.means.vault });
+    const key = (await setupKey(own))['key'] ?? '';
+    const text = Array.from({ length: 2000 }, (_, at) => doc('Group', `g${at}`, `name: Group ${at}`)).join('---\n');
+    const applying = other.call('POST', '/api/config/apply', { source: 's', files: [{ path: 'groups.yaml', text }] });
+    const enrolments = Promise.all(Array.from({ length: 20 }, () => newMachine(own).enrol({ setup_key: key })));
+    const [applied, enrolled] = await Promise.all([applying, enrolments]);
+    expect([applied.status, applied.body.plan.counts.create]).toEqual([200, 2000]);
+    expect(enrolled.map(({ status }) => status)).toEqual(enrolled.map(() => 200));
+    expect((await other.call('GET', '/api/peers')).body).toHaveLength(20);
+    expect((await own.call('GET', '/api/groups')).body.length).toBeGreaterThan(2000);
   });
 });
