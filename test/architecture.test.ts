@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { badSample, goodSample } from './architecture/bad-sample.ts';
+import { cachesOf, isByAccount, otherwise } from './architecture/caches.ts';
 import { findViolations, type Violation } from './architecture/rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -24,6 +25,24 @@ describe('the architecture', () => {
     const paths = globSync('src/**/*.ts', { cwd: root });
     const kept = paths.flatMap((path) => readFileSync(`${root}/${path}`, 'utf8').match(ofProcess) ?? []);
     expect(kept).toEqual([]);
+  });
+
+  test('what outlives a request is kept by account, or a table says why nobody sees what is not theirs', () => {
+    const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
+    const caches = paths.flatMap((path) => cachesOf(path, readFileSync(`${root}/${path}`, 'utf8')));
+    const others = caches.filter((cache) => !isByAccount(cache)).map(({ path, name }) => `${path} ${name}`);
+    expect([...new Set(others)].sort()).toEqual(Object.keys(otherwise).sort());
+    expect(caches.length - others.length).toBeGreaterThan(10);
+  });
+
+  test('a cache that forgets the account is found', () => {
+    const body =
+      'export function createNames() {\n  const known = new Map<string, Name>();\n  return (id) => known.get(id);\n}\n';
+    const [cache] = cachesOf('src/engine/names.ts', body);
+    expect(cache).toEqual({ path: 'src/engine/names.ts', name: 'known', keys: ['id'] });
+    expect(cache !== undefined && isByAccount(cache)).toBe(false);
+    const [right] = cachesOf('src/engine/names.ts', body.replace('get(id)', 'get(call.account)'));
+    expect(right !== undefined && isByAccount(right)).toBe(true);
   });
 
   test.each(cases)('%s: %s', (rule, _, files) => {

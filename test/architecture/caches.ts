@@ -1,0 +1,84 @@
+/** A collection that something keeps which lives longer than a request. */
+export interface Cache {
+  readonly path: string;
+  readonly name: string;
+  /** What it is asked and written by, as the code says it. */
+  readonly keys: readonly string[];
+}
+
+/**
+ * What is known by something other than an account alone, and why nothing of one account can come out of it for another.
+ * Everything that is not here has an account as its key.
+ */
+export const otherwise: Readonly<Record<string, string>> = {
+  'src/api/config/webhook-route.ts waiting': 'account and source',
+  'src/api/drain.ts unused': 'sockets, of nobody yet',
+  'src/api/long-lists.ts known': 'account and kind',
+  'src/api/metrics.ts counters': 'names of metrics; counts of the whole server',
+  'src/api/metrics.ts gauges': 'names of metrics; counts of the whole server',
+  'src/api/metrics.ts histograms': 'names of metrics; counts of the whole server',
+  'src/api/metrics.ts inPlace': 'names of sources; for the operator of the server',
+  'src/api/refusals.ts methods': 'routes of the program',
+  'src/api/routes/proxy.ts present': 'the id of a proxy token, which no two accounts share, and a proxy',
+  'src/api/routes/proxy.ts streams': 'streams that are open, ended at the end',
+  'src/app/engine.ts listeners': 'who listens; every revision names its account',
+  'src/engine/circumstances.ts known': 'the peers themselves, which are of one account',
+  'src/engine/commit.ts shared': 'commits under way, waited for at the end',
+  'src/engine/export.ts slugs': 'lives as long as one export',
+  'src/engine/notices.ts listeners': 'who listens; every notice names its account',
+  'src/engine/notices.ts missing': 'who listens; nothing is told',
+  'src/engine/observe.ts listeners': 'who listens',
+  'src/engine/presence.ts listeners': 'who listens; each is told of which account',
+  'src/engine/restore.ts keys': 'lives as long as one restore',
+  'src/feeds/ingest.ts queues': 'feed and account',
+  'src/feeds/ingest.ts running': 'feed and account',
+  'src/feeds/ingest.ts known': 'weeks for which there are partitions, of all accounts together',
+  'src/identity/bearer.ts remembered': 'the hash of a signed token, which is of one person',
+  'src/identity/guesses.ts known': 'person and address; answers how fast to guess, and nothing else',
+  'src/identity/sign-in.ts running': 'issuer and subject, which is one person',
+  'src/identity/token-uses.ts written': 'the id of a token, which no two accounts share',
+  'src/peering/attendance.ts writing': 'writes under way, waited for at the end',
+  'src/peering/streams/hub.ts accounts': 'accounts, also by the name that a loop gives them',
+  'src/peering/streams/hub.ts idle': 'accounts, also by the name that a loop gives them',
+  'src/peering/streams/account-streams.ts #streams': 'peers; the object is of one account',
+  'src/peering/streams/telling.ts maps': 'the map itself, which is of one account',
+  'src/peering/streams/telling.ts changes': 'the very text that is sent; equal texts are equal for everybody',
+  'src/store/notices.ts #pending': 'kind of notice and account',
+  'src/store/postgres.ts #dead': 'connections that broke',
+  'src/store/snapshots.ts byObject': 'lives as long as one loading of an account',
+  'src/store/vault.ts known': 'keys of the installation',
+};
+
+const places = /^src\/(api|app|engine|feeds|identity|peering|proxying|store)\//;
+
+/** Functions that make something which stays. */
+const makers =
+  /^(?:export )?(?:async )?function (?:create|open|run|start|watch|collect|drain|limit|gather|add)\w*[(<]|^(?:export )?class /;
+
+const kept = /^ {2}(?:const|let|(?:private |readonly )+)? ?(#?\w+)(?:: [^=\n]+)? = new (?:Map|Set|WeakMap|WeakSet)\b/;
+
+/** The collections of a file that outlive a request, with the keys by which they are used. */
+export function cachesOf(path: string, text: string): readonly Cache[] {
+  if (!places.test(path)) return [];
+  const found: Cache[] = [];
+  let isMaker = false;
+  for (const line of text.split('\n')) {
+    if (/^\S/.test(line) && !line.startsWith('}') && !line.startsWith(')')) isMaker = makers.test(line);
+    const name = isMaker ? kept.exec(line)?.[1] : undefined;
+    if (name !== undefined) found.push({ path, name, keys: keysOf(text, name) });
+  }
+  return found;
+}
+
+/** Whether every key is an account. */
+export function isByAccount({ keys }: Cache): boolean {
+  return keys.length > 0 && keys.every((key) => /^(?:\w+\.)*account$/.test(key));
+}
+
+function keysOf(text: string, name: string): readonly string[] {
+  const plain = name.replace('#', '');
+  const uses = text.matchAll(new RegExp(`\\b${plain}\\.(?:get|set|add|has|delete)\\(([^,()]*)`, 'g'));
+  const keys = new Set([...uses].map(([, key = '']) => key.trim()));
+  // Forgetting the oldest one asks the collection itself.
+  return [...keys].filter((key) => !key.startsWith(`${plain}.`));
+}
