@@ -8,10 +8,11 @@ import type { Beside } from '../store/commit-together.ts';
 import { personEntries } from '../store/credentials.ts';
 import type { Told } from '../store/told.ts';
 import type { SharedMutation } from './commit-together.ts';
+import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { withCommits } from './managed.ts';
 import { contextOf, refusalOf, type WriteOptions, type Written } from './objects.ts';
-import { changeTogether, derive, plan } from './tenant-steps.ts';
+import { changeTogether } from './tenant-steps.ts';
 
 /** The kind of those who use an account. */
 export const userKind = 'User';
@@ -86,7 +87,9 @@ export async function admitInvited(engine: Engine, call: Call, user: string, adm
       ...shared(account, email, user, admission),
       propose: (stateOf) => {
         const state = stateOf(account);
-        return { [account]: plan(engine, state, [derive(engine, requireUser(state, user), { status: 'active' })]) };
+        return {
+          [account]: planEdits(engine, state, [derive(engine, requireUser(state, user), { status: 'active' })]),
+        };
       },
     },
     takenText(email),

@@ -1,9 +1,10 @@
 import { Conflict, NotAllowed, NotFound } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
-import { accountIn, plan, statusOf, tenantKind } from './tenant-steps.ts';
+import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
 
 /**
  * Deletes the account of the call with everything in it. Only its owners may; an account that looks after others lets them
@@ -24,7 +25,7 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
       requireNoTenants(stateOf(id));
       const tenant = typeof keeper === 'string' ? stateOf(keeper).get(id) : undefined;
       if (typeof keeper !== 'string' || tenant?.kind !== tenantKind) return {};
-      return { [keeper]: plan(engine, stateOf(keeper), [{ before: tenant }]) };
+      return { [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
     },
   });
   if (!committed.ok) throw refusalOf(committed.problems);

@@ -5,9 +5,9 @@ import { Conflict, NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { wireId } from '../model/wire-id.ts';
-import { finishPlan } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { storedObject } from './bootstrap.ts';
+import { planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 
@@ -84,14 +84,7 @@ function planEnrolment(engine: Engine, state: Snapshot, newcomer: Newcomer, id: 
   const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
   const derived = { ...newcomer.place, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
-  return finishPlan({
-    snapshot: state,
-    edits: [{ after, given: { enrolment: { ...by.given, at: now } } }],
-    locate: ({ name }, { code, path, message }) => ({ code, kind: kind.name, key: name, path, message }),
-    newId: engine.newId,
-    now,
-    means: engine.means,
-  });
+  return planEdits(engine, state, [{ after, given: { enrolment: { ...by.given, at: now } } }], now);
 }
 
 /** What follows from who lets the peer in. */

@@ -1,9 +1,9 @@
 import { HeddleError } from '../model/errors.ts';
 import { originOf, type StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { finishPlan } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
 import type { Lease } from '../store/leases.ts';
+import { planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
 import { actorOf, exposedUntil } from './exposure.ts';
 
@@ -56,12 +56,5 @@ function planEnd(engine: Engine, state: Snapshot, id: string, now: string): Outc
   const isOver = service !== undefined && isDue(service, now);
   // Its last state says why it goes, for the event.
   const before = isOver ? { ...service, derived: { ...service.derived, expired: true } } : undefined;
-  return finishPlan({
-    snapshot: state,
-    edits: before === undefined ? [] : [{ before, internal: true }],
-    locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
-    newId: engine.newId,
-    now: engine.now(),
-    means: engine.means,
-  });
+  return planEdits(engine, state, before === undefined ? [] : [{ before, internal: true }]);
 }

@@ -4,9 +4,9 @@ import type { Actor } from '../model/actor.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import { originOf, type StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { finishPlan } from '../plan/finish.ts';
 import { planCreate, planDelete } from '../plan/requests.ts';
 import { settingsOf } from './due-peers.ts';
+import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { contextOf, type Found, write } from './objects.ts';
 
@@ -63,15 +63,8 @@ export async function renewExposure(engine: Engine, by: Exposer, id: string): Pr
   return await write(engine, call, kind, (state) => {
     const service = requireOwn(state, requireExposer(state, by.peer.id), id);
     const derived = { ...service.derived, exposed_until: untilOf(now) };
-    const outcome = finishPlan({
-      snapshot: state,
-      edits: [{ before: service, after: { ...service, derived, updatedAt: engine.now() } }],
-      locate: ({ name }, { code, path, message }) => ({ code, kind: kind.name, key: name, path, message }),
-      newId: engine.newId,
-      now: engine.now(),
-      means: engine.means,
-    });
-    return { ...outcome, id, ignored: [] };
+    const edit = { before: service, after: { ...service, derived, updatedAt: engine.now() } };
+    return { ...planEdits(engine, state, [edit]), id, ignored: [] };
   });
 }
 

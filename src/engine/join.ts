@@ -7,9 +7,10 @@ import type { Edit } from '../plan/finish.ts';
 import { subjectsOf } from '../store/identities.ts';
 import { storedObject } from './bootstrap.ts';
 import type { SharedMutation } from './commit-together.ts';
+import { derive, planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
-import { derive, domainEntry, plan } from './tenant-steps.ts';
+import { domainEntry } from './tenant-steps.ts';
 
 /** Somebody who signs in for the first time. */
 export interface Newcomer {
@@ -49,7 +50,7 @@ export async function joinAccount(
       const now = stateOf(account);
       const user = now.get(id);
       const edit = user === undefined ? { after: newUser(engine, now, id, person) } : activate(engine, user, person);
-      return { [account]: plan(engine, now, [edit]) };
+      return { [account]: planEdits(engine, now, [edit]) };
     },
   });
 }
@@ -68,7 +69,7 @@ export async function foundAccount(engine: Engine, person: Newcomer, domain: str
       const now = engine.now();
       const objects = engine.firstObjects(account, owner).map((object) => storedObject(engine, object, now));
       const edits = objects.map((after): Edit => ({ after }));
-      return { [account]: plan(engine, founded, edits) };
+      return { [account]: planEdits(engine, founded, edits) };
     },
   });
 }

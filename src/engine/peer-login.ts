@@ -1,7 +1,6 @@
 import { NotAllowed } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { finishPlan } from '../plan/finish.ts';
+import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import type { Enrolled } from './enrolment.ts';
 import { refusalOf } from './objects.ts';
@@ -27,20 +26,7 @@ export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call
 }
 
 function planSignIn(engine: Engine, state: Snapshot, id: string) {
-  const before = state.get(id);
-  const after = before === undefined ? undefined : signedIn(before, engine.now());
-  return finishPlan({
-    snapshot: state,
-    edits: before === undefined || after === undefined ? [] : [{ before, after, internal: true }],
-    locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
-    newId: engine.newId,
-    now: engine.now(),
-    means: engine.means,
-  });
-}
-
-function signedIn(peer: StoredObject, now: string): StoredObject {
-  if (peer.derived['login_expired'] !== true) return peer;
-  const { login_expired: _, expiry_reason: __, ...derived } = peer.derived;
-  return { ...peer, derived, updatedAt: now };
+  const peer = state.get(id);
+  const signedIn = { login_expired: undefined, expiry_reason: undefined };
+  return planEdits(engine, state, peer === undefined ? [] : [derive(engine, peer, signedIn)]);
 }

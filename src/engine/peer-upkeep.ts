@@ -2,13 +2,13 @@ import type { Actor } from '../model/actor.ts';
 import { HeddleError } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { finishPlan } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { planDelete } from '../plan/requests.ts';
 import { forgetNonces } from '../store/agent-nonces.ts';
 import type { Lease } from '../store/leases.ts';
 import { dropDeadServers } from '../store/peer-status.ts';
 import { type DuePeer, duePeers, dueReason, settingsOf } from './due-peers.ts';
+import { derive, planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
 import { contextOf } from './objects.ts';
 import type { PresenceImage } from './presence.ts';
@@ -80,7 +80,7 @@ function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: Due
   const peer = state.get(due.id);
   // Somebody may have changed it in the meantime.
   const reason = peer && dueReason(peer, image.peers.get(peer.id), settingsOf(state), Date.parse(image.now));
-  if (peer === undefined || reason === undefined) return planNothing(engine, state);
+  if (peer === undefined || reason === undefined) return planEdits(engine, state, []);
   if (reason === 'login' || reason === 'inactivity') return planExpiry(engine, state, peer, reason);
   const call = { account: state.account, actor: clock, revision: state.revision };
   return planDelete(contextOf(engine, call, state, { strict: false }), engine.registry.get(peer.kind), peer);
@@ -89,17 +89,6 @@ function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: Due
 const reasons = { login: 'login expired', inactivity: 'inactive for too long' };
 
 function planExpiry(engine: Engine, state: Snapshot, before: StoredObject, reason: keyof typeof reasons): Outcome {
-  const derived = { ...before.derived, login_expired: true, expiry_reason: reasons[reason] };
-  return finish(engine, state, [{ before, after: { ...before, derived, updatedAt: engine.now() }, internal: true }]);
-}
-
-function planNothing(engine: Engine, state: Snapshot): Outcome {
-  return finish(engine, state, []);
-}
-
-function finish(engine: Engine, snapshot: Snapshot, edits: Parameters<typeof finishPlan>[0]['edits']): Outcome {
-  return finishPlan({
-    ...{ snapshot, edits, newId: engine.newId, now: engine.now(), means: engine.means },
-    locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
-  });
+  const expired = derive(engine, before, { login_expired: true, expiry_reason: reasons[reason] });
+  return planEdits(engine, state, [expired]);
 }

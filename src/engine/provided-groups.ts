@@ -6,9 +6,9 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from '../plan/finish.ts';
 import type { Plan } from '../plan/plan.ts';
 import { storedObject } from './bootstrap.ts';
+import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
-import { plan } from './tenant-steps.ts';
 
 /** Where groups come from that identity providers name in tokens. */
 const issued = 'jwt';
@@ -32,7 +32,7 @@ export async function provideGroups(engine: Engine, call: Call, names: readonly 
     revision,
     propose: (state) => {
       before = state;
-      return plan(engine, state, editsFor(engine, state, actor.id, names));
+      return planEdits(engine, state, editsFor(engine, state, actor.id, names));
     },
     audit: (made) => (before === undefined ? [] : told(before, made, actor.id)),
   });

@@ -4,8 +4,9 @@ import { canonicalSpec } from '../model/canonical.ts';
 import { Conflict } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { type Edit, finishPlan } from '../plan/finish.ts';
+import type { Edit } from '../plan/finish.ts';
 import { storedObject } from './bootstrap.ts';
+import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 
@@ -72,11 +73,7 @@ function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }
 async function commit(engine: Engine, call: Call, edits: (state: Snapshot) => readonly Edit[]): Promise<Snapshot> {
   const committed = await engine.committer.mutate({
     ...{ account: call.account, actor: call.actor, revision: call.revision },
-    propose: (snapshot) =>
-      finishPlan({
-        ...{ snapshot, edits: edits(snapshot), newId: engine.newId, now: engine.now(), means: engine.means },
-        locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
-      }),
+    propose: (state) => planEdits(engine, state, edits(state)),
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   return committed.after;

@@ -5,9 +5,10 @@ import type { Fault } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isAllowed, refusal } from '../plan/authorize.ts';
-import { type Edit, finishPlan } from '../plan/finish.ts';
+import type { Edit } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { storedObject } from './bootstrap.ts';
+import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 
@@ -85,14 +86,7 @@ function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, w
     const traffic = rule as Traffic;
     return { after: policyOf(engine, { id, target, wish }, traffic, rules[at] ?? '') };
   });
-  return finishPlan({
-    snapshot: state,
-    edits: [{ after: peer, given: { enrolment: { groups: [], at: now } } }, ...policies],
-    locate: ({ kind: of, name: who }, { code, path, message }) => ({ code, kind: of, key: who, path, message }),
-    newId: engine.newId,
-    now,
-    means: engine.means,
-  });
+  return planEdits(engine, state, [{ after: peer, given: { enrolment: { groups: [], at: now } } }, ...policies], now);
 }
 
 function policyOf(engine: Engine, { id, target, wish }: Access, traffic: Traffic, text: string): StoredObject {

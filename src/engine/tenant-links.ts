@@ -2,15 +2,14 @@ import { Conflict, NotAllowed } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from '../plan/finish.ts';
+import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf, type Written } from './objects.ts';
 import {
   accountIn,
   activation,
   changeTogether,
-  derive,
   move,
-  plan,
   requireStatus,
   requireTenant,
   statusOf,
@@ -24,14 +23,14 @@ export async function inviteTenant(engine: Engine, call: Call, id: string): Prom
     accounts: [call.account, id],
     propose: (stateOf) => {
       const tenant = requireTenant(stateOf(call.account), id);
-      if (statusOf(tenant) === 'invited') return { [call.account]: plan(engine, stateOf(call.account), []) };
+      if (statusOf(tenant) === 'invited') return { [call.account]: planEdits(engine, stateOf(call.account), []) };
       requireStatus(tenant, ['existing'], 'only an account that exists already is invited');
       const account = accountIn(stateOf(id));
       if (account.derived['msp'] !== undefined || account.derived['msp_invite'] !== undefined)
         throw new Conflict('precondition', `the account of ${seen.name} is or may become the tenant of somebody else`);
       return {
         [call.account]: move(engine, stateOf(call.account), tenant, { status: 'invited', invited_at: engine.now() }),
-        [id]: plan(engine, stateOf(id), [derive(engine, account, { msp_invite: call.account })]),
+        [id]: planEdits(engine, stateOf(id), [derive(engine, account, { msp_invite: call.account })]),
       };
     },
   });
@@ -58,7 +57,7 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
       const account = { msp_invite: undefined, ...(isAccepted ? { msp: inviter } : {}) };
       return {
         [inviter]: move(engine, stateOf(inviter), tenant, answer),
-        [id]: plan(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), account)]),
+        [id]: planEdits(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), account)]),
       };
     },
   });
@@ -85,8 +84,8 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
       requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
       const account = derive(engine, accountIn(stateOf(id)), { msp: undefined });
       return {
-        [call.account]: plan(engine, stateOf(call.account), [{ before: tenant }]),
-        [id]: plan(engine, stateOf(id), [account, ...handOver(engine, stateOf(id), owner)]),
+        [call.account]: planEdits(engine, stateOf(call.account), [{ before: tenant }]),
+        [id]: planEdits(engine, stateOf(id), [account, ...handOver(engine, stateOf(id), owner)]),
       };
     },
   });

@@ -1,10 +1,9 @@
-import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { Conflict, NotFound } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { type Edit, finishPlan } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
 import type { SharedMutation } from './commit-together.ts';
+import { type Derived, derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 
@@ -31,33 +30,9 @@ export async function changeTogether(
   throw new Conflict(committed.why === 'taken' ? 'taken' : 'gone', taken);
 }
 
-/** One account's part. What the server does here is nobody's deed. */
-export function plan(engine: Engine, snapshot: Snapshot, edits: readonly Edit[]): Outcome {
-  return finishPlan({
-    snapshot,
-    edits,
-    locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
-    newId: engine.newId,
-    now: engine.now(),
-    means: engine.means,
-  });
-}
-
 /** A tenant with other facts, as the part of its keeper. */
 export function move(engine: Engine, state: Snapshot, tenant: StoredObject, derived: Derived): Outcome {
-  return plan(engine, state, [derive(engine, tenant, derived)]);
-}
-
-/** Facts that the server keeps about an object; an undefined one goes. */
-export type Derived = Readonly<Record<string, Json | undefined>>;
-
-/** The edit of an object that changes what the server keeps about it. */
-export function derive(engine: Engine, before: StoredObject, derived: Derived): Edit {
-  const members = Object.entries({ ...before.derived, ...derived }).filter(([, value]) => value !== undefined);
-  // What is left is JSON.
-  const facts = Object.fromEntries(members) as JsonObject;
-  if (equalJson(facts, before.derived)) return { before, after: before };
-  return { before, after: { ...before, derived: facts, updatedAt: engine.now() }, internal: true };
+  return planEdits(engine, state, [derive(engine, tenant, derived)]);
 }
 
 /** What a tenant is from its activation on. */

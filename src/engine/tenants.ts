@@ -7,16 +7,15 @@ import type { Outcome } from '../plan/plan.ts';
 import { planCreate, type RequestOutcome } from '../plan/requests.ts';
 import { findEntry } from '../store/directory.ts';
 import { storedObject } from './bootstrap.ts';
+import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { contextOf, type WriteOptions, type Written } from './objects.ts';
 import {
   accountIn,
   activation,
   changeTogether,
-  derive,
   domainEntry,
   move,
-  plan,
   requireStatus,
   requireTenant,
   statusOf,
@@ -70,7 +69,7 @@ function foundAccount(engine: Engine, call: Call, state: Snapshot): Outcome {
   const edits = objects.map((object) => ({
     after: object.id === state.account ? linked(object, call.account) : object,
   }));
-  return plan(engine, state, edits);
+  return planEdits(engine, state, edits);
 }
 
 /** Looks for the challenge in the DNS of the tenant's domain; with it the domain is the tenant's, who becomes active. */
@@ -92,7 +91,7 @@ export async function verifyTenant(engine: Engine, call: Call, id: string): Prom
         const proved = { domain, domain_category: 'private' };
         return {
           [call.account]: move(engine, stateOf(call.account), tenant, activation(engine)),
-          [id]: plan(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), proved)]),
+          [id]: planEdits(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), proved)]),
         };
       },
     },

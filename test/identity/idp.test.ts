@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { derive, plan } from '../../src/engine/tenant-steps.ts';
+import { derive, planEdits } from '../../src/engine/edits.ts';
 import { stepAt, totpCode } from '../../src/identity/provider/totp.ts';
 import { idpScene } from './idp-scene.ts';
 import { openSurfer, pkce, type Surfer } from './surfer.ts';
@@ -234,7 +234,7 @@ describe('the pages of a sign-in', () => {
       ...{ account, revision, actor: { type: 'system', id: 'sys', name: 'system' } },
       propose(now) {
         const user = now.get(id);
-        return plan(engine, now, user === undefined ? [] : [derive(engine, user, { pending_approval: true })]);
+        return planEdits(engine, now, user === undefined ? [] : [derive(engine, user, { pending_approval: true })]);
       },
     });
     await surfer.go(authorization(pkce().challenge));

@@ -1,5 +1,5 @@
+import { derive, planEdits } from '../../engine/edits.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { derive, plan } from '../../engine/tenant-steps.ts';
 import type { Snapshot } from '../../model/snapshot.ts';
 import { enterSubject } from '../../store/idp-people.ts';
 import type { Person } from './people.ts';
@@ -15,7 +15,7 @@ export async function noteSignIn(engine: Engine, person: Person): Promise<void> 
     propose: (now) => {
       const user = now.get(id);
       const edits = user === undefined || isActive(now, id) ? [] : [derive(engine, user, { status: 'active' })];
-      return plan(engine, now, edits);
+      return planEdits(engine, now, edits);
     },
   });
   if (!committed.ok)
