@@ -1,6 +1,7 @@
-import { isObject, type JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { settingsOf } from './account-settings.ts';
 import type { PeerStatus, PresenceImage } from './presence.ts';
 
 /** Why something is due. */
@@ -54,11 +55,4 @@ export function dueReason(
 /** When it was last here; of one that never was, when it came into being. */
 function lastHere(peer: StoredObject, status: PeerStatus | undefined): number {
   return Date.parse(status?.lastSeen ?? peer.createdAt);
-}
-
-/** The settings of the account. */
-export function settingsOf(state: Snapshot): JsonObject {
-  const settings = state.get(state.account)?.spec['settings'];
-  // A stored section is JSON.
-  return isObject(settings) ? (settings as JsonObject) : {};
 }

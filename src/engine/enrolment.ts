@@ -6,6 +6,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { wireId } from '../model/wire-id.ts';
 import type { Outcome } from '../plan/plan.ts';
+import { extraSettingsOf } from './account-settings.ts';
 import { storedObject } from './bootstrap.ts';
 import { planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
@@ -133,9 +134,7 @@ function byKey(engine: Engine, state: Snapshot, { sponsor }: Newcomer): Terms {
   };
 }
 
-/** Whether the account lets new peers wait. Stored only where the edition has it. */
+/** Whether the account lets new peers wait. */
 function wantsApproval(state: Snapshot): boolean {
-  const settings = state.get(state.account)?.spec['settings'] as JsonObject | undefined;
-  const extra = settings?.['extra'] as JsonObject | undefined;
-  return extra?.['peer_approval_enabled'] === true;
+  return extraSettingsOf(state)['peer_approval_enabled'] === true;
 }

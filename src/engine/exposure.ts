@@ -5,7 +5,7 @@ import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts
 import { originOf, type StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { planCreate, planDelete } from '../plan/requests.ts';
-import { settingsOf } from './due-peers.ts';
+import { settingsOf } from './account-settings.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { contextOf, type Found, write } from './objects.ts';

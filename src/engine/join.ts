@@ -1,10 +1,10 @@
-import { isObject } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
 import type { Edit } from '../plan/finish.ts';
 import { subjectsOf } from '../store/identities.ts';
+import { extraSettingsOf } from './account-settings.ts';
 import { storedObject } from './bootstrap.ts';
 import type { SharedMutation } from './commit-together.ts';
 import { derive, planEdits } from './edits.ts';
@@ -126,7 +126,5 @@ function newUser(engine: Engine, state: Snapshot, id: string, { name, email, iss
 
 /** Whether people who come by themselves wait for an administrator. */
 function wantsApproval(state: Snapshot): boolean {
-  const settings = state.ofKind('Account')[0]?.spec['settings'];
-  const extra = isObject(settings) ? settings['extra'] : undefined;
-  return isObject(extra) && extra['user_approval_required'] === true;
+  return extraSettingsOf(state)['user_approval_required'] === true;
 }

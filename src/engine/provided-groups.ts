@@ -1,10 +1,10 @@
-import { isObject } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from '../plan/finish.ts';
 import type { Plan } from '../plan/plan.ts';
+import { settingsOf } from './account-settings.ts';
 import { storedObject } from './bootstrap.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
@@ -90,8 +90,7 @@ function isStated(user: StoredObject, state: Snapshot, name: string): boolean {
 
 /** The kind tells about groups as long as they reach the user's peers; here they are told about in any case. */
 function told(state: Snapshot, { changes }: Plan, user: string): readonly AuditEvent[] {
-  const settings = state.ofKind('Account')[0]?.spec['settings'];
-  if (isObject(settings) && settings['groups_propagation_enabled'] === true) return [];
+  if (settingsOf(state)['groups_propagation_enabled'] === true) return [];
   const change = changes.find(({ after }) => after?.id === user);
   const names = new Map(changes.flatMap(({ after }) => (after === undefined ? [] : [[after.id, after.name] as const])));
   return (change?.units ?? []).flatMap(({ path, after }) => {

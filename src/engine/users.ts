@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -6,6 +6,7 @@ import { rightsOf } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { subjectOf } from '../plan/authorize.ts';
 import { planDelete, planReplace } from '../plan/requests.ts';
+import { settingsOf } from './account-settings.ts';
 import { requireUser, userKind } from './admission.ts';
 import type { Call, Engine } from './engine.ts';
 import { contextOf, type WriteOptions, type Written, write } from './objects.ts';
@@ -36,8 +37,7 @@ const restricted = ['user', 'billing_admin'];
 
 /** Whether the user sees only what is theirs, because the account says so. */
 function isRestricted(user: StoredObject, state: Snapshot): boolean {
-  const settings = state.ofKind('Account')[0]?.spec['settings'];
-  const isBlocked = isObject(settings) && settings['regular_users_view_blocked'] === true;
+  const isBlocked = settingsOf(state)['regular_users_view_blocked'] === true;
   return isBlocked && restricted.includes(String(user.spec['role']));
 }
 

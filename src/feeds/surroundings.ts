@@ -1,7 +1,7 @@
 import { readGroup } from '../access/vocabulary.ts';
+import { extraSettingsOf } from '../engine/account-settings.ts';
 import type { Engine } from '../engine/engine.ts';
 import { observedIn } from '../engine/presence.ts';
-import { isObject, type JsonObject } from '../lib/json.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -16,7 +16,7 @@ interface TrafficSettings {
 
 /** Why the traffic of a peer is not stored, `undefined` when it is. */
 export function whyNot(engine: Engine, state: Snapshot, peer: StoredObject): string | undefined {
-  const { enabled, groups } = settingsOf(state);
+  const { enabled, groups } = trafficSettingsOf(state);
   if (engine.means.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
   if (!enabled) return '`network_traffic_logs_enabled` of the account is off';
   const holds = (id: string): boolean => {
@@ -44,7 +44,7 @@ export async function surroundingsOf(engine: Engine, state: Snapshot, reporter: 
   };
   return {
     reporter: personOf(state, reporter),
-    counters: settingsOf(state).counters,
+    counters: trafficSettingsOf(state).counters,
     peerAt(address) {
       if (ends.has(address)) return ends.get(address);
       const peer = state.holderOf('Peer', 'ip', address) ?? state.holderOf('Peer', 'ipv6', address);
@@ -79,18 +79,12 @@ function personOf(state: Snapshot, { spec }: StoredObject): Person {
   return { id: user.id, email: String(user.spec['email'] ?? ''), name: String(user.spec['name'] ?? '') };
 }
 
-function settingsOf(state: Snapshot): TrafficSettings {
-  const [account] = state.ofKind('Account');
-  const extra = sectionOf(sectionOf(account?.spec, 'settings'), 'extra');
+function trafficSettingsOf(state: Snapshot): TrafficSettings {
+  const extra = extraSettingsOf(state);
   const groups = extra['network_traffic_logs_groups'];
   return {
     enabled: extra['network_traffic_logs_enabled'] === true,
     groups: Array.isArray(groups) ? groups.map(String) : [],
     counters: extra['network_traffic_packet_counter_enabled'] === true,
   };
-}
-
-function sectionOf(spec: JsonObject | undefined, name: string): JsonObject {
-  const value = spec?.[name];
-  return isObject(value) ? (value as JsonObject) : {};
 }

@@ -1,6 +1,6 @@
+import { settingsOf } from '../engine/account-settings.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { hasProvidedGroups, provideGroups } from '../engine/provided-groups.ts';
-import { isObject } from '../lib/json.ts';
 import { Unauthenticated } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Claims } from './bearer.ts';
@@ -30,9 +30,7 @@ interface GroupSettings {
 
 /** What the account wants to know about groups in tokens. */
 function groupSettings(state: Snapshot): GroupSettings {
-  const settings = state.ofKind('Account')[0]?.spec['settings'];
-  if (!isObject(settings)) return { enabled: false, claim: '', allowed: [] };
-  const { jwt_groups_enabled: enabled, jwt_groups_claim_name: claim, jwt_allow_groups: allowed } = settings;
+  const { jwt_groups_enabled: enabled, jwt_groups_claim_name: claim, jwt_allow_groups: allowed } = settingsOf(state);
   return {
     enabled: enabled === true,
     claim: typeof claim === 'string' && claim !== '' ? claim : 'groups',
