@@ -33,3 +33,11 @@ export function membershipOf(id: string, state: State, ends: Ends): Membership |
     guarded: named(groupFields.guarded, 'route'),
   };
 }
+
+/** Whether a peer is in a group. */
+export function isInGroup(state: State, id: string, peer: string): boolean {
+  const group = state.get(id);
+  if (group === undefined) return false;
+  const { all, peers } = readGroup(group);
+  return all || peers.includes(peer);
+}

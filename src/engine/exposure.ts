@@ -1,4 +1,4 @@
-import { readGroup } from '../access/vocabulary.ts';
+import { isInGroup } from '../access/groups.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
@@ -108,18 +108,11 @@ function requireExposer(state: Snapshot, id: string): StoredObject {
       'peers of this account may not expose services: `peer_expose_enabled` is off; ask an administrator to turn it on',
     );
   const groups = Array.isArray(allowed) ? allowed.map(String) : [];
-  if (groups.length > 0 && !groups.some((group) => isIn(state, group, id)))
+  if (groups.length > 0 && !groups.some((group) => isInGroup(state, group, id)))
     throw new NotAllowed(
       'the peer is in none of the groups that may expose services (`peer_expose_groups`); ask an administrator to add it to one',
     );
   return peer;
-}
-
-function isIn(state: Snapshot, id: string, peer: string): boolean {
-  const group = state.get(id);
-  if (group === undefined) return false;
-  const { all, peers } = readGroup(group);
-  return all || peers.includes(peer);
 }
 
 function exposedBy(state: Snapshot, kind: string, peer: string): readonly StoredObject[] {

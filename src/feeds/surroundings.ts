@@ -1,4 +1,4 @@
-import { readGroup } from '../access/vocabulary.ts';
+import { isInGroup } from '../access/groups.ts';
 import { extraSettingsOf } from '../engine/account-settings.ts';
 import type { Engine } from '../engine/engine.ts';
 import { observedIn } from '../engine/presence.ts';
@@ -19,13 +19,8 @@ export function whyNot(engine: Engine, state: Snapshot, peer: StoredObject): str
   const { enabled, groups } = trafficSettingsOf(state);
   if (engine.means.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
   if (!enabled) return '`network_traffic_logs_enabled` of the account is off';
-  const holds = (id: string): boolean => {
-    const group = state.get(id);
-    if (group === undefined) return false;
-    const { all, peers } = readGroup(group);
-    return all || peers.includes(peer.id);
-  };
-  return groups.length === 0 || groups.some(holds) ? undefined : 'the peer is in none of the groups that are logged';
+  const isLogged = groups.length === 0 || groups.some((group) => isInGroup(state, group, peer.id));
+  return isLogged ? undefined : 'the peer is in none of the groups that are logged';
 }
 
 /** What is known about the things that the traffic of a peer names. */
