@@ -4,3 +4,8 @@ export function readPublicKey(text: string): string | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.length === 32 ? bytes.toString('base64url') : undefined;
 }
+
+/** A public key in base64, as tunnels write it and peers have it stored. */
+export function tunnelSpelling(key: string): string {
+  return Buffer.from(key, 'base64url').toString('base64');
+}

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../lib/json.ts';
+import { tunnelSpelling } from '../lib/public-key.ts';
 import { type KeyPair, makeKeyPair, sharedHash, signText } from './keys.ts';
 import { proofText, tunnelText, writeProof } from './proof-text.ts';
 
@@ -16,7 +17,7 @@ export function makeMachineKeys(): MachineKeys {
 
 /** The public key of the tunnel as tunnels write it. */
 export function tunnelKeyOf({ tunnel }: MachineKeys): string {
-  return Buffer.from(tunnel.publicKey, 'base64url').toString('base64');
+  return tunnelSpelling(tunnel.publicKey);
 }
 
 /** The header that proves a request; the time and the nonce are those of this moment unless given. */

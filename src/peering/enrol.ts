@@ -3,7 +3,7 @@ import { type Enrolled, enrolPeer, type Sponsor } from '../engine/enrolment.ts';
 import { canonicalDomain } from '../lib/domain.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256Base64 } from '../lib/node-pure.ts';
-import { readPublicKey } from '../lib/public-key.ts';
+import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, Unauthenticated } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { checkTunnel } from './challenges.ts';
@@ -39,7 +39,7 @@ export async function enrol({ engine, now }: PeeringOptions, request: EnrolReque
   await request.useNonce(account);
   const enrolled = await enrolPeer(engine, {
     ...{ account, sponsor, name: wanted.name, hostname: wanted.hostname },
-    tunnelKey: Buffer.from(wanted.tunnel, 'base64url').toString('base64'),
+    tunnelKey: tunnelSpelling(wanted.tunnel),
     signingKey: proof.key,
     extraLabels: wanted.labels,
     place: request.place,

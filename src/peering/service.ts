@@ -3,7 +3,7 @@ import { exposeService, renewExposure, withdrawExposure } from '../engine/exposu
 import type { Found } from '../engine/objects.ts';
 import { signInPeer } from '../engine/peer-login.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
-import { readPublicKey } from '../lib/public-key.ts';
+import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -114,7 +114,7 @@ async function logIn(options: PeeringOptions, guard: Guard, request: AgentReques
   const proof = checkProof(request.proof, request, now());
   const { content = {} } = request;
   const tunnel = readPublicKey(String(content['wg_pub_key'] ?? '')) ?? '';
-  const found = await guard.find('peer-key', Buffer.from(tunnel, 'base64url').toString('base64'));
+  const found = await guard.find('peer-key', tunnelSpelling(tunnel));
   if (found === undefined) throw new NotFound('a peer with this key is not found; enrol first');
   const { account, subject } = found;
   const state = await engine.snapshots.fresh(account);

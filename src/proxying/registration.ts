@@ -3,7 +3,7 @@ import { createObject, replaceObject } from '../engine/objects.ts';
 import { type ProxyPlace, placeProxy, removeProxies } from '../engine/proxy-peers.ts';
 import { readMembers } from '../feeds/members.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { readPublicKey } from '../lib/public-key.ts';
+import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import { noteProxy, type ProxyOf, registerProxy } from '../store/proxies.ts';
@@ -85,7 +85,7 @@ function keyIn(body: JsonObject, refuse: (message: string) => void): string | un
   if (body['wg_pub_key'] === undefined) return undefined;
   const key = readPublicKey(String(body['wg_pub_key']));
   if (key === undefined) refuse('`wg_pub_key` must be an X25519 key: 32 bytes in base64');
-  return key === undefined ? undefined : Buffer.from(key, 'base64url').toString('base64');
+  return key === undefined ? undefined : tunnelSpelling(key);
 }
 
 /** What a proxy does is done by its token. */

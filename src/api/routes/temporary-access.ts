@@ -1,6 +1,6 @@
 import { grantTemporaryAccess, type TemporaryWish } from '../../engine/temporary-access.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { readPublicKey } from '../../lib/public-key.ts';
+import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -82,7 +82,7 @@ function readWish(body: JsonObject): TemporaryWish {
   if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
   return {
     name: String(name),
-    tunnelKey: Buffer.from(key ?? '', 'base64url').toString('base64'),
+    tunnelKey: tunnelSpelling(key ?? ''),
     rules: isList ? [...new Set(given.map(String))] : [],
   };
 }
