@@ -8,6 +8,7 @@ import { entryIdsOf } from '../model/entry-ids.ts';
 import { originOf, type StoredObject } from '../model/object.ts';
 import { keyedEntries } from '../model/units.ts';
 import type { Checks } from './posture.ts';
+import { once, partReader } from './readers.ts';
 
 /** What access is made of, and the kind that each part is stored as. */
 export const kindOf = {
@@ -24,14 +25,8 @@ export const kindOf = {
 
 export type Part = keyof typeof kindOf;
 
-const parts: ReadonlyMap<string, Part> = new Map(
-  Object.entries(kindOf).map(([part, kind]) => [kind, part as Part] as const),
-);
-
 /** Which part of access an object is, `undefined` when it is none. */
-export function partOf(object: StoredObject | undefined): Part | undefined {
-  return object === undefined ? undefined : parts.get(object.kind);
-}
+export const partOf = partReader(kindOf);
 
 /** The fields by which parts name groups other than in rules. */
 export const groupFields = { resource: 'groups', guarded: 'access_control_groups', member: 'peers' } as const;
@@ -258,16 +253,4 @@ function listOf(spec: JsonObject, field: string): readonly JsonObject[] {
   const value = spec[field];
   // The members that are read like this are lists of objects.
   return Array.isArray(value) ? (value as readonly JsonObject[]) : [];
-}
-
-/** A reader that keeps what it read beside the object, which never changes. */
-function once<T>(read: (object: StoredObject) => T): (object: StoredObject) => T {
-  const known = new WeakMap<StoredObject, { readonly value: T }>();
-  return (object) => {
-    const present = known.get(object);
-    if (present !== undefined) return present.value;
-    const value = read(object);
-    known.set(object, { value });
-    return value;
-  };
 }

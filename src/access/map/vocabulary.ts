@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
+import { once, partReader } from '../readers.ts';
 import { type Entry, writeEntry } from './section.ts';
 
 /** What maps are made of besides the parts of access, and the kind that each part is stored as. */
@@ -18,16 +19,8 @@ export const mapKindOf = {
   user: 'User',
 } as const;
 
-export type MapPart = keyof typeof mapKindOf;
-
-const parts: ReadonlyMap<string, MapPart> = new Map(
-  Object.entries(mapKindOf).map(([part, kind]) => [kind, part as MapPart] as const),
-);
-
 /** Which part of maps an object is, `undefined` when it is none. */
-export function mapPartOf(object: StoredObject | undefined): MapPart | undefined {
-  return object === undefined ? undefined : parts.get(object.kind);
-}
+export const mapPartOf = partReader(mapKindOf);
 
 /** The settings of an account that clients follow, and the domain below which its peers have their names. */
 export interface ClientSettings {
@@ -195,14 +188,4 @@ function section(value: unknown): JsonObject {
 
 function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** A reader that keeps what it read beside the object, which never changes. */
-function once<T>(read: (object: StoredObject) => T): (object: StoredObject) => T {
-  const known = new WeakMap<StoredObject, { readonly value: T }>();
-  return (object) => {
-    const present = known.get(object) ?? { value: read(object) };
-    known.set(object, present);
-    return present.value;
-  };
 }

@@ -1,0 +1,23 @@
+import type { StoredObject } from '../model/object.ts';
+
+/** A reader that keeps what it read beside the object, which never changes. */
+export function once<T>(read: (object: StoredObject) => T): (object: StoredObject) => T {
+  const known = new WeakMap<StoredObject, { readonly value: T }>();
+  return (object) => {
+    const present = known.get(object);
+    if (present !== undefined) return present.value;
+    const value = read(object);
+    known.set(object, { value });
+    return value;
+  };
+}
+
+/** Says which of these parts an object is, `undefined` when it is none; `kinds` are those that the parts are stored as. */
+export function partReader<Part extends string>(
+  kinds: Readonly<Record<Part, string>>,
+): (object: StoredObject | undefined) => Part | undefined {
+  // The members of the record are the parts.
+  const entries = Object.entries(kinds) as [Part, string][];
+  const parts = new Map(entries.map(([part, kind]) => [kind, part] as const));
+  return (object) => (object === undefined ? undefined : parts.get(object.kind));
+}
