@@ -2,7 +2,7 @@
 // The launcher. Plain JavaScript that Node 12 can load, because an older Node cannot even read a .ts file.
 import { spawn } from 'child_process';
 import { existsSync, realpathSync } from 'fs';
-import { createRequire } from 'module';
+import * as nodeModule from 'module';
 import { dirname, join, sep } from 'path';
 import { fileURLToPath, pathToFileURL } from 'url';
 
@@ -10,6 +10,7 @@ const oldest = [24, 7]; // "engines" of package.json; from here on Node hashes p
 const here = dirname(realpathSync(fileURLToPath(import.meta.url)));
 
 if (isRecent(process.versions.node)) {
+  nodeModule.enableCompileCache(); // a third of the time of a short command would go into compiling again
   import(pathToFileURL(findProgram()).href);
 } else {
   const bundled = findBundledNode();
@@ -32,7 +33,7 @@ function findProgram() {
 /** The Node of the optional dependency `node`, unless it is the one that runs already. */
 function findBundledNode() {
   try {
-    const manifest = createRequire(import.meta.url).resolve('node/package.json');
+    const manifest = nodeModule.createRequire(import.meta.url).resolve('node/package.json');
     const bundled = realpathSync(join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'));
     return bundled === realpathSync(process.execPath) ? undefined : bundled;
   } catch (_) {
