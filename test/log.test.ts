@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLog, gather, type LogLine } from '../src/log.ts';
 
 const time = new Date(2026, 0, 2, 10, 32, 1);
@@ -62,9 +62,9 @@ describe('texts on their way out', () => {
     const { write } = gather((text) => seen.push(text));
     for (const text of ['a', 'b', 'c']) write(text);
     expect(seen).toEqual([]);
-    await vi.waitUntil(() => seen.length > 0);
+    await expect.poll(() => seen.length).toBeGreaterThan(0);
     write('d');
-    await vi.waitUntil(() => seen.length > 1);
+    await expect.poll(() => seen.length).toBeGreaterThan(1);
     expect(seen).toEqual(['abc', 'd']);
   });
 
@@ -75,7 +75,7 @@ describe('texts on their way out', () => {
     flush();
     flush();
     write('b');
-    await vi.waitUntil(() => seen.length > 1);
+    await expect.poll(() => seen.length).toBeGreaterThan(1);
     expect(seen).toEqual(['a', 'b']);
   });
 });

@@ -13,7 +13,6 @@ import { groups } from '../sources/desk.ts';
 import { makeUpstream, type Upstream } from '../sources/git-host.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
-const patience = { timeout: 20_000, interval: 20 };
 const list = '/api/config/sources';
 const server = { type: 'source', id: 'office', name: 'office' } as const;
 
@@ -215,20 +214,20 @@ describe('a Git source made over HTTP', () => {
     await upstream.commit({ 'deep/more.yaml': groups('second') });
     const body = { name: 'net', type: 'git', url: upstream.url, path: 'groups.yaml' };
     await api.call('POST', list, body);
-    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first']);
+    await expect.poll(() => groupNames(api)).toEqual(['All', 'first']);
     await api.call('PUT', `${list}/net`, { url: upstream.url });
-    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first', 'second']);
+    await expect.poll(() => groupNames(api)).toEqual(['All', 'first', 'second']);
     const { status } = (await api.call('GET', `${list}/net`)).body;
     expect(status).toMatchObject({ state: 'applied', lastAppliedCommit: await upstream.git('rev-parse', 'HEAD') });
     await upstream.commit({ 'groups.yaml': groups('first', 'third') });
     expect((await api.call('POST', `${list}/net/reconcile`)).status).toBe(202);
-    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first', 'second', 'third']);
+    await expect.poll(() => groupNames(api)).toEqual(['All', 'first', 'second', 'third']);
     await expect
-      .poll(async () => (await api.call('GET', `${list}/net`)).body.status.lastHandledReconcileAt, patience)
+      .poll(async () => (await api.call('GET', `${list}/net`)).body.status.lastHandledReconcileAt)
       .toMatch(/Z$/);
     await api.call('DELETE', `${list}/net`);
     await upstream.commit({ 'groups.yaml': groups('first', 'fourth') });
-    await expect.poll(async () => (await leases(api)).length, patience).toBe(0);
+    await expect.poll(async () => (await leases(api)).length).toBe(0);
     expect(await groupNames(api)).toEqual(['All', 'first', 'second', 'third']);
   });
 });
@@ -263,9 +262,9 @@ describe('E132: a hint of the host of a repository', () => {
       pollInterval: '24h',
       webhook,
     });
-    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first']);
+    await expect.poll(() => groupNames(api)).toEqual(['All', 'first']);
     // Hints are noticed against the last one that was seen.
-    await expect.poll(async () => (await api.call('GET', `${list}/net`)).body.status.state, patience).toBe('applied');
+    await expect.poll(async () => (await api.call('GET', `${list}/net`)).body.status.state).toBe('applied');
     return server;
   }
 
@@ -283,7 +282,7 @@ describe('E132: a hint of the host of a repository', () => {
     ]);
     const right = await send(api, headersWith('hook-secret'));
     expect([right.statusCode, right.json()]).toEqual([202, {}]);
-    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'first', 'hinted']);
+    await expect.poll(() => groupNames(api)).toEqual(['All', 'first', 'hinted']);
   });
 
   it('is refused alike for a source that is not there, takes no hints, or whose body was changed', async () => {
@@ -327,12 +326,12 @@ describe('E132: a hint of the host of a repository', () => {
     const upstream = await makeUpstream({ 'groups.yaml': groups('stated') });
     const slow = { interval: '24h', pollInterval: '24h' };
     const { api } = await running([{ name: 'net', type: 'git', url: upstream.url, ...slow, webhook: { secretFile } }]);
-    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'stated']);
-    await expect.poll(async () => (await api.call('GET', `${list}/net`)).body.status.state, patience).toBe('applied');
+    await expect.poll(() => groupNames(api)).toEqual(['All', 'stated']);
+    await expect.poll(async () => (await api.call('GET', `${list}/net`)).body.status.state).toBe('applied');
     await upstream.commit({ 'groups.yaml': groups('stated', 'hinted') });
     const answer = await send(api, { 'x-gitlab-token': 'of-the-file' }, `${hook}?account=${api.account}`);
     expect(answer.statusCode).toBe(202);
-    await expect.poll(() => groupNames(api), patience).toEqual(['All', 'hinted', 'stated']);
+    await expect.poll(() => groupNames(api)).toEqual(['All', 'hinted', 'stated']);
     expect(JSON.stringify((await api.call('GET', `${list}/net`)).body)).not.toContain(secretFile);
   });
 });

@@ -16,7 +16,7 @@ it('plays machines that enrol, connect, and leave when they are stopped', async 
   const running = runHere(argv, {}, { onInterrupt });
   const names = async () =>
     (await api.call('GET', '/api/peers')).body.map(({ hostname }: { readonly hostname: string }) => hostname).sort();
-  await expect.poll(names, { timeout: 20_000 }).toEqual(['laptop', 'server']);
+  await expect.poll(names).toEqual(['laptop', 'server']);
   stop();
   const { code, out } = await running;
   expect([code, out]).toEqual([0, expect.stringContaining('laptop is laptop.heddle.internal at ')]);

@@ -21,9 +21,9 @@ it('plays a proxy that is registered, serves, reports, and goes when it is stopp
   const body = { name: 'App', domain: 'app.play.example.com', enabled: true };
   const { id } = (await api.call('POST', '/api/reverse-proxies/services', body)).body;
   const status = async () => (await api.call('GET', `/api/reverse-proxies/services/${id}`)).body.meta.status;
-  await expect.poll(status, { timeout: 20_000 }).toBe('active');
+  await expect.poll(status).toBe('active');
   const total = async () => (await api.call('GET', '/api/events/proxy?host=app.play.example.com')).body.total_records;
-  await expect.poll(total, { timeout: 20_000 }).toBe(3);
+  await expect.poll(total).toBe(3);
   stop();
   expect((await running).code).toBe(0);
   expect(await cluster()).toMatchObject({ online: false, connected_proxies: 0 });

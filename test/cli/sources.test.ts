@@ -36,7 +36,7 @@ async function settled(state: string): Promise<void> {
     const { document } = await server().json('sources', 'office');
     expect(document.source?.status?.state).toBe(state);
   };
-  await vi.waitFor(look, { timeout: 30_000 });
+  await vi.waitFor(look, 20_000);
 }
 
 const heddle = (...argv: readonly string[]) => server().heddle(argv);

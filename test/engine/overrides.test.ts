@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { applyDesire } from '../../src/engine/documents.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
@@ -105,10 +105,7 @@ it('E56 is seen by another server, whose apply leaves it and whose loop ends it'
   });
   const told: string[] = [];
   const stop = runOverrideLoop({ engine: later(other, hour), everyMs: 5, tell: (_, message) => told.push(message) });
-  await vi.waitFor(
-    async () => expect(objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(false),
-    20_000,
-  );
+  await expect.poll(async () => objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(false);
   await stop();
   expect([told, await entries(office)]).toEqual([[], []]);
 });

@@ -6,7 +6,6 @@ import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 import { groups } from '../sources/desk.ts';
 import { makeUpstream } from '../sources/git-host.ts';
 
-const patience = { timeout: 30_000, interval: 50 };
 const env = { HEDDLE_GIT_TRANSPORTS: 'file' };
 
 it('a file of settings names directories and repositories, which are applied by themselves, a flag going before it', async () => {
@@ -39,7 +38,7 @@ sources:
   const commit = await upstream.commit({ 'config/groups.yaml': groups('from-git', 'more') });
   await fetch(`${server.url}/api/config/sources/net/reconcile`, { method: 'POST', headers });
   await expect
-    .poll(async () => (await ask('/api/config/revisions?limit=1'))[0], patience)
+    .poll(async () => (await ask('/api/config/revisions?limit=1'))[0])
     .toMatchObject({ source: 'net', commit });
   expect((await ask('/api/config/sources'))[1].status).toMatchObject({
     state: 'applied',

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
 import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, type TestApi } from '../api/setup.ts';
@@ -57,7 +57,7 @@ describe('the stream of an agent', () => {
     const [one, two] = [await api().group('stream-one'), await api().group('stream-two')];
     const [first, second] = [await enrolled([one]), await enrolled([two])];
     const [a, b] = [await follow(api(), first), await follow(api(), second)];
-    await vi.waitFor(() => expect([a.follower.types, b.follower.types]).toEqual([['map'], ['map']]));
+    await expect.poll(() => [a.follower.types, b.follower.types]).toEqual([['map'], ['map']]);
     expect(a.follower.map?.self).toMatchObject({ id: first.peer, state: 'active' });
     expect(a.follower.map?.peers.map(({ id }) => id)).toContain(second.peer);
     const rule = {
@@ -70,7 +70,7 @@ describe('the stream of an agent', () => {
     };
     const policy = { name: 'Web', enabled: true, rules: [{ ...rule, sources: [one], destinations: [two] }] };
     const { id } = (await api().call('POST', '/api/policies', policy)).body;
-    await vi.waitFor(() => expect([a.follower.types.length, b.follower.types.length]).toEqual([2, 2]));
+    await expect.poll(() => [a.follower.types.length, b.follower.types.length]).toEqual([2, 2]);
     expect(b.follower.map?.inbound.find((one) => one.id === `${id}/web`)).toMatchObject({ action: 'accept', set: one });
     for (const { cut, ended } of [a, b]) {
       cut();
@@ -81,7 +81,7 @@ describe('the stream of an agent', () => {
   it('E102 tells all of a plan at once, as the one revision that it is', async () => {
     const own = await enrolled([await api().group('planned')]);
     const stream = await follow(api(), own);
-    await vi.waitFor(() => expect(stream.follower.types).toEqual(['map']));
+    await expect.poll(() => stream.follower.types).toEqual(['map']);
     const policy = (name: string, port: string) => {
       const rule = `{name: r, action: accept, protocol: tcp, ports: ["${port}"], sources: [planned], destinations: [All]}`;
       return doc('Policy', name, `rules:\n  - ${rule}`);
@@ -95,9 +95,9 @@ describe('the stream of an agent', () => {
       return String(body.revision);
     };
     const revisions = [await apply('80')];
-    await vi.waitFor(() => expect(stream.follower.events).toHaveLength(2));
+    await expect.poll(() => stream.follower.events).toHaveLength(2);
     revisions.push(await apply('81'));
-    await vi.waitFor(() => expect(stream.follower.events).toHaveLength(3));
+    await expect.poll(() => stream.follower.events).toHaveLength(3);
     expect(stream.follower.events.slice(1).map(({ id }) => id?.split('.')[0])).toEqual(revisions);
     stream.cut();
     await stream.ended;
@@ -106,35 +106,35 @@ describe('the stream of an agent', () => {
   it('that was cut goes on behind the last event, and with the whole map at a server that does not know it', async () => {
     const own = await enrolled();
     const stream = await follow(api(), own);
-    await vi.waitFor(() => expect(stream.follower.types).toEqual(['map']));
+    await expect.poll(() => stream.follower.types).toEqual(['map']);
     stream.cut();
     await stream.ended;
     const again = await follow(api(), own, new Follower(stream.follower));
-    await vi.waitFor(() => expect(again.follower.types).toEqual(['current']));
+    await expect.poll(() => again.follower.types).toEqual(['current']);
     again.cut();
     const { name, ssh_enabled: _, ...spec } = (await api().call('GET', `/api/peers/${own.peer}`)).body;
     const { login_expiration_enabled, inactivity_expiration_enabled } = spec;
     const change = { name, ssh_enabled: true, login_expiration_enabled, inactivity_expiration_enabled };
     expect((await api().call('PUT', `/api/peers/${own.peer}`, change)).status).toBe(200);
     const third = await follow(api(), own, new Follower(again.follower));
-    await vi.waitFor(() => expect(third.follower.types).toEqual(['change']));
+    await expect.poll(() => third.follower.types).toEqual(['change']);
     expect(third.follower.map?.self).toMatchObject({ ssh_enabled: true });
     third.cut();
     const { engine } = api();
     await using other = await apiOn(engine.database, async () => undefined, { vault: engine.means.vault });
     const elsewhere = await follow(other, own, new Follower(stream.follower));
-    await vi.waitFor(() => expect(elsewhere.follower.types).toEqual(['map']));
+    await expect.poll(() => elsewhere.follower.types).toEqual(['map']);
     expect(elsewhere.follower.map).toEqual(third.follower.map);
     const same = await follow(other, own, new Follower(third.follower));
-    await vi.waitFor(() => expect(same.follower.types).toEqual(['current']));
-    await vi.waitFor(() => expect(elsewhere.follower.types).toEqual(['map', 'end']));
+    await expect.poll(() => same.follower.types).toEqual(['current']);
+    await expect.poll(() => elsewhere.follower.types).toEqual(['map', 'end']);
     same.cut();
   });
 
   it('ends with a reason when the peer is deleted, and does not begin again', async () => {
     const own = await enrolled();
     const stream = await follow(api(), own);
-    await vi.waitFor(() => expect(stream.follower.types).toEqual(['map']));
+    await expect.poll(() => stream.follower.types).toEqual(['map']);
     await api().call('DELETE', `/api/peers/${own.peer}`);
     await stream.ended;
     expect(stream.follower.events.at(-1)).toMatchObject({ type: 'end', data: { reason: 'deleted' } });

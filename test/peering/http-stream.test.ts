@@ -18,7 +18,7 @@ async function opened() {
   const controller = new AbortController();
   const { port } = server.address() as AddressInfo;
   const response = await fetch(`http://127.0.0.1:${port}/`, { signal: controller.signal });
-  await vi.waitFor(() => expect(sink).toBeDefined());
+  await expect.poll(() => sink).toBeDefined();
   return {
     response,
     reader: (response.body as ReadableStream<Uint8Array>).getReader(),
@@ -48,7 +48,7 @@ it('a stream over HTTP carries events in pieces, comments in between, and an end
     { type: 'map', id: '4.ab', data: { a: 1, b: 'ü' } },
     { type: 'end', data: { reason: 'deleted' } },
   ]);
-  await vi.waitFor(() => expect(stream.gone).toHaveBeenCalledTimes(1));
+  await expect.poll(() => stream.gone).toHaveBeenCalledTimes(1);
 });
 
 it('a stream over HTTP says when its reader lags, and when it has caught up', async () => {
@@ -62,8 +62,8 @@ it('a stream over HTTP says when its reader lags, and when it has caught up', as
   const reading = (async () => {
     for (let part = await stream.reader.read(); !part.done; part = await stream.reader.read());
   })().catch(() => undefined);
-  await vi.waitFor(() => expect(drained).toHaveBeenCalled());
+  await expect.poll(() => drained).toHaveBeenCalled();
   stream.cut();
   await reading;
-  await vi.waitFor(() => expect(stream.gone).toHaveBeenCalledTimes(1));
+  await expect.poll(() => stream.gone).toHaveBeenCalledTimes(1);
 });

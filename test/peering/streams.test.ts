@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createHub, type Hub, type HubOptions } from '../../src/peering/streams/hub.ts';
@@ -66,7 +66,7 @@ async function connectedMesh(options: Partial<HubOptions> = {}) {
   const rule = await mesh.write('Policy', policy([one], [two]));
   const joined = ids.map((peer) => connect(mesh.hub, { account: mesh.account, peer }));
   const followers = joined.map(([follower]) => follower);
-  await vi.waitFor(() => expect(followers.map(({ types }) => types)).toEqual([['map'], ['map'], ['map']]));
+  await expect.poll(() => followers.map(({ types }) => types)).toEqual([['map'], ['map'], ['map']]);
   const expectMaps = async (among = followers) => {
     for (const [at, peer] of ids.entries())
       if (among[at] !== undefined) expect(among[at]?.map).toEqual(await expectedMap(mesh.engine, mesh.account, peer));
@@ -81,7 +81,7 @@ describe('streams of maps', () => {
     expect(mesh.heard.filter((line) => line.endsWith('connected'))).toHaveLength(3);
     await expectMaps();
     await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
-    await vi.waitFor(() => expect(followers.map(({ types }) => types.length)).toEqual([2, 2, 1]));
+    await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([2, 2, 1]);
     expect(followers[0]?.events[1]?.data).toEqual({
       revision: expect.any(Number),
       outbound: { put: [expect.objectContaining({ ports: [{ start: 8443, end: 8443 }] })], remove: [] },
@@ -91,7 +91,7 @@ describe('streams of maps', () => {
     await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
     await mesh.write('Group', { name: 'nobody', peers: [] });
     await mesh.rewrite('Policy', rule, policy([one], [two], '9443'));
-    await vi.waitFor(() => expect(followers.map(({ types }) => types.length)).toEqual([3, 3, 1]));
+    await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([3, 3, 1]);
     await expectMaps();
   });
 
@@ -105,7 +105,7 @@ describe('streams of maps', () => {
     const { account } = mesh;
     const { revision } = await mesh.engine.snapshots.fresh(account);
     const again = ids.map((peer, at) => connect(mesh.hub, { account, peer, revision }, new Follower(followers[at]))[0]);
-    await vi.waitFor(() => expect(again.map(({ types }) => types)).toEqual([['change'], ['change'], ['current']]));
+    await expect.poll(() => again.map(({ types }) => types)).toEqual([['change'], ['change'], ['current']]);
     await expectMaps(again);
   });
 
@@ -121,7 +121,7 @@ describe('streams of maps', () => {
     const next = createHub({ engine, listener, now: Date.now, failed: () => undefined });
     const { revision } = await engine.snapshots.fresh(account);
     const again = ids.map((peer, at) => connect(next, { account, peer, revision }, new Follower(followers[at]))[0]);
-    await vi.waitFor(() => expect(again.map(({ types }) => types)).toEqual([['map'], ['map'], ['current']]));
+    await expect.poll(() => again.map(({ types }) => types)).toEqual([['map'], ['map'], ['current']]);
     for (const [at, peer] of ids.entries()) expect(again[at]?.map).toEqual(await expectedMap(engine, account, peer));
     next.close();
   });
@@ -133,7 +133,7 @@ describe('streams of maps', () => {
     slow.keepsUp = false;
     for (const port of ['1', '2', '3', '4', '5']) {
       await mesh.rewrite('Policy', rule, policy([one], [two], port));
-      await vi.waitFor(() => expect(followers[1]?.map?.inbound[0]?.ports[0]?.start).toBe(Number(port)));
+      await expect.poll(() => followers[1]?.map?.inbound[0]?.ports[0]?.start).toBe(Number(port));
     }
     expect([slow.types.length, followers[1]?.types.length]).toEqual([2, 6]);
     slow.catchUp();
@@ -145,7 +145,7 @@ describe('streams of maps', () => {
     const { mesh } = await connectedMesh();
     await using _ = mesh;
     const [early] = connect(mesh.hub, { account: mesh.account, peer: 'of-tomorrow', revision: 1_000_000 });
-    await vi.waitFor(() => expect(early.events[0]?.data).toMatchObject({ reason: 'failed', reconnect: true }));
+    await expect.poll(() => early.events[0]?.data).toMatchObject({ reason: 'failed', reconnect: true });
     mesh.hub.close();
     const [late] = connect(mesh.hub, { account: mesh.account, peer: 'late' });
     expect(late.events[0]?.data).toMatchObject({ reason: 'stopping', reconnect: true });
@@ -157,14 +157,14 @@ describe('streams of maps', () => {
     await using _ = mesh;
     const [first = '', second = '', third = ''] = ids;
     await mesh.remove('Peer', first);
-    await vi.waitFor(() => expect(followers[0]?.ended).toBe(true));
+    await expect.poll(() => followers[0]?.ended).toBe(true);
     expect(followers[0]?.events.at(-1)).toMatchObject({ type: 'end', data: { reason: 'deleted', reconnect: false } });
     const [newer] = connect(mesh.hub, { account: mesh.account, peer: second });
-    await vi.waitFor(() => expect(newer.types).toEqual(['map']));
+    await expect.poll(() => newer.types).toEqual(['map']);
     expect(followers[1]?.events.at(-1)?.data).toMatchObject({ reason: 'replaced' });
     expect([mesh.hub.size, followers[2]?.ended]).toEqual([2, false]);
     const [late] = connect(mesh.hub, { account: mesh.account, peer: first });
-    await vi.waitFor(() => expect(late.events[0]?.data).toMatchObject({ reason: 'deleted' }));
+    await expect.poll(() => late.events[0]?.data).toMatchObject({ reason: 'deleted' });
     expect(mesh.heard.filter((line) => line.startsWith(third))).toEqual([`${third} connected`]);
   });
 
@@ -173,7 +173,7 @@ describe('streams of maps', () => {
     await using _ = mesh;
     const other = await mesh.another();
     await replaceObject(other, mesh.call, other.registry.get('Policy'), rule, policy([one], [two], '77'), lenient);
-    await vi.waitFor(() => expect(followers[0]?.types).toEqual(['map', 'change']));
+    await expect.poll(() => followers[0]?.types).toEqual(['map', 'change']);
     expect(followers[0]?.map).toEqual(await expectedMap(other, mesh.account, ids[0] ?? ''));
     const { revision } = await other.snapshots.fresh(mesh.account);
     expect(followers[0]?.last).toMatch(new RegExp(`^${revision}\\.[0-9a-f]{32}$`));
@@ -189,7 +189,7 @@ describe('streams of maps', () => {
     await using _ = mesh;
     const slow = followers[0] as Follower;
     slow.keepsUp = false;
-    await vi.waitFor(() => expect(slow.destroyed).toBe(true));
+    await expect.poll(() => slow.destroyed).toBe(true);
     expect([followers[1]?.destroyed, mesh.hub.size]).toEqual([false, 2]);
     expect(slow.types).toEqual(['map']);
     expect(followers[1]?.comments).toBeGreaterThan(1);
@@ -216,9 +216,9 @@ it('two hundred peers that come at once after a restart are let in at a pace, fr
     return follower;
   });
   const served = () => waiting.filter(({ types }) => types.length > 0);
-  await vi.waitFor(() => expect(served()).toHaveLength(10));
+  await expect.poll(() => served()).toHaveLength(10);
   for (let rounds = 1; rounds <= 20; rounds++) {
-    await vi.waitFor(() => expect(served()).toHaveLength(rounds * 10));
+    await expect.poll(() => served()).toHaveLength(rounds * 10);
     for (const follower of served()) follower.catchUp();
   }
   expect(waiting.map(({ types }) => types)).toEqual(Array(200).fill(['map']));

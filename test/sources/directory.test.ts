@@ -8,7 +8,6 @@ import { watchDirectory } from '../../src/sources/watch-directory.ts';
 import { project, temporaryDirectory, writeFiles } from './mount.ts';
 
 const hour = 3_600_000;
-const patience = { timeout: 10_000, interval: 10 };
 // Only events and retries lead to a reconcile, and as many as there are.
 const timing = { ...plainTiming, intervalMs: hour, firstRetryMs: 5, lastRetryMs: 10, burst: 1000 };
 
@@ -51,7 +50,7 @@ async function startWatched(path: string, options: Options = {}) {
   };
   const source = start(path, { ...options, read: { onListed } });
   // The first reconcile, the first look and the one at `ready`.
-  await vi.waitUntil(() => looks >= 3, patience);
+  await expect.poll(() => looks).toBeGreaterThanOrEqual(3);
   return { ...source, looks: () => looks };
 }
 
@@ -62,11 +61,11 @@ describe('an ordinary directory', () => {
     const { seen } = await startWatched(path);
     expect(seen).toEqual(['a1,b1']);
     await writeFile(join(path, 'below/b.yaml'), 'b2');
-    await expect.poll(() => seen, patience).toEqual(['a1,b1', 'a1,b2']);
+    await expect.poll(() => seen).toEqual(['a1,b1', 'a1,b2']);
     await writeFiles(path, { 'new/c.yaml': 'c1' });
-    await expect.poll(() => seen.at(-1), patience).toBe('a1,b2,c1');
+    await expect.poll(() => seen.at(-1)).toBe('a1,b2,c1');
     await rm(join(path, 'a.yaml'));
-    await expect.poll(() => seen.at(-1), patience).toBe('b2,c1');
+    await expect.poll(() => seen.at(-1)).toBe('b2,c1');
   });
 
   test('in a hidden directory is watched like any other', async () => {
@@ -74,7 +73,7 @@ describe('an ordinary directory', () => {
     await writeFiles(path, { 'a.yaml': 'a1' });
     const { seen } = await startWatched(path);
     await writeFile(join(path, 'a.yaml'), 'a2');
-    await expect.poll(() => seen, patience).toEqual(['a1', 'a2']);
+    await expect.poll(() => seen).toEqual(['a1', 'a2']);
   });
 
   test('without any event is seen by the polls', async () => {
@@ -83,10 +82,10 @@ describe('an ordinary directory', () => {
     const current = join(path, 'current');
     await symlink('releases/1', current);
     const { seen } = start(current, { pollMs: 20 });
-    await expect.poll(() => seen, patience).toEqual(['a1']);
+    await expect.poll(() => seen).toEqual(['a1']);
     await symlink('releases/2', join(path, 'next'));
     await rename(join(path, 'next'), current);
-    await expect.poll(() => seen, patience).toEqual(['a1', 'a2']);
+    await expect.poll(() => seen).toEqual(['a1', 'a2']);
   });
 
   test('a single file is seen to change, also when another file takes its place', async () => {
@@ -101,9 +100,9 @@ describe('an ordinary directory', () => {
       onError: () => undefined,
     });
     onTestFinished(stop);
-    await vi.waitUntil(() => ready.mock.calls.length >= 2, patience);
+    await expect.poll(() => ready.mock.calls.length).toBeGreaterThanOrEqual(2);
     await rename(join(path, 'b.txt'), join(path, 'a.yaml'));
-    await vi.waitUntil(() => ready.mock.calls.length >= 3, patience);
+    await expect.poll(() => ready.mock.calls.length).toBeGreaterThanOrEqual(3);
   });
 });
 
@@ -116,7 +115,7 @@ describe('a ConfigMap mount', () => {
     await project(mount, '1', { 'a.yaml': 'a1' });
     const { seen } = await startWatched(mount);
     await project(mount, '2', { 'a.yaml': 'a2' }, removes === undefined ? {} : { removes });
-    await expect.poll(() => seen, patience).toEqual(['a1', 'a2']);
+    await expect.poll(() => seen).toEqual(['a1', 'a2']);
   });
 
   test('E125: five swaps in a burst are one delivery, of the last', async () => {
@@ -131,7 +130,7 @@ describe('a ConfigMap mount', () => {
       await project(mount, String(next), { 'a.yaml': `a${next}` }, { removes: String(next - 1) });
     }
     resolve();
-    await expect.poll(() => seen, patience).toEqual(['a1', 'a6']);
+    await expect.poll(() => seen).toEqual(['a1', 'a6']);
   });
 
   test('E125: changes during a delivery wait for it and become one further delivery', async () => {
@@ -146,10 +145,10 @@ describe('a ConfigMap mount', () => {
       await gate.promise;
       active -= 1;
     });
-    await expect.poll(() => seen, patience).toEqual(['a1']);
+    await expect.poll(() => seen).toEqual(['a1']);
     for (const next of [2, 3, 4]) await project(mount, String(next), { 'a.yaml': `a${next}` });
     gate.resolve();
-    await expect.poll(() => seen, patience).toEqual(['a1', 'a4']);
+    await expect.poll(() => seen).toEqual(['a1', 'a4']);
     expect(most).toBe(1);
   });
 
@@ -159,9 +158,9 @@ describe('a ConfigMap mount', () => {
     const { seen, looks } = await startWatched(mount);
     const before = looks();
     await project(mount, '2', { 'a.yaml': 'a1' }, { removes: '1' });
-    await vi.waitUntil(() => looks() > before, patience);
+    await expect.poll(() => looks()).toBeGreaterThan(before);
     await project(mount, '3', { 'a.yaml': 'a3' });
-    await expect.poll(() => seen, patience).toEqual(['a1', 'a3']);
+    await expect.poll(() => seen).toEqual(['a1', 'a3']);
   });
 
   test('E127: a mount that vanishes is unavailable, and after its return its events are heard again', async () => {
@@ -176,16 +175,16 @@ describe('a ConfigMap mount', () => {
       looks += 1;
     };
     const { seen } = start(mount, { read: { onListed } });
-    await expect.poll(() => looks, patience).toBe(3);
+    await expect.poll(() => looks).toBe(3);
     await rm(mount, { recursive: true });
-    await expect.poll(() => seen, patience).toEqual(['a1', 'unavailable']);
+    await expect.poll(() => seen).toEqual(['a1', 'unavailable']);
     await mkdir(mount);
     await project(mount, '2', { 'a.yaml': 'a1' });
     vi.advanceTimersByTime(hour);
-    await expect.poll(() => seen, patience).toEqual(['a1', 'unavailable', 'a1']);
-    await expect.poll(() => looks, patience).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1']);
+    await expect.poll(() => looks).toBeGreaterThanOrEqual(6);
     await project(mount, '3', { 'a.yaml': 'a3' });
-    await expect.poll(() => seen, patience).toEqual(['a1', 'unavailable', 'a1', 'a3']);
+    await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1', 'a3']);
   });
 
   test('E127: the directory below a mount that went away is unavailable, not empty', async () => {
@@ -193,9 +192,9 @@ describe('a ConfigMap mount', () => {
     await project(mount, '1', { 'a.yaml': 'a1' });
     const { seen } = await startWatched(mount);
     for (const name of ['a.yaml', '..data', '..1']) await rm(join(mount, name), { recursive: true });
-    await expect.poll(() => seen, patience).toEqual(['a1', 'unavailable']);
+    await expect.poll(() => seen).toEqual(['a1', 'unavailable']);
     await project(mount, '2', { 'a.yaml': 'a1' });
-    await expect.poll(() => seen, patience).toEqual(['a1', 'unavailable', 'a1']);
+    await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1']);
   });
 
   test('E127: the watcher itself follows a directory that was removed and made again', async () => {
@@ -205,7 +204,7 @@ describe('a ConfigMap mount', () => {
     const { seen } = await startWatched(mount);
     await rm(mount, { recursive: true });
     // No poll comes within the hour: the removal must be an event.
-    await expect.poll(() => seen, patience).toEqual(['a1', 'unavailable']);
+    await expect.poll(() => seen).toEqual(['a1', 'unavailable']);
   });
 });
 
@@ -213,9 +212,9 @@ describe('the source', () => {
   test('E127: a path that does not exist yet is unavailable until it does', async () => {
     const path = join(await temporaryDirectory(), 'later');
     const { seen } = start(path, { pollMs: 20 });
-    await expect.poll(() => seen, patience).toEqual(['unavailable']);
+    await expect.poll(() => seen).toEqual(['unavailable']);
     await writeFiles(path, { 'a.yaml': 'a1' });
-    await expect.poll(() => seen.at(-1), patience).toBe('a1');
+    await expect.poll(() => seen.at(-1)).toBe('a1');
   });
 
   test('a failed delivery is tried again', async () => {
@@ -226,7 +225,7 @@ describe('the source', () => {
       tries += 1;
       if (tries === 1) throw new Error('no database');
     });
-    await expect.poll(() => tries, patience).toBe(2);
+    await expect.poll(() => tries).toBe(2);
     expect(errors).toEqual([new Error('no database')]);
   });
 
@@ -241,7 +240,7 @@ describe('the source', () => {
       });
       done = true;
     });
-    await expect.poll(() => seen, patience).toEqual(['a1']);
+    await expect.poll(() => seen).toEqual(['a1']);
     await writeFile(join(path, 'a.yaml'), 'a2');
     const stopping = stop();
     release();

@@ -8,8 +8,6 @@ import type { Fetched, Origin } from '../../src/sources/origin.ts';
 import { follow, makeUpstream, serveHttps } from './git-host.ts';
 import { temporaryDirectory } from './mount.ts';
 
-const patience = { timeout: 20_000, interval: 20 };
-
 /** What a source holds: its files as `path=text`, or why it cannot be read. */
 const shown = (found: Fetched) =>
   found.ok ? found.files.map(({ path, text }) => `${path}=${text}`) : `unavailable: ${found.reason}`;
@@ -69,15 +67,15 @@ describe('a Git repository', () => {
     await origin.fetch();
     const before = changes;
     await upstream.commit({ 'a.yaml': 'a2' });
-    await expect.poll(() => changes, patience).toBeGreaterThan(before);
+    await expect.poll(() => changes).toBeGreaterThan(before);
     expect(await read(origin)).toEqual(['a.yaml=a2']);
     const after = changes;
     await rename(upstream.directory, `${upstream.directory}.away`);
-    await expect.poll(() => changes, patience).toBeGreaterThan(after);
+    await expect.poll(() => changes).toBeGreaterThan(after);
     expect(await read(origin)).toMatch(/cannot be reached/);
     await rename(`${upstream.directory}.away`, upstream.directory);
     const gone = changes;
-    await expect.poll(() => changes, patience).toBeGreaterThan(gone);
+    await expect.poll(() => changes).toBeGreaterThan(gone);
     expect(origin.errors).toEqual([]);
   });
 });
@@ -286,7 +284,7 @@ test('a repository is watched again when its source comes back to this server', 
   });
   onTestFinished(stop);
   await upstream.commit({ 'a.yaml': 'a2' });
-  await expect.poll(() => changes, patience).toBeGreaterThan(0);
+  await expect.poll(() => changes).toBeGreaterThan(0);
   expect(await read(origin)).toEqual(['a.yaml=a2']);
 });
 
@@ -304,13 +302,11 @@ test('stopping ends a git that waits', async () => {
   );
   const reading = read(origin);
   await expect
-    .poll(
-      () =>
-        stat(waits).then(
-          () => true,
-          () => false,
-        ),
-      patience,
+    .poll(() =>
+      stat(waits).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
   await origin.stop();

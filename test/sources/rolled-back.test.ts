@@ -5,8 +5,6 @@ import { planRollback } from '../../src/engine/rollback.ts';
 import { suspendSource } from '../../src/engine/sources.ts';
 import { groups, newShelf, openOffice } from './desk.ts';
 
-const patience = { timeout: 15_000, interval: 10 };
-
 type Office = Awaited<ReturnType<typeof openOffice>>;
 
 /** Goes back to a revision, as somebody who looked at the plan does. */
@@ -21,41 +19,41 @@ test('E111: a source that is rolled back stops, and E113: resumed with unchanged
   const office = await openOffice();
   const shelf = newShelf('team', groups('a', 'b'));
   office.run([shelf], { intervalMs: 20 });
-  await expect.poll(office.groups, patience).toEqual(['a', 'b']);
+  await expect.poll(office.groups).toEqual(['a', 'b']);
   const then = await revisionOf(office);
   shelf.put(groups('a', 'c'));
-  await expect.poll(office.groups, patience).toEqual(['a', 'c']);
+  await expect.poll(office.groups).toEqual(['a', 'c']);
   await goBack(office, then);
   expect(await office.groups()).toEqual(['a', 'b']);
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('suspended');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
   const { reads } = shelf;
   await suspendSource(office.engine, office.call, { id: 'team', suspended: false });
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('needs_approval');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
   expect(shelf.reads).toBeGreaterThan(reads);
   expect(await office.groups()).toEqual(['a', 'b']);
   const { planId = '', planDigest = '' } = await office.statusOf('team');
   await approvePlan(office.engine, office.call, planId, planDigest);
-  await expect.poll(office.groups, patience).toEqual(['a', 'c']);
+  await expect.poll(office.groups).toEqual(['a', 'c']);
   shelf.put(groups('a', 'd'));
-  await expect.poll(office.groups, patience).toEqual(['a', 'd']);
+  await expect.poll(office.groups).toEqual(['a', 'd']);
 });
 
 test('a rollback while the source reconciles is not undone by it', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const then = await revisionOf(office);
   shelf.put(groups('b'));
-  await expect.poll(office.groups, patience).toEqual(['b']);
+  await expect.poll(office.groups).toEqual(['b']);
   const { promise, resolve } = Promise.withResolvers<void>();
   shelf.gate = promise;
   const { reads } = shelf;
   shelf.put(groups('b', 'c'));
-  await expect.poll(() => shelf.reads, patience).toBe(reads + 1);
+  await expect.poll(() => shelf.reads).toBe(reads + 1);
   await goBack(office, then);
   resolve();
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toMatch(/suspended|needs_approval/);
+  await expect.poll(async () => (await office.statusOf('team')).state).toMatch(/suspended|needs_approval/);
   expect(await office.groups()).toEqual(['a']);
 });
 
@@ -63,15 +61,15 @@ test('a source whose documents follow the rollback goes on as if nothing had bee
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const then = await revisionOf(office);
   shelf.put(groups('b'));
-  await expect.poll(office.groups, patience).toEqual(['b']);
+  await expect.poll(office.groups).toEqual(['b']);
   await goBack(office, then);
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('suspended');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
   shelf.put(groups('a'));
   await suspendSource(office.engine, office.call, { id: 'team', suspended: false });
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   shelf.put(groups('a', 'c'));
-  await expect.poll(office.groups, patience).toEqual(['a', 'c']);
+  await expect.poll(office.groups).toEqual(['a', 'c']);
 });

@@ -24,10 +24,10 @@ it('E120 a secret that was rotated is applied, although no document changed', as
   let value = 'the first';
   Object.assign(office.engine.means, { valueFrom: () => value });
   const desk = run();
-  await expect.poll(kept, { timeout: 20_000 }).toBe('the first');
+  await expect.poll(kept).toBe('the first');
   const revision = (await office.engine.snapshots.fresh(office.account)).revision;
   value = 'the second';
-  await expect.poll(kept, { timeout: 20_000 }).toBe('the second');
+  await expect.poll(kept).toBe('the second');
   expect((await office.engine.snapshots.fresh(office.account)).revision).toBe(revision + 1);
   expect(JSON.stringify(desk.reports)).not.toMatch(/the first|the second/);
 });
@@ -38,5 +38,5 @@ it('E120 a secret that is rotated while it is applied is applied once more', asy
   const valueFrom = () => (desk?.reports.some(({ level }) => level === 'info') ? 'the second' : 'the first');
   Object.assign(office.engine.means, { valueFrom });
   desk = run();
-  await expect.poll(kept, { timeout: 20_000 }).toBe('the second');
+  await expect.poll(kept).toBe('the second');
 });

@@ -6,20 +6,18 @@ import { suspendSource } from '../../src/engine/sources.ts';
 import { upTo } from '../engine/office.ts';
 import { groups, newShelf, openOffice } from './desk.ts';
 
-const patience = { timeout: 15_000, interval: 10 };
-
 test('E136: of two servers one reconciles, and the other takes over at once when that one stops', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   const first = office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const second = office.run([shelf], { engine: await office.another() });
   shelf.put(groups('a', 'b'));
-  await expect.poll(office.groups, patience).toEqual(['a', 'b']);
+  await expect.poll(office.groups).toEqual(['a', 'b']);
   expect(second.reports).toEqual([]);
   await first.stop();
   shelf.put(groups('a', 'b', 'c'));
-  await expect.poll(office.groups, patience).toEqual(['a', 'b', 'c']);
+  await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
   expect(second.reports.map(({ message }) => message)).toContainEqual(expect.stringContaining('1 created'));
 });
 
@@ -27,19 +25,19 @@ test('E136: a server that is gone without a word is replaced when its lease has 
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   const asleep = office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   // It reads, sleeps through the end of its lease, and wakes when somebody else has it.
   const { promise, resolve } = Promise.withResolvers<void>();
   shelf.gate = promise;
   shelf.put(groups('a', 'stale'));
-  await expect.poll(() => shelf.reads, patience).toBe(2);
+  await expect.poll(() => shelf.reads).toBe(2);
   await office.rows("update leases set until = now() - interval '1 second' returning name");
   const other = newShelf('team', groups('a', 'fresh'));
   office.run([other], { engine: await office.another() });
-  await expect.poll(office.groups, patience).toEqual(['a', 'fresh']);
+  await expect.poll(office.groups).toEqual(['a', 'fresh']);
   resolve();
   await expect
-    .poll(() => asleep.reports.map(({ message }) => message), patience)
+    .poll(() => asleep.reports.map(({ message }) => message))
     .toContainEqual(expect.stringContaining('the lease source/team is lost'));
   expect(await office.groups()).toEqual(['a', 'fresh']);
 });
@@ -49,27 +47,27 @@ test('E133: what is refused is not tried again at every interval, but when its c
   const shelf = newShelf('team', 'kind: Nonsense');
   const desk = office.run([shelf], { intervalMs: 5 });
   const refusals = () => desk.reports.filter(({ level }) => level === 'error').length;
-  await expect.poll(refusals, patience).toBe(1);
+  await expect.poll(refusals).toBe(1);
   const { reads } = shelf;
-  await expect.poll(() => shelf.reads, patience).toBeGreaterThan(reads + 10);
+  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 10);
   expect(refusals()).toBe(1);
   expect(await office.statusOf('team')).toMatchObject({ state: 'invalid', history: [{ result: 'invalid' }] });
   await createObject(office.engine, office.call, office.engine.registry.get('Group'), { name: 'g' }, { strict: false });
-  await expect.poll(refusals, patience).toBe(2);
+  await expect.poll(refusals).toBe(2);
   shelf.put(groups('a'));
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
 test('an unchanged source is looked at again and again without a write', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf], { intervalMs: 5 });
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const tables = () => office.rows('select xmin, s.* from sources s union all select xmin, s.* from sources s');
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   const { reads } = shelf;
   const before = await tables();
-  await expect.poll(() => shelf.reads, patience).toBeGreaterThan(reads + 20);
+  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 20);
   expect(await tables()).toEqual(before);
 });
 
@@ -87,7 +85,7 @@ test('E134: two writers who undo each other are stopped and named, and run again
     void createObject(office.engine, office.call, office.engine.registry.get('Group'), body, { strict: false });
     shelf.put(groups(round % 2 === 0 ? 'even' : 'odd', 'kept', 'also-kept', 'and-this', 'and-that', 'and-more'));
   });
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('stalled');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('stalled');
   const status = await office.statusOf('team');
   expect(status.conditions?.find(({ type }) => type === 'Stalled')).toMatchObject({
     status: 'True',
@@ -99,42 +97,42 @@ test('E134: two writers who undo each other are stopped and named, and run again
   stop.abort();
   expect(shelf.reads).toBe(reads);
   await askForReconcile(office.engine, office.call, 'team');
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).not.toBe('stalled');
+  await expect.poll(async () => (await office.statusOf('team')).state).not.toBe('stalled');
 });
 
 test('E135: what runs when the source is suspended completes, nothing follows, and resuming goes on', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const { promise, resolve } = Promise.withResolvers<void>();
   shelf.gate = promise;
   shelf.put(groups('a', 'b'));
-  await expect.poll(() => shelf.reads, patience).toBe(2);
+  await expect.poll(() => shelf.reads).toBe(2);
   await suspendSource(office.engine, office.call, { id: 'team', suspended: true });
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('suspended');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
   resolve();
-  await expect.poll(office.groups, patience).toEqual(['a', 'b']);
+  await expect.poll(office.groups).toEqual(['a', 'b']);
   shelf.put(groups('a', 'b', 'c'));
   await hintAtSource(office.engine, office.account, 'team');
   await askForReconcile(office.engine, office.call, 'team');
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('suspended');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
   expect(await office.groups()).toEqual(['a', 'b']);
   await suspendSource(office.engine, office.call, { id: 'team', suspended: false });
-  await expect.poll(office.groups, patience).toEqual(['a', 'b', 'c']);
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
 test('a request is heeded once, whichever server got it, and content that did not change is planned again', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const other = await office.another();
   const { reads } = shelf;
   await askForReconcile(other, office.call, 'team');
   const waiting = () => office.rows('select id from sources where handled_at is null or handled_at < requested_at');
-  await expect.poll(waiting, patience).toEqual([]);
+  await expect.poll(waiting).toEqual([]);
   expect(shelf.reads).toBe(reads + 1);
   await expect(askForReconcile(other, office.call, 'nobody')).rejects.toThrow('source nobody not found');
 });
@@ -143,13 +141,13 @@ test('a hint makes whoever runs the source look, and a hundred hints make few lo
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   // The first poll of a source says what was hinted before.
-  await expect.poll(async () => (await office.rows('select owner from leases')).length, patience).toBe(1);
+  await expect.poll(async () => (await office.rows('select owner from leases')).length).toBe(1);
   shelf.put(groups('a', 'b'), 'silently');
   const { reads } = shelf;
   for (const _ of upTo(100)) await hintAtSource(office.engine, office.account, 'team');
-  await expect.poll(office.groups, patience).toEqual(['a', 'b']);
+  await expect.poll(office.groups).toEqual(['a', 'b']);
   expect(shelf.reads).toBeLessThanOrEqual(reads + 2);
 });
 
@@ -157,26 +155,26 @@ test('a source that cannot be read is tried again until it can, and deletes noth
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   const desk = office.run([shelf]);
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   shelf.close('the disk is away.');
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('unavailable');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('unavailable');
   const { reads } = shelf;
-  await expect.poll(() => shelf.reads, patience).toBeGreaterThan(reads + 3);
+  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 3);
   expect(desk.reports.filter(({ level }) => level === 'warn')).toHaveLength(1);
   expect(await office.groups()).toEqual(['a']);
   shelf.put(groups('a'), 'silently');
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
 test('an account that is deleted under a running source stalls it, and nothing of it is made again', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   const desk = office.run([shelf], { intervalMs: 20 });
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const tables = ['object_refs', 'object_keys', 'declared', 'objects', 'directory', 'leases', 'sources', 'accounts'];
   await office.database.asOwner(tables.map((table) => `delete from ${table}`));
   await expect
-    .poll(() => desk.reports.map(({ message }) => message), patience)
+    .poll(() => desk.reports.map(({ message }) => message))
     .toContainEqual(expect.stringMatching(/source team stalls: its account \w+ is gone/));
   shelf.put(groups('a', 'b'));
   await desk.stop();
@@ -195,14 +193,14 @@ test('E137: a clock on the wall that jumps an hour back and forth disturbs neith
     },
   };
   const desk = office.run([shelf], { engine, intervalMs: 10, leaseSeconds: 3 });
-  await expect.poll(office.groups, patience).toEqual(['a']);
+  await expect.poll(office.groups).toEqual(['a']);
   const begun = performance.now();
   const { reads } = shelf;
   // Longer than a lease lasts without being renewed.
-  await expect.poll(() => performance.now() - begun, patience).toBeGreaterThan(3500);
+  await expect.poll(() => performance.now() - begun).toBeGreaterThan(3500);
   expect(shelf.reads).toBeGreaterThan(reads + 20);
   shelf.put(groups('a', 'b'));
-  await expect.poll(office.groups, patience).toEqual(['a', 'b']);
+  await expect.poll(office.groups).toEqual(['a', 'b']);
   expect(jumps).toBeGreaterThan(1);
   expect(desk.reports.filter(({ level }) => level !== 'info')).toEqual([]);
   const [fences] = await office.rows('select max(fence) as fence from leases');
@@ -213,14 +211,14 @@ test('E69: before a source deletes, the others of the server record what they wa
   const office = await openOffice();
   const [from, to] = [newShelf('from', groups('a', 'moved')), newShelf('to', groups('b'))];
   office.run([from, to]);
-  await expect.poll(office.groups, patience).toEqual(['a', 'b', 'moved']);
+  await expect.poll(office.groups).toEqual(['a', 'b', 'moved']);
   to.put(groups('b', 'moved', 'new'), 'silently');
   from.put(groups('a'));
   const wanted = () => office.rows("select coalesce(wanted -> 'keys', '[]') as keys from sources where id = 'to'");
-  await expect.poll(wanted, patience).toEqual([{ keys: ['Group/moved', 'Group/new'] }]);
+  await expect.poll(wanted).toEqual([{ keys: ['Group/moved', 'Group/new'] }]);
   await askForReconcile(office.engine, office.call, 'to');
-  await expect.poll(wanted, patience).toEqual([{ keys: [] }]);
-  await expect.poll(office.groups, patience).toEqual(['a', 'b', 'moved', 'new']);
+  await expect.poll(wanted).toEqual([{ keys: [] }]);
+  await expect.poll(office.groups).toEqual(['a', 'b', 'moved', 'new']);
 });
 
 test('a plan that a guard stopped is stored, goes through when it is approved, and only that one', async () => {
@@ -228,28 +226,28 @@ test('a plan that a guard stopped is stored, goes through when it is approved, a
   const keys = upTo(12).map((at) => `g${at}`);
   const shelf = newShelf('team', groups(...keys));
   const desk = office.run([shelf], { intervalMs: 50 });
-  await expect.poll(office.groups, patience).toHaveLength(12);
+  await expect.poll(office.groups).toHaveLength(12);
   shelf.put(groups('g1'));
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('needs_approval');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
   const { planId = '', planDigest = '', message } = await office.statusOf('team');
   expect(message).toContain(
     `let exactly this plan through with \`heddle approve ${planId}\`; its digest is ${planDigest}`,
   );
   shelf.put(groups('g1', 'g2'));
-  await expect.poll(async () => (await office.statusOf('team')).planDigest, patience).not.toBe(planDigest);
+  await expect.poll(async () => (await office.statusOf('team')).planDigest).not.toBe(planDigest);
   await approvePlan(office.engine, office.call, planId, planDigest);
   const { reads } = shelf;
-  await expect.poll(() => shelf.reads, patience).toBeGreaterThan(reads + 3);
+  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 3);
   expect(await office.groups()).toHaveLength(12);
   shelf.put(groups('g1'));
-  await expect.poll(office.groups, patience).toEqual(['g1']);
+  await expect.poll(office.groups).toEqual(['g1']);
   shelf.put(groups(...keys));
-  await expect.poll(office.groups, patience).toHaveLength(12);
+  await expect.poll(office.groups).toHaveLength(12);
   shelf.put(groups('g3'));
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('needs_approval');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
   const other = await office.statusOf('team');
   const elsewhere = { ...(await office.another()), means: office.engine.means };
   await approvePlan(elsewhere, office.call, other.planId ?? '', other.planDigest ?? '');
-  await expect.poll(office.groups, patience).toEqual(['g3']);
+  await expect.poll(office.groups).toEqual(['g3']);
   expect(desk.reports.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -4,8 +4,6 @@ import { openNotices } from '../../src/store/notices.ts';
 import { testDatabase } from '../setup/database.ts';
 import { onServer } from '../setup/sql.ts';
 
-const patience = { timeout: 15_000, interval: 10 };
-
 /** The notices of one server: what it hears, and how often it may have missed something. */
 function server(url: string) {
   const heard: Notice[] = [];
@@ -17,7 +15,7 @@ function server(url: string) {
     state.missed += 1;
   });
   onTestFinished(() => connection.close());
-  return { board, heard, state, connection, ready: () => expect.poll(() => state.missed, patience).toBeGreaterThan(0) };
+  return { board, heard, state, connection, ready: () => expect.poll(() => state.missed).toBeGreaterThan(0) };
 }
 
 async function database(): Promise<string> {
@@ -36,10 +34,10 @@ it('what one server tells, it hears once and at once, and every other server soo
   one.board.tell({ what: 'sources', account: 'a' });
   expect(one.heard).toHaveLength(2);
   for (const { heard } of [two, three])
-    await expect.poll(() => heard, patience).toEqual([revision(1), { what: 'sources', account: 'a' }]);
+    await expect.poll(() => heard).toEqual([revision(1), { what: 'sources', account: 'a' }]);
   // What comes after its own notices could only come behind them.
   two.board.tell(revision(2));
-  await expect.poll(() => one.heard.at(-1), patience).toEqual(revision(2));
+  await expect.poll(() => one.heard.at(-1)).toEqual(revision(2));
   expect(one.heard).toHaveLength(3);
 });
 
@@ -48,7 +46,7 @@ it('of a thousand revisions of an account the newest arrives, in few messages', 
   const [one, two] = [server(url), server(url)];
   for (const each of [one, two]) await each.ready();
   for (let at = 1; at <= 1000; at += 1) one.board.tell(revision(at));
-  await expect.poll(() => two.heard.at(-1), patience).toEqual(revision(1000));
+  await expect.poll(() => two.heard.at(-1)).toEqual(revision(1000));
   expect(two.heard.length).toBeLessThan(20);
 });
 
@@ -60,9 +58,9 @@ it('a connection that breaks is made again, and everybody is told that something
     url,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'heddle notices' and datname = current_database()",
   );
-  for (const { state } of [one, two]) await expect.poll(() => state.missed, patience).toBe(2);
+  for (const { state } of [one, two]) await expect.poll(() => state.missed).toBe(2);
   one.board.tell(revision(7));
-  await expect.poll(() => two.heard, patience).toEqual([revision(7)]);
+  await expect.poll(() => two.heard).toEqual([revision(7)]);
 });
 
 it('what a newer program tells is passed over, and closing while it connects leaves nothing behind', async () => {

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { createTokenLookUp, insertToken } from '../../src/store/tokens.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
@@ -36,7 +36,7 @@ eachEngine('looking up tokens on %s', (engine) => {
       },
     });
     const first = find('hash-a');
-    await vi.waitUntil(() => asked.length === 1);
+    await expect.poll(() => asked.length).toBe(1);
     const others = ['hash-a', 'hash-b'].map((hash) => find(hash));
     answer();
     const found = await Promise.all([first, ...others]);
@@ -56,7 +56,7 @@ eachEngine('looking up tokens on %s', (engine) => {
       },
     });
     void find('hash-a');
-    await vi.waitUntil(() => asked === 1);
+    await expect.poll(() => asked).toBe(1);
     expect((await find('hash-a'))?.account).toBe('a');
   });
 
