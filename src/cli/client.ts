@@ -27,6 +27,7 @@ export interface Answer {
 export interface Client {
   get(path: string): Promise<Answer>;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
   /** The JSON that a path answers with. Refusals are exceptions. */
   read(path: string): Promise<unknown>;
   /** The bytes that a path answers with, as they come. Refusals are exceptions. */
@@ -48,6 +49,7 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
       const json = { ...(await headersNow()), ...more, 'content-type': 'application/json' };
       return send(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
     },
+    delete: async (path) => send(config.server, path, { method: 'DELETE', headers: await headersNow() }),
     read: async (path) => accept(await get(path)).body,
     download: async (path) => stream(config.server, path, { headers: { ...(await headersNow()), accept: '*/*' } }),
     upload: async (path, body, type) =>

@@ -31,38 +31,39 @@ function flagNames(command: Command): readonly string[] {
   return [...Object.keys(flagsOf(command)), 'help'].map((flag) => `--${flag}`);
 }
 
-function firstWords(commands: readonly Command[]): readonly string[] {
-  return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))];
-}
-
-/** By first word, the second words. */
-function secondWords(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>();
+/** By the words that come before, the words that may be next; each once, in the order of the commands. */
+function nextWords(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
   for (const { name } of commands) {
-    const [first = '', second] = name.split(' ');
-    if (second !== undefined) found.set(first, [...(found.get(first) ?? []), second]);
+    const words = name.split(' ');
+    for (const [at, word] of words.entries()) {
+      const before = words.slice(0, at).join(' ');
+      found.set(before, [...new Set([...(found.get(before) ?? []), word])]);
+    }
   }
   return found;
 }
 
 function bash(commands: readonly Command[]): string {
   const flags = commands.map((command) => `    '${command.name}') words='${flagNames(command).join(' ')}' ;;`);
-  const seconds = [...secondWords(commands)].map(([first, words]) => `      ${first}) words='${words.join(' ')}' ;;`);
+  const next = [...nextWords(commands)].map(([before, words]) => `      '${before}') words='${words.join(' ')}' ;;`);
+  const depths = [...new Set(commands.map(({ name }) => name.split(' ').length))].sort((a, b) => a - b);
+  const choices = depths.flatMap((depth) => [
+    `  case "\${COMP_WORDS[*]:1:${depth}}" in`,
+    ...commands.flatMap(({ name }) =>
+      name.split(' ').length === depth ? [`    '${name}') command='${name}' ;;`] : [],
+    ),
+    '  esac',
+  ]);
   return `# Completion of heddle for bash.
 _heddle() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words=''
-  local command=\${COMP_WORDS[1]:-}
-  case "\${COMP_WORDS[1]:-} \${COMP_WORDS[2]:-}" in
-${commands.flatMap(({ name }) => (name.includes(' ') ? [`    '${name}') command='${name}' ;;`] : [])).join('\n')}
-  esac
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    words='${firstWords(commands).join(' ')}'
-  elif [ "$COMP_CWORD" -eq 2 ] && [[ $current != -* ]]; then
-    case "\${COMP_WORDS[1]}" in
-${seconds.join('\n')}
+  local current=\${COMP_WORDS[COMP_CWORD]} words='' command=''
+${choices.join('\n')}
+  if [[ $current != -* ]]; then
+    case "\${COMP_WORDS[*]:1:COMP_CWORD-1}" in
+${next.join('\n')}
     esac
-  fi
-  if [[ $current == -* ]]; then
+  else
     case "$command" in
 ${flags.join('\n')}
     esac
@@ -82,25 +83,29 @@ ${bash(commands).replace(/^#.*\n/, '')}`;
 
 function fish(commands: readonly Command[]): string {
   const lines = commands.flatMap((command) => {
-    const [first = '', second] = command.name.split(' ');
-    const chosen =
-      second === undefined
-        ? `__fish_seen_subcommand_from ${first}`
-        : `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
-    const word =
-      second === undefined
-        ? `complete -c heddle -n __fish_use_subcommand -a ${first} -d ${quoted(command.summary)}`
-        : `complete -c heddle -n '__fish_seen_subcommand_from ${first}' -a ${second} -d ${quoted(command.summary)}`;
+    const words = command.name.split(' ');
     const flags = Object.entries(flagsOf(command)).map(
       ([name, flag]) =>
-        `complete -c heddle -n '${chosen}' -l ${name}${flag.placeholder === undefined ? '' : ' -r'} -d ${quoted(flag.doc)}`,
+        `complete -c heddle -n '${seen(words)}' -l ${name}${flag.placeholder === undefined ? '' : ' -r'} -d ${quoted(flag.doc)}`,
     );
-    return [word, ...flags];
+    const last = words.at(-1) ?? '';
+    return [`complete -c heddle -n '${seen(words.slice(0, -1))}' -a ${last} -d ${quoted(command.summary)}`, ...flags];
   });
-  const groups = [...secondWords(commands).keys()].map(
-    (first) => `complete -c heddle -n __fish_use_subcommand -a ${first}`,
+  const names = new Set(commands.map(({ name }) => name));
+  const groups = [...nextWords(commands)].flatMap(([before, words]) =>
+    words.flatMap((word) => {
+      const parents = before === '' ? [] : before.split(' ');
+      const isCommand = names.has([...parents, word].join(' '));
+      return isCommand ? [] : [`complete -c heddle -n '${seen(parents)}' -a ${word}`];
+    }),
   );
   return `# Completion of heddle for fish.\n${[...groups, ...lines].join('\n')}\n`;
+}
+
+/** What holds in fish when these words were typed. */
+function seen(words: readonly string[]): string {
+  if (words.length === 0) return '__fish_use_subcommand';
+  return words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
 }
 
 function quoted(text: string): string {

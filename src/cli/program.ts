@@ -24,6 +24,7 @@ import { outputs } from './outputs.ts';
 import { plan } from './plan.ts';
 import { plans } from './plans.ts';
 import { proxySimulate } from './proxy/simulate.ts';
+import { proxyTokenCreate, proxyTokenList, proxyTokenRevoke } from './proxy/token.ts';
 import { reconcile } from './reconcile.ts';
 import { restore } from './restore.ts';
 import { rollback } from './rollback.ts';
@@ -80,6 +81,9 @@ export function commandsOf(startServer: StartServer): readonly Command[] {
     secretsKey,
     secretsRotate,
     idpRotateKeys,
+    proxyTokenCreate,
+    proxyTokenList,
+    proxyTokenRevoke,
     proxySimulate,
     agentSimulate,
     completionCommand(() => commands),
@@ -120,16 +124,31 @@ function findCommand(commands: readonly Command[], argv: readonly string[]): Fou
     const words = command.name.split(' ');
     if (words.every((word, at) => argv[at] === word)) return { command, rest: argv.slice(words.length) };
   }
-  const [first = '', second] = argv;
+  const [first = ''] = argv;
   const names = commands.map((command) => command.name);
-  const below = names.filter((name) => name.startsWith(`${first} `));
-  const asked = second === '--help' || second === '-h';
+  const typed = wordsOf(argv);
+  // The most words that some command begins with.
+  const known = typed
+    .map((_, at) => typed.slice(0, typed.length - at).join(' '))
+    .find((words) => isBegun(words, names));
+  const below = names.filter((name) => name.startsWith(`${known} `));
+  const next = argv[known?.split(' ').length ?? 0];
+  const asked = next === '--help' || next === '-h';
   const [only] = commands.filter((command) => below.includes(command.name));
   if (only !== undefined && asked) return { command: only, rest: ['--help'] };
   if (below.length > 0)
-    return `\`heddle ${first}\` wants one more word: ${below.map((name) => `heddle ${name}`).join(', ')}`;
+    return `\`heddle ${known}\` wants one more word: ${below.map((name) => `heddle ${name}`).join(', ')}`;
   if (first.startsWith('-')) return `unknown flag ${first}; flags come after the command`;
   return `unknown command \`${first}\`${guessHint(first, names)}`;
+}
+
+function wordsOf(argv: readonly string[]): readonly string[] {
+  const end = argv.findIndex((word) => word.startsWith('-'));
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
+function isBegun(words: string, names: readonly string[]): boolean {
+  return names.some((name) => name.startsWith(`${words} `));
 }
 
 async function runCommand({ command, rest: argv }: Found, { env, terminal }: Surroundings): Promise<number> {

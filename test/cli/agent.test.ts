@@ -1,23 +1,97 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
+import { keepExposed, readLocalService } from '../../src/cli/agent/local-service.ts';
+import { createMachine } from '../../src/cli/agent/machine.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
 import { testApi } from '../api/setup.ts';
 import { setupKey } from '../peering/machine.ts';
-import { runHere } from './collect.ts';
+import { collectingTerminal, runHere } from './collect.ts';
 
-it('plays machines that enrol, connect, and leave when they are stopped', async () => {
+it('plays machines that enrol, connect, expose services, and leave when they are stopped', async () => {
   await using api = await testApi();
+  const { call } = api;
   const base = await api.app.listen({ host: '127.0.0.1', port: 0 });
   const key = String((await setupKey(api))['key']);
+  const { body: token } = await call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'proxies' });
+  const place = { proxy_id: 'p', address: 'proxy.example.com' };
+  await call('POST', '/proxy/register', place, { authorization: `Bearer ${token.plain_token}` });
   let stop = (): void => undefined;
   const onInterrupt = (listener: () => void) => {
     stop = listener;
     return () => undefined;
   };
-  const argv = ['agent', 'simulate', '--setup-key', key, '--name', 'laptop,server', '--server', base];
-  const running = runHere(argv, {}, { onInterrupt });
-  const names = async () =>
-    (await api.call('GET', '/api/peers')).body.map(({ hostname }: { readonly hostname: string }) => hostname).sort();
-  await expect.poll(names).toEqual(['laptop', 'server']);
+  let out = '';
+  const argv = ['agent', 'simulate', '--setup-key', key, '--name', 'laptop,server', '--name', 'box', '--server', base];
+  const running = runHere(
+    [...argv, '--expose', '8080', '--expose', '5432/tcp'],
+    {},
+    {
+      onInterrupt,
+      out: (text) => {
+        out += text;
+      },
+    },
+  );
+  const names = async () => (await call('GET', '/api/peers')).body.map(({ hostname }: JsonObject) => hostname).sort();
+  await expect.poll(names).toEqual(['box', 'laptop', 'server']);
+  await expect.poll(() => out).toContain('the peer is not connected');
+  // Nobody keeps attendance here.
+  for (const { id: peer } of (await call('GET', '/api/peers')).body)
+    await api.engine.presence.note(api.account, { peer, connected: true, stream: 'one', server: 'test' });
+  await expect.poll(() => out).toContain('`peer_expose_enabled` is off');
+  const [account] = (await call('GET', '/api/accounts')).body;
+  const settings = { ...account.settings, peer_expose_enabled: true };
+  await call('PUT', `/api/accounts/${account.id}`, { ...account, settings });
+  const domains = async () =>
+    (await call('GET', '/api/reverse-proxies/services')).body.map(({ domain }: JsonObject) => domain).sort();
+  const expected = ['box', 'laptop', 'server'].flatMap((name) => [`${name}-5432`, `${name}-8080`]);
+  await expect.poll(domains).toEqual(expected.map((label) => `${label}.proxy.example.com`));
+  await expect.poll(() => out).toContain('box: 8080/http is reached at box-8080.proxy.example.com');
   stop();
-  const { code, out } = await running;
-  expect([code, out]).toEqual([0, expect.stringContaining('laptop is laptop.heddle.internal at ')]);
+  expect((await running).code).toBe(0);
+  expect(out).toContain('laptop is laptop.heddle.internal at ');
+  expect(await domains()).toEqual([]);
+});
+
+/** Answers as a server does for which every service ends within a second and the first is gone when it is renewed. */
+async function forgetfulServer() {
+  const asked: string[] = [];
+  let made = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    asked.push(`${request.method} ${request.url}`);
+    if (request.url?.endsWith('/renew')) return response.writeHead(404).end('{"message":"exposed service not found"}');
+    if (request.method === 'DELETE') return response.end();
+    made += 1;
+    const expires_at = new Date(Date.now() + 1000).toISOString();
+    return response.end(JSON.stringify({ id: `s${made}`, domain: 'box.example.com', expires_at }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...{ asked, url: `http://127.0.0.1:${port}` },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+it('renews what it exposes in time, exposes it anew when it is gone, and withdraws it in the end', async () => {
+  await using server = await forgetfulServer();
+  const stopping = new AbortController();
+  const { terminal } = collectingTerminal();
+  const kept = keepExposed(createMachine(server.url, 'box'), readLocalService('53/udp'), terminal, stopping.signal);
+  const again = ['POST /agent/services', 'POST /agent/services/s1/renew', 'POST /agent/services'];
+  await expect.poll(() => server.asked.slice(0, 3)).toEqual(again);
+  stopping.abort();
+  await kept;
+  expect(server.asked.at(-1)).toMatch(/^DELETE \/agent\/services\/s\d$/);
+});
+
+it.each(['', 'http', '0', '65536', '80/', '80/gre', '80/TCP'])('refuses to expose `%s`', (text) => {
+  expect(() => readLocalService(text)).toThrow('write a port');
 });

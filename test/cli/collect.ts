@@ -7,7 +7,7 @@ import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Environment } from '../../src/config.ts';
 
 /** A terminal that keeps what is written; nobody watches it and there is nobody to ask. */
-function collectingTerminal(options: Partial<Terminal> = {}) {
+export function collectingTerminal(options: Partial<Terminal> = {}) {
   const written = { out: '', note: '' };
   const terminal: Terminal = {
     out: (text) => {

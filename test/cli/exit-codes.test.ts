@@ -49,6 +49,12 @@ async function guarded(): Promise<string> {
   return document.id;
 }
 
+/** The id of a token of reverse proxies. */
+async function proxyToken(): Promise<string> {
+  const { body } = await server().api.call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'revoked' });
+  return body.id;
+}
+
 /** The id of a plan that a source applied and for which the server made up a value. */
 async function outputs(): Promise<string> {
   made += 1;
@@ -154,6 +160,12 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['explain', 1, 'a field that there is not', () => ['Policy.rulez']],
   ['explain-access', 0, 'two groups', () => ['Group/All', 'Group/All']],
   ['explain-access', 1, 'an end that is not there', () => ['Group/All', 'nobody']],
+  ['proxy token create', 0, 'a token of a day', () => ['bern', '--expires-in', '24h']],
+  ['proxy token create', 1, 'a time that is none', () => ['bern', '--expires-in', 'soon']],
+  ['proxy token list', 0, 'all tokens', () => []],
+  ['proxy token list', 1, 'a server that is not there', () => nowhere],
+  ['proxy token revoke', 0, 'a token', async () => [await proxyToken(), leave]],
+  ['proxy token revoke', 1, 'a token that there is not', () => ['nobodys', leave]],
   ['health', 0, 'a server that is ready', () => []],
   ['health', 1, 'a server that is not there', () => nowhere],
   ['schema', 0, 'all kinds', () => []],
@@ -174,14 +186,14 @@ describe('the exit codes of every command', () => {
   });
 
   it.each(cases)('E146 %s answers %i: %s', async (verb, code, _, words) => {
-    const ran = await server().heddle([verb, ...(await words())]);
+    const ran = await server().heddle([...verb.split(' '), ...(await words())]);
     expect([ran.code, ran.note]).toEqual([code, code === 1 ? expect.stringMatching(/./) : expect.anything()]);
   });
 
   it.each(cases.filter(([verb]) => hasJson(verb)))(
     'E147 %s --json answers %i with exactly one JSON document: %s',
     async (verb, code, _, words) => {
-      const { code: found, document } = await server().json(verb, ...(await words()));
+      const { code: found, document } = await server().json(...verb.split(' '), ...(await words()));
       expect([found, document.formatVersion], JSON.stringify(document)).toEqual([
         code,
         expect.stringMatching(/^1\.\d+$/),
@@ -205,7 +217,7 @@ describe('the exit codes of every command', () => {
   it('E150 nobody is asked where there is no terminal', async () => {
     const confirm = async () => Promise.reject(new Error('asked'));
     for (const [verb, code, , words] of cases) {
-      const ran = await server().heddle([verb, ...(await words())], { confirm });
+      const ran = await server().heddle([...verb.split(' '), ...(await words())], { confirm });
       expect([verb, ran.code]).toEqual([verb, code]);
     }
   });

@@ -71,7 +71,7 @@ describe('heddle schema', () => {
 });
 
 describe('heddle completion', () => {
-  test('prints a script that bash completes commands, second words and flags with', async () => {
+  test('prints a script that bash completes commands, their further words and flags with', async () => {
     const { out } = await runHere(['completion', 'bash']);
     const complete = (...words: readonly string[]) => {
       const line = words.map((word) => `'${word}'`).join(' ');
@@ -82,6 +82,9 @@ describe('heddle completion', () => {
     expect(complete('heddle', 'secrets', '')).toEqual(['key', 'rotate']);
     expect(complete('heddle', 'plan', '--detailed')).toEqual(['--detailed-exitcode']);
     expect(complete('heddle', 'secrets', 'rotate', '--ser')).toEqual(['--server']);
+    expect(complete('heddle', 'proxy', '')).toEqual(['token', 'simulate']);
+    expect(complete('heddle', 'proxy', 'token', '')).toEqual(['create', 'list', 'revoke']);
+    expect(complete('heddle', 'proxy', 'token', 'create', '--exp')).toEqual(['--expires-in']);
   });
 
   test.each(['zsh', 'fish'])('prints a script for %s that names every command', async (shell) => {

@@ -3,6 +3,7 @@ import { Unavailable } from '../../model/errors.ts';
 import { answerTo, makeMachineKeys, proofFor, tunnelKeyOf } from '../../peering/client.ts';
 import { type EdgeMessage, messagesOf, objectIn } from '../proxy/edge.ts';
 import { programVersion } from '../version.ts';
+import type { Exposed, LocalService } from './local-service.ts';
 
 /** A machine as its server sees it. */
 export interface Machine {
@@ -11,31 +12,57 @@ export interface Machine {
   enrol(setupKey: string): Promise<{ readonly address: string; readonly label: string }>;
   /** Connects, and tells what comes, until the stream ends. */
   follow(signal: AbortSignal): AsyncGenerator<EdgeMessage>;
+  /** Offers a local service for a while. Refusals are exceptions. */
+  expose(service: LocalService): Promise<Exposed>;
+  /** Goes on offering it. Throws `NotFound` when it is no longer offered. */
+  renew(id: string): Promise<Exposed>;
+  withdraw(id: string): Promise<void>;
 }
+
+/** What is asked, beside the proof. */
+interface Asked {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+const json = { 'content-type': 'application/json' };
 
 /** Makes a machine with keys of its own. */
 export function createMachine(server: string, name: string): Machine {
   const keys = makeMachineKeys();
   let session = '';
   let last = '';
-  const ask = async (path: string, request: RequestInit): Promise<Response> => {
+  const ask = async (method: string, path: string, { headers, ...request }: Asked): Promise<Response> => {
+    const proof = proofFor(keys, { method, path, ...(request.body === undefined ? {} : { body: request.body }) });
+    const proven = { ...headers, 'heddle-proof': proof };
     try {
-      return await fetch(`${server}${path}`, { redirect: 'error', ...request });
+      return await fetch(`${server}${path}`, { ...request, method, headers: proven, redirect: 'error' });
     } catch (cause) {
       throw new Unavailable(`No server answers at ${server}; start one with \`heddle serve\`.`, { cause });
     }
   };
-  const send = async (path: string, content: JsonObject): Promise<JsonObject> => {
-    const body = JSON.stringify(content);
-    const proof = proofFor(keys, { method: 'POST', path, body });
-    const headers = { 'content-type': 'application/json', 'heddle-proof': proof };
-    return objectIn(await ask(path, { method: 'POST', headers, body }));
-  };
+  const send = async (path: string, content: JsonObject): Promise<JsonObject> =>
+    objectIn(await ask('POST', path, { headers: json, body: JSON.stringify(content) }));
   const enter = async (path: string, content: JsonObject): Promise<JsonObject> => {
     const facts = { system: 'linux', system_version: '13', version: programVersion() };
     const answer = await send(path, { ...content, wg_pub_key: tunnelKeyOf(keys), facts });
     session = String((answer['session'] as JsonObject)['token']);
     return answer['peer'] as JsonObject;
+  };
+  const askAsPeer = async (method: string, path: string, asked: Asked): Promise<Response> => {
+    const once = () => ask(method, path, { ...asked, headers: { ...asked.headers, authorization: `Peer ${session}` } });
+    const response = await once();
+    if (response.status !== 401) return response;
+    // Sessions are short.
+    await enter('/agent/login', {});
+    return once();
+  };
+  const sendAsPeer = async (path: string, content: JsonObject): Promise<Exposed> => {
+    const answer = await objectIn(await askAsPeer('POST', path, { headers: json, body: JSON.stringify(content) }));
+    const { id, domain, listen_port: port, expires_at: until } = answer;
+    const place = port === undefined ? String(domain) : `${String(domain)}:${String(port)}`;
+    return { id: String(id), place, until: Date.parse(String(until)) };
   };
   return {
     name,
@@ -46,18 +73,8 @@ export function createMachine(server: string, name: string): Machine {
       return { address: String(peer['ip']), label: String(peer['dns_label']) };
     },
     async *follow(signal) {
-      const path = '/agent/stream';
-      const connect = (): Promise<Response> => {
-        const proof = proofFor(keys, { method: 'GET', path });
-        const seen = last === '' ? {} : { 'last-event-id': last };
-        return ask(path, { headers: { authorization: `Peer ${session}`, 'heddle-proof': proof, ...seen }, signal });
-      };
-      let response = await connect();
-      if (response.status === 401) {
-        // Sessions are short.
-        await enter('/agent/login', {});
-        response = await connect();
-      }
+      const headers: Asked['headers'] = last === '' ? {} : { 'last-event-id': last };
+      const response = await askAsPeer('GET', '/agent/stream', { headers, signal });
       if (!response.ok) await objectIn(response);
       try {
         for await (const message of messagesOf(response)) {
@@ -67,6 +84,11 @@ export function createMachine(server: string, name: string): Machine {
       } catch (cause) {
         throw new Unavailable(`The stream of ${server} broke off; it is taken up again.`, { cause });
       }
+    },
+    expose: ({ port, mode }) => sendAsPeer('/agent/services', { port, mode }),
+    renew: (id) => sendAsPeer(`/agent/services/${id}/renew`, {}),
+    async withdraw(id) {
+      await objectIn(await askAsPeer('DELETE', `/agent/services/${id}`, {}));
     },
   };
 }

@@ -1,51 +1,100 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
+import { keepExposed, type LocalService, readLocalService } from './local-service.ts';
 import { createMachine, type Machine } from './machine.ts';
 
 export const agentSimulate = defineCommand({
   name: 'agent simulate',
   summary: 'Play machines that enrol and stay connected, for tests and demonstrations.',
   details:
-    'Each machine makes keys of its own, enrols with the setup key, reports what it is like, and follows its network map until it is stopped. Its peer stays: use an ephemeral key for peers that go by themselves.',
+    'Each machine makes keys of its own, enrols with the setup key, reports what it is like, and follows its network map until it is stopped. Its peer stays: use an ephemeral key for peers that go by themselves. What it exposes is withdrawn when it is stopped; nothing has to listen on the port.',
   flags: {
     'setup-key': { placeholder: 'KEY', doc: 'The setup key that lets the machines in.' },
     peers: { placeholder: 'N', doc: 'How many machines (default 1).' },
-    name: { placeholder: 'NAME[,NAME…]', doc: 'Their host names (default simulated-1 and so on).' },
+    name: {
+      placeholder: 'NAME',
+      multiple: true,
+      doc: 'The host name of one machine, or of several with commas; may be repeated (default simulated-1 and so on).',
+    },
+    expose: {
+      placeholder: 'PORT[/PROTOCOL]',
+      multiple: true,
+      doc: 'Each machine exposes this local service through the reverse proxy, and renews that: http (the default), tcp, udp or tls; may be repeated.',
+    },
   },
   settings: ['server'],
-  examples: [['heddle agent simulate --setup-key KEY --name laptop,server', 'Play two machines']],
+  examples: [
+    ['heddle agent simulate --setup-key KEY --name laptop --name server', 'Play two machines'],
+    [
+      'heddle agent simulate --setup-key KEY --expose 8080 --expose 5432/tcp',
+      'Play a machine that offers two services',
+    ],
+  ],
   async run({ flags, config, terminal }) {
-    const { 'setup-key': key, name: names, peers } = flags;
+    const { 'setup-key': key } = flags;
     if (typeof key !== 'string') throw new InvalidInput('No setup key: give --setup-key.');
+    const services = listOf(flags['expose']).map(readLocalService);
     const stopping = new AbortController();
     const stop = () => stopping.abort();
     terminal.onInterrupt(stop);
     process.once('SIGTERM', stop);
-    const machines = namesIn(names, peers).map((name) => createMachine(config.server, name));
-    await Promise.all(machines.map((machine) => play(machine, key, terminal, stopping.signal)));
+    const machines = namesIn(flags).map((name) => createMachine(config.server, name));
+    const played = machines.map((machine) =>
+      play(machine, key, services, terminal, stopping.signal).catch((error: unknown) => {
+        // One that is refused takes the others along.
+        stop();
+        throw error;
+      }),
+    );
+    const [failed] = (await Promise.allSettled(played)).filter(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
     return exit.ok;
   },
 });
 
-function namesIn(name: unknown, peers: unknown): readonly string[] {
-  if (typeof name === 'string') return name.split(',').filter((one) => one !== '');
-  const count = Number(peers ?? 1);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidInput('--peers wants a whole number, 1 or more.');
-  return Array.from({ length: count }, (_, at) => `simulated-${at + 1}`);
+function listOf(flag: Invocation['flags'][string]): readonly string[] {
+  return Array.isArray(flag) ? flag.map(String) : [];
 }
 
-/** Enrols, and stays connected until it is stopped; a stream that breaks off is taken up again where it was left. */
-async function play(machine: Machine, key: string, terminal: Terminal, signal: AbortSignal): Promise<void> {
+function namesIn({ name, peers }: Invocation['flags']): readonly string[] {
+  const names = listOf(name).flatMap((text) => text.split(',').filter((one) => one !== ''));
+  if (names.length > 0 && peers === undefined) return names;
+  const count = Number(peers ?? 1);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidInput('--peers wants a whole number, 1 or more.');
+  if (names.length > count)
+    throw new InvalidInput(`--peers ${count} leaves no room for ${names.length} names; leave --peers out.`);
+  return [...names, ...Array.from({ length: count - names.length }, (_, at) => `simulated-${at + 1}`)];
+}
+
+/** Enrols, and stays connected and exposes services until it is stopped. */
+async function play(
+  machine: Machine,
+  key: string,
+  services: readonly LocalService[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
   const { name } = machine;
   const { address, label } = await machine.enrol(key);
   terminal.out(`${name} is ${label} at ${address}\n`);
+  const leaving = new AbortController();
+  const left = AbortSignal.any([signal, leaving.signal]);
+  const ended = stayConnected(machine, terminal, left).finally(() => leaving.abort());
+  await Promise.all([ended, ...services.map((service) => keepExposed(machine, service, terminal, left))]).finally(() =>
+    leaving.abort(),
+  );
+  terminal.out(`${name} is gone\n`);
+}
+
+/** Follows the network map; a stream that breaks off is taken up again where it was left. */
+async function stayConnected(machine: Machine, terminal: Terminal, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       for await (const { type, data } of machine.follow(signal)) {
-        terminal.out(`${name}: ${type}${data['reason'] === undefined ? '' : ` (${String(data['reason'])})`}\n`);
+        terminal.out(`${machine.name}: ${type}${data['reason'] === undefined ? '' : ` (${String(data['reason'])})`}\n`);
         if (type === 'end' && data['reconnect'] === false) return;
       }
     } catch (error) {
@@ -54,5 +103,4 @@ async function play(machine: Machine, key: string, terminal: Terminal, signal: A
     // Being stopped ends the wait.
     await wait(1000, undefined, { signal }).catch(() => undefined);
   }
-  terminal.out(`${name} is gone\n`);
 }

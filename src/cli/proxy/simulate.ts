@@ -1,49 +1,87 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JsonObject } from '../../lib/json.ts';
-import { Unauthenticated, Unavailable } from '../../model/errors.ts';
-import { defineCommand } from '../command.ts';
+import { HeddleError, InvalidInput, NotFound, Unavailable } from '../../model/errors.ts';
+import { clientSettings, connect } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 import { createEdge, type Edge } from './edge.ts';
+import { createToken, revokeToken } from './token.ts';
 
 export const proxySimulate = defineCommand({
   name: 'proxy simulate',
   summary: 'Play a reverse proxy, for tests and demonstrations.',
   details:
-    'Registers a proxy of the cluster, follows its services, says that each is active, and runs until it is stopped. --token is a proxy token: POST /api/reverse-proxies/proxy-tokens makes one.',
+    'Registers a proxy of the cluster, follows its services, says that each is active, and runs until it is stopped. With a proxy token (nbx_…) as --token it is known by that; otherwise it makes a token of a day in your name, and revokes it in the end.',
   flags: {
     address: { placeholder: 'NAME', doc: 'The name below which the cluster offers services.' },
     'custom-ports': { doc: 'Services may choose their port.' },
     name: { placeholder: 'NAME', doc: 'By which the proxy calls itself (default simulated-1).' },
     requests: { placeholder: 'N', doc: 'Reports so many requests to each service when it becomes active.' },
   },
-  settings: ['server', 'token'],
+  settings: clientSettings,
   examples: [
-    ['heddle proxy simulate --address proxy.example.com --token nbx_…', 'Make the cluster proxy.example.com real'],
+    ['heddle proxy simulate --address proxy.example.com', 'Make the cluster proxy.example.com real'],
+    ['heddle proxy simulate --address proxy.example.com --token nbx_…', 'The same, known by a token of its own'],
   ],
   async run({ flags, config, terminal }) {
-    const { address = '', 'custom-ports': ports, name = 'simulated-1', requests = '0' } = flags;
-    if (config.token === undefined) throw new Unauthenticated('No proxy token: give --token or HEDDLE_TOKEN.');
-    const edge = createEdge(config.server, config.token, String(name));
-    const answer = await edge.send('register', {
-      address: String(address),
-      ...(ports === true ? { supports_custom_ports: true } : {}),
-    });
-    const cluster = answer['cluster'] as JsonObject;
-    terminal.out(`proxy ${String(name)} is registered at ${String(cluster['address'])}\n`);
+    const { address, 'custom-ports': ports, name = 'simulated-1', requests = '0' } = flags;
+    if (typeof address !== 'string') throw new InvalidInput('No cluster: give --address, such as proxy.example.com.');
     const stopping = new AbortController();
     const stop = () => stopping.abort();
     terminal.onInterrupt(stop);
     process.once('SIGTERM', stop);
-    await serve(edge, terminal, Number(requests), stopping.signal);
-    await edge.send('disconnect', {});
+    const entry = await enter(config, String(name));
+    const edge = createEdge(config.server, entry.token, String(name));
+    const register = async (): Promise<void> => {
+      const abilities = ports === true ? { supports_custom_ports: true } : {};
+      const { cluster } = await edge.send('register', { address, ...abilities });
+      terminal.out(`proxy ${String(name)} is registered at ${String((cluster as JsonObject)['address'])}\n`);
+    };
+    try {
+      await register();
+      await serve({ edge, register, terminal, requests: Number(requests) }, stopping.signal);
+    } finally {
+      // A server that is away takes it for gone after a while.
+      await edge.send('disconnect', {}).catch(ignoreRefusal);
+      await entry.leave().catch(ignoreRefusal);
+    }
     terminal.out(`proxy ${String(name)} is gone\n`);
     return exit.ok;
   },
 });
 
+/** What the tokens of reverse proxies begin with. */
+const tokenPrefix = 'nbx_';
+
+/** The life of a token that is made for a play, should it never be revoked. */
+const tokenSeconds = 86_400;
+
+/** The token of the proxy, and what is done with it in the end. */
+async function enter(
+  config: Invocation<(typeof clientSettings)[number]>['config'],
+  name: string,
+): Promise<{ readonly token: string; leave(): Promise<void> }> {
+  if (config.token?.startsWith(tokenPrefix) === true) return { token: config.token, leave: async () => undefined };
+  const client = await connect(config);
+  const made = await createToken(client, { name: `${name} (simulated)`, expires_in: tokenSeconds });
+  return { token: made.plain_token, leave: () => revokeToken(client, made.id) };
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof HeddleError)) throw error;
+}
+
+/** A proxy that is played. */
+interface Play {
+  readonly edge: Edge;
+  readonly terminal: Terminal;
+  readonly requests: number;
+  register(): Promise<void>;
+}
+
 /** Follows the services until it is stopped; a stream that breaks off is taken up again. */
-async function serve(edge: Edge, terminal: Terminal, requests: number, signal: AbortSignal): Promise<void> {
+async function serve({ edge, register, terminal, requests }: Play, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       for await (const { type, data } of edge.follow(signal)) {
@@ -53,7 +91,9 @@ async function serve(edge: Edge, terminal: Terminal, requests: number, signal: A
         await report(edge, services, requests);
       }
     } catch (error) {
-      if (!(error instanceof Unavailable) && !signal.aborted) throw error;
+      if (!(error instanceof Unavailable) && !(error instanceof NotFound) && !signal.aborted) throw error;
+      // The server took it for gone.
+      if (error instanceof NotFound && !signal.aborted) await register();
     }
     // Being stopped ends the wait.
     await wait(1000, undefined, { signal }).catch(() => undefined);

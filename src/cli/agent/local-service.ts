@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { HeddleError, InvalidInput, NotFound } from '../../model/errors.ts';
+import { printable } from '../paint.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Machine } from './machine.ts';
+
+/** What listens on a machine. */
+export interface LocalService {
+  readonly port: number;
+  readonly mode: (typeof modes)[number];
+}
+
+/** A local service that others reach through a reverse proxy. */
+export interface Exposed {
+  readonly id: string;
+  /** Where they reach it. */
+  readonly place: string;
+  /** When it ends unless it is renewed, in milliseconds since 1970. */
+  readonly until: number;
+}
+
+const modes = ['http', 'tcp', 'udp', 'tls'] as const;
+const againMs = 500;
+
+/** Reads `PORT[/PROTOCOL]`. Throws `InvalidInput`. */
+export function readLocalService(text: string): LocalService {
+  const [, digits = '', word = 'http'] = /^(\d{1,5})(?:\/([a-z]+))?$/.exec(text) ?? [];
+  const [port, mode] = [Number(digits), modes.find((one) => one === word)];
+  if (digits === '' || port < 1 || port > 65_535 || mode === undefined)
+    throw new InvalidInput(
+      `--expose cannot be ${printable(text)}; write a port and perhaps one of ${modes.join(', ')}, such as 8080 or 5432/tcp.`,
+    );
+  return { port, mode };
+}
+
+/** Keeps a local service exposed until the signal, and withdraws it then. What is refused is told, and tried again. */
+export async function keepExposed(
+  machine: Machine,
+  service: LocalService,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const tell = (text: string): void => terminal.out(`${machine.name}: ${text}\n`);
+  const what = `${service.port}/${service.mode}`;
+  let exposed: Exposed | undefined;
+  let fault = { message: '', times: 0 };
+  while (!signal.aborted) {
+    let pause = againMs;
+    try {
+      const before: Exposed | undefined = exposed;
+      exposed = before === undefined ? await machine.expose(service) : await machine.renew(before.id);
+      pause = Math.max(againMs, (exposed.until - Date.now()) / 2);
+      fault = { message: '', times: 0 };
+      if (before === undefined) tell(`${what} is reached at ${exposed.place}`);
+    } catch (error) {
+      if (!(error instanceof HeddleError) || error instanceof InvalidInput) throw error;
+      if (error instanceof NotFound) exposed = undefined;
+      const { message } = error;
+      fault = { message, times: message === fault.message ? fault.times + 1 : 1 };
+      // Once is no news: the server may hear a moment later that the machine is connected.
+      if (fault.times === 2) tell(`${what} is not exposed: ${printable(message)}; it is tried again`);
+    }
+    // Being stopped ends the wait.
+    await wait(pause, undefined, { signal }).catch(() => undefined);
+  }
+  if (exposed !== undefined) await withdraw(machine, exposed);
+}
+
+/** What cannot be withdrawn any more ends by itself. */
+async function withdraw(machine: Machine, { id }: Exposed): Promise<void> {
+  try {
+    await machine.withdraw(id);
+  } catch (error) {
+    if (!(error instanceof HeddleError)) throw error;
+  }
+}

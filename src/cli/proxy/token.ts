@@ -1,0 +1,144 @@
+import { parseDuration } from '../../lib/duration.ts';
+import { isObject } from '../../lib/json.ts';
+import { InvalidInput, NotFound } from '../../model/errors.ts';
+import { guessHint } from '../arguments.ts';
+import { hasLeave, leaveFlag, requireLeave } from '../asking.ts';
+import { cell } from '../cell.ts';
+import { accept, type Client, clientSettings, connect, unreadable } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { tellFailure, writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { printable } from '../paint.ts';
+import { renderTable } from '../table.ts';
+
+const path = '/api/reverse-proxies/proxy-tokens';
+
+export const proxyTokenCreate = defineCommand({
+  name: 'proxy token create',
+  summary: 'Make a token by which reverse proxies of one cluster register.',
+  details:
+    'Writes the value to standard output, this once, and the rest to standard error. The first proxy that uses it says which cluster it is for; with that cluster the token ends.',
+  argument: { placeholder: 'NAME', doc: 'a name by which you will know the token', most: 1 },
+  flags: {
+    'expires-in': {
+      placeholder: 'DURATION',
+      doc: 'How long it is valid, such as 720h (default: until it is revoked).',
+    },
+    ...jsonFlag,
+  },
+  settings: clientSettings,
+  examples: [['heddle proxy token create bern > proxy.token', 'Make a token for the proxies in Bern']],
+  async run({ flags, positionals: [name = ''], config, terminal }) {
+    const expires_in = secondsIn(flags);
+    const made = await createToken(await connect(config), { name, ...(expires_in === 0 ? {} : { expires_in }) });
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', token: made });
+    else {
+      terminal.out(`${made.plain_token}\n`);
+      const ends = made['expires_at'] === undefined ? 'until it is revoked' : `until ${String(made['expires_at'])}`;
+      terminal.note(`The token ${printable(name)} (${made.id}) is valid ${ends}. Its value is shown this once.\n`);
+    }
+    return exit.ok;
+  },
+});
+
+export const proxyTokenList = defineCommand({
+  name: 'proxy token list',
+  summary: 'List the tokens of reverse proxies, oldest first; never their values.',
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [['heddle proxy token list', 'A line a token, and when a proxy registered with it last']],
+  async run({ flags, config, terminal }) {
+    const tokens = await readTokens(await connect(config));
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', tokens });
+    else if (tokens.length === 0)
+      terminal.out('No tokens of reverse proxies; `heddle proxy token create` makes one.\n');
+    else {
+      const rows = tokens.map((token) => ({ cells: columns.map((name) => cell(token[name])) }));
+      terminal.out(`${renderTable(headings, rows, terminal.paint).join('\n')}\n`);
+    }
+    return exit.ok;
+  },
+});
+
+export const proxyTokenRevoke = defineCommand({
+  name: 'proxy token revoke',
+  summary: 'End a token of reverse proxies; the proxies that use it are turned away.',
+  details: 'Asks first. What the proxies serve stays configured, and goes on with a proxy that has another token.',
+  argument: { placeholder: 'TOKEN', doc: 'the id of the token, or its name when no other has it', most: 1 },
+  flags: { ...leaveFlag, ...jsonFlag },
+  settings: clientSettings,
+  examples: [['heddle proxy token revoke bern', 'Turn away the proxies that use the token bern']],
+  async run(invocation) {
+    const { flags, positionals, config, terminal } = invocation;
+    requireLeave(invocation, 'revoke', 'the token');
+    const client = await connect(config);
+    const token = await requireToken(client, positionals[0] ?? '');
+    const subject = `the token ${printable(String(token['name']))} (${token.id})`;
+    if (!(await hasLeave(invocation, `Revoke ${subject}?`)))
+      return tellFailure(invocation, exit.error, 'Nothing was revoked.');
+    await revokeToken(client, token.id);
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', revoked: token });
+    else terminal.out(`Revoked ${subject}; its proxies are turned away.\n`);
+    return exit.ok;
+  },
+});
+
+const headings = ['TOKEN', 'NAME', 'MADE AT', 'ENDS AT', 'LAST USED'];
+const columns = ['id', 'name', 'created_at', 'expires_at', 'last_used'];
+
+/** A token of reverse proxies as the interface shows it. */
+interface Token {
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+/** Makes a token; its value is in the answer, this once. */
+export async function createToken(
+  client: Client,
+  body: { readonly name: string; readonly expires_in?: number },
+): Promise<Token & { readonly plain_token: string }> {
+  const { body: made } = accept(await client.post(path, body));
+  if (!isToken(made) || typeof made['plain_token'] !== 'string') throw unreadable('a token');
+  return { ...made, plain_token: made['plain_token'] };
+}
+
+/** Ends a token. */
+export async function revokeToken(client: Client, id: string): Promise<void> {
+  accept(await client.delete(`${path}/${encodeURIComponent(id)}`));
+}
+
+async function readTokens(client: Client): Promise<readonly Token[]> {
+  const list = await client.read(path);
+  if (!Array.isArray(list)) throw unreadable('tokens');
+  return list.filter(isToken);
+}
+
+function isToken(value: unknown): value is Token {
+  return isObject(value) && typeof value['id'] === 'string';
+}
+
+async function requireToken(client: Client, word: string): Promise<Token> {
+  const tokens = await readTokens(client);
+  const named = tokens.filter(({ name }) => name === word);
+  const found = tokens.find(({ id }) => id === word) ?? (named.length === 1 ? named[0] : undefined);
+  if (found !== undefined) return found;
+  if (named.length > 1)
+    throw new InvalidInput(
+      `${named.length} tokens are named ${printable(word)}; write the id of the one you mean: ${named.map(({ id }) => id).join(', ')}.`,
+    );
+  const hint = guessHint(
+    word,
+    tokens.map(({ name }) => String(name)),
+  );
+  throw new NotFound(
+    `proxy token ${printable(word)} not found${hint === '' ? '; `heddle proxy token list` shows all.' : hint}`,
+  );
+}
+
+function secondsIn({ 'expires-in': text }: Invocation['flags']): number {
+  if (typeof text !== 'string') return 0;
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && Number.isInteger(seconds) && seconds > 0) return seconds;
+  throw new InvalidInput(`--expires-in cannot be ${printable(text)}; write a duration such as 24h or 90m.`);
+}
