@@ -86,7 +86,7 @@ export function runOverrideLoop(options: OverrideLoopOptions): () => Promise<voi
 
 /** Looks at the next accounts; answers after which one to go on. */
 async function endDue({ engine, tell }: OverrideLoopOptions, after: string): Promise<string> {
-  const accounts = await accountsWith(engine.database, overrideEntry, after, accountsAtOnce);
+  const accounts = await accountsWith(engine.database, [overrideEntry], after, accountsAtOnce);
   for (const account of accounts) {
     try {
       const plan = await endOverrides(engine, account);

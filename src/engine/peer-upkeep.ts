@@ -15,7 +15,7 @@ import { contextOf } from './objects.ts';
 import type { PresenceImage } from './presence.ts';
 
 /** Whoever ends what nobody has to end by hand. */
-const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
+export const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /** What was done, and what could not be done. */
 export interface Upkeep {

@@ -5,10 +5,13 @@ import { Conflict } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from '../plan/finish.ts';
+import type { Lease } from '../store/leases.ts';
+import { forgetProxies, type ProxyOf, readLivingProxies } from '../store/proxies.ts';
 import { storedObject } from './bootstrap.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
+import { clock } from './peer-upkeep.ts';
 
 /** A reverse proxy that takes its place in the mesh. */
 export interface ProxyPlace {
@@ -34,11 +37,44 @@ export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace):
 /** Takes proxies out of the mesh: those of a token, or the one of this name among them. */
 export async function removeProxies(engine: Engine, call: Call, token: string, name?: string): Promise<void> {
   const leaving = (state: Snapshot) =>
-    state
-      .ofKind(kindName)
-      .filter(({ derived, name: own }) => derived['token'] === token && (name === undefined || own === name));
+    removalsOf(state, ({ derived, name: own }) => derived['token'] === token && (name === undefined || own === name));
   if (leaving(await engine.snapshots.fresh(call.account)).length === 0) return;
-  await commit(engine, call, (state) => leaving(state).map((before) => ({ before, internal: true })));
+  await commit(engine, call, leaving);
+}
+
+function removalsOf(state: Snapshot, isLeaving: (place: StoredObject) => boolean): readonly Edit[] {
+  return state.ofKind(kindName).flatMap((before) => (isLeaving(before) ? [{ before, internal: true }] : []));
+}
+
+/** How long a proxy keeps its place without being heard of. */
+const silenceSeconds = 600;
+
+/**
+ * Takes the proxies out of the mesh that vanished, or whose token has ended, under the lease of who does it; answers their
+ * names. One that comes back is told to register.
+ */
+export async function removeVanished(engine: Engine, account: string, lease: Lease): Promise<readonly string[]> {
+  const state = await engine.snapshots.fresh(account);
+  if (state.countOf(kindName) === 0) return [];
+  // Read behind the state: whoever has a place there is known to the store already.
+  const living = await readLivingProxies(engine.database, account, silenceSeconds);
+  const present = new Set(living.map(keyOf));
+  const isGone = (place: StoredObject) => !present.has(keyOf(proxyOf(place)));
+  const gone = state.ofKind(kindName).filter(isGone).map(proxyOf);
+  if (gone.length === 0) return [];
+  const keys = new Set(gone.map(keyOf));
+  const call = { account, revision: state.revision, actor: clock };
+  await commit(engine, call, (now) => removalsOf(now, (place) => keys.has(keyOf(proxyOf(place)))), lease);
+  await forgetProxies(engine.database, account, gone);
+  return gone.map(({ id }) => id);
+}
+
+function proxyOf({ name, derived }: StoredObject): ProxyOf {
+  return { id: name, token: String(derived['token']) };
+}
+
+function keyOf({ id, token }: ProxyOf): string {
+  return `${token}/${id}`;
 }
 
 /** The peers with which a proxy keeps tunnels, as maps tell of them; `undefined` when it has no place in the mesh. */
@@ -70,9 +106,15 @@ function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }
   return [{ before, after, internal: true as const }];
 }
 
-async function commit(engine: Engine, call: Call, edits: (state: Snapshot) => readonly Edit[]): Promise<Snapshot> {
+async function commit(
+  engine: Engine,
+  call: Call,
+  edits: (state: Snapshot) => readonly Edit[],
+  lease?: Lease,
+): Promise<Snapshot> {
   const committed = await engine.committer.mutate({
     ...{ account: call.account, actor: call.actor, revision: call.revision },
+    ...(lease === undefined ? {} : { lease }),
     propose: (state) => planEdits(engine, state, edits(state)),
   });
   if (!committed.ok) throw refusalOf(committed.problems);

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import { endExposures } from '../engine/exposure-upkeep.ts';
 import { keepPeers } from '../engine/peer-upkeep.ts';
+import { removeVanished } from '../engine/proxy-peers.ts';
 import { NotFound } from '../model/errors.ts';
 import { accountsWith } from '../store/directory.ts';
 import { releaseLease, takeLease } from '../store/leases.ts';
@@ -22,6 +23,9 @@ const usualGraceMs = 60_000;
 
 /** How many accounts one look is about; the next look goes on from there. */
 const accountsAtOnce = 100;
+
+/** What accounts have in the directory that have peers, or proxies in the mesh. */
+const entries = ['peer-key', 'proxy-token'];
 
 /** How long others leave an account to whoever looks after it. */
 const leaseSeconds = 60;
@@ -53,7 +57,7 @@ export function runPeerUpkeep(options: UpkeepOptions): () => Promise<void> {
 
 /** Looks after the next accounts; answers after which one to go on. */
 async function keepSome(options: UpkeepOptions, after: string): Promise<string> {
-  const accounts = await accountsWith(options.engine.database, 'peer-key', after, accountsAtOnce);
+  const accounts = await accountsWith(options.engine.database, entries, after, accountsAtOnce);
   for (const account of accounts) await keepOne(options, account);
   return accounts.length < accountsAtOnce ? '' : (accounts.at(-1) ?? '');
 }
@@ -66,6 +70,8 @@ async function keepOne({ engine, server, tell }: UpkeepOptions, account: string)
     for (const { peer, message } of failed) tell('warn', `peer ${peer.id} (${peer.reason}): ${message}`);
     for (const { id, failed: why } of await endExposures(engine, account, lease))
       if (why !== undefined) tell('warn', `exposed service ${id}: ${why}`);
+    for (const name of await removeVanished(engine, account, lease))
+      tell('warn', `proxy ${name}: it was not heard of, or its token has ended; it lost its place in the mesh`);
     await releaseLease(engine.database, lease);
   } catch (error) {
     if (!(error instanceof NotFound)) tell('error', `peers: ${messageOf(error)}; it is tried again`);

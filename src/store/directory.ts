@@ -12,19 +12,19 @@ export async function findEntry(database: Database, kind: string, value: string)
 /** The kind of entries for objects of which somebody holds units for a while. */
 export const overrideEntry = 'override';
 
-/** The accounts with entries of a kind, in order, behind `after`. However many entries one has, one is looked at. */
+/** The accounts with entries of one of these kinds, in order, behind `after`. However many entries one has, one is looked at. */
 export async function accountsWith(
   database: Database,
-  kind: string,
+  kinds: readonly string[],
   after: string,
   limit: number,
 ): Promise<readonly string[]> {
   const rows = await database.lookUp(
-    statement<{ readonly account_id: string }>(accountsText, [kind, after, String(limit)]),
+    statement<{ readonly account_id: string }>(accountsText, [kinds, after, String(limit)]),
   );
   return rows.map(({ account_id }) => account_id);
 }
 
 const accountsText = `select a.account_id from accounts a where a.account_id > $2
-and exists (select from directory d where d.account_id = a.account_id and d.kind = $1)
+and exists (select from directory d where d.account_id = a.account_id and d.kind = any($1::text[]))
 order by a.account_id limit $3::text::bigint`;

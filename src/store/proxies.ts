@@ -1,7 +1,7 @@
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 
-/** Keeps that a proxy is there; an id that another token registered stays with that one. Answers whether it was kept. */
+/** Keeps that a proxy is there; an id stays with the token that registered it while that one is valid. Answers whether it was kept. */
 export async function registerProxy(
   database: Database,
   account: string,
@@ -25,7 +25,8 @@ values ($1, $2, $3, $4, $5, true, now(), now())
 on conflict (account_id, id) do update set cluster_id = excluded.cluster_id, version = excluded.version, connected = true,
   last_seen = now(), token_id = excluded.token_id
 where p.token_id = excluded.token_id
-  or not exists (select from proxy_tokens t where t.account_id = p.account_id and t.id = p.token_id)
+  or not exists (select from proxy_tokens t where t.account_id = p.account_id and t.id = p.token_id
+    and (t.expires_at is null or t.expires_at > now()))
 returning id`;
 
 const usedText = `update proxy_tokens set last_used = now(), cluster_id = coalesce(cluster_id, $3)
@@ -99,3 +100,26 @@ export async function writeServiceStatus(
 ): Promise<void> {
   await database.inAccount(account, [statement(statusText, [account, JSON.stringify(services), proxy])]);
 }
+
+/** The proxies that are there: heard of within so many seconds, by a token that is valid. */
+export async function readLivingProxies(
+  database: Database,
+  account: string,
+  seconds: number,
+): Promise<readonly ProxyOf[]> {
+  const [rows] = await database.inAccount(account, [statement<ProxyOf>(livingText, [account, String(seconds)])]);
+  return rows;
+}
+
+const livingText = `select p.id, p.token_id as token from proxies p
+join proxy_tokens t on t.account_id = p.account_id and t.id = p.token_id
+where p.account_id = $1 and p.last_seen > now() - $2::text::int * interval '1 second'
+  and (t.expires_at is null or t.expires_at > now())`;
+
+/** Forgets proxies: they have to register before they are heard again. */
+export async function forgetProxies(database: Database, account: string, proxies: readonly ProxyOf[]): Promise<void> {
+  await database.inAccount(account, [statement(forgetText, [account, JSON.stringify(proxies)])]);
+}
+
+const forgetText = `delete from proxies p using json_to_recordset($2::json) as x(id text, token text)
+where p.account_id = $1 and p.id = x.id and p.token_id = x.token`;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mapIn, readMapImage } from '../../src/engine/peer-maps.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
+import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
 import { followServices } from '../../src/proxying/services.ts';
 import { newMachine, setupKey } from '../peering/machine.ts';
 import { type TestApi, testApi } from './setup.ts';
@@ -112,6 +113,33 @@ describe('a proxy with the key of its tunnel', () => {
     expect((await own.call('DELETE', clusterPath)).status).toBe(200);
     expect(await count()).toBe(0);
     expect((await own.engine.snapshots.fresh(own.account)).countOf('ProxyPeer')).toBe(0);
+  });
+
+  it('loses its place when it vanishes and when its token ends, in an account without peers too', async () => {
+    await using own = await testApi();
+    const [proxies, others] = [await proxyToken(own), await proxyToken(own)];
+    for (const name of ['here', 'vanished']) await proxies.ask('register', name, { wg_pub_key: newKey() });
+    await others.ask('register', 'expired', { wg_pub_key: newKey() });
+    const places = async () =>
+      (await own.engine.snapshots.fresh(own.account)).ofKind('ProxyPeer').map(({ name }) => name);
+    const told: string[] = [];
+    const tell = (_: string, message: string) => told.push(message);
+    const stops = ['one', 'two'].map((server) =>
+      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, graceMs: 0, tell }),
+    );
+    await own.engine.database.asOwner(async (run) => {
+      await run(`update proxies set last_seen = now() - interval '300 seconds' where id = 'here'`, []);
+      await run(`update proxies set last_seen = now() - interval '601 seconds' where id = 'vanished'`, []);
+      await run('update proxy_tokens set expires_at = now() where id = $1', [others.id]);
+    });
+    await expect.poll(places).toEqual(['here']);
+    for (const stop of stops) await stop();
+    expect(told.map((text) => text.split(':')[0]).sort()).toEqual(['proxy expired', 'proxy vanished']);
+
+    const { status, body } = await proxies.ask('heartbeat', 'vanished');
+    expect([status, body.message]).toEqual([404, 'proxy vanished not found: register it first']);
+    for (const name of ['vanished', 'expired']) await proxies.ask('register', name, { wg_pub_key: newKey() });
+    expect((await places()).sort()).toEqual(['expired', 'here', 'vanished']);
   });
 
   it('is told the peers that may reach it, and when they change', async () => {

@@ -170,9 +170,10 @@ it('accounts with peers are found in order, each once', async () => {
   const { database } = own.engine;
   const key = (await setupKey(own))['key'] ?? '';
   for (const hostname of ['one', 'two']) await newMachine(own).enrol({ setup_key: key, hostname });
-  expect(await accountsWith(database, 'peer-key', '', 100)).toEqual([own.account]);
-  expect(await accountsWith(database, 'peer-key', own.account, 100)).toEqual([]);
-  expect(await accountsWith(database, 'no-such-kind', '', 100)).toEqual([]);
+  const kinds = ['proxy-token', 'peer-key'];
+  expect(await accountsWith(database, kinds, '', 100)).toEqual([own.account]);
+  expect(await accountsWith(database, kinds, own.account, 100)).toEqual([]);
+  expect(await accountsWith(database, ['proxy-token'], '', 100)).toEqual([]);
 });
 
 describe('temporary access', () => {
