@@ -3,7 +3,7 @@ import { pageHeaders, pagePolicy } from '../identity/provider/pages/layout.ts';
 import type { IdentityProvider } from '../identity/provider/provider.ts';
 import type { WebAnswer } from '../identity/provider/web.ts';
 import { neighbourhoodOf } from '../lib/address.ts';
-import { createBuckets } from '../lib/buckets.ts';
+import { createAddressLimit } from './rate-limit.ts';
 
 const mount = '/oidc';
 
@@ -15,7 +15,7 @@ const longestForm = 32 * 1024;
 
 /** Mounts the embedded identity provider: what programs ask below `/oidc`, and the pages for people below `/signin`. */
 export async function addIdentityProvider(app: FastifyInstance, provider: IdentityProvider): Promise<void> {
-  const slowDown = limitAddresses();
+  const slowDown = createAddressLimit(perAddress);
   await app.register(async (scope) => {
     scope.addHook('onRequest', slowDown);
     // The provider reads bodies itself.
@@ -49,17 +49,6 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
       },
     });
   });
-}
-
-/** Refuses what one address asks too often, before anything is written. */
-function limitAddresses() {
-  const buckets = createBuckets(perAddress);
-  return async ({ ip }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const seconds = buckets.take(ip, performance.now());
-    if (seconds === 0) return undefined;
-    const message = `too many requests from this address; try again in ${seconds} s`;
-    return reply.code(429).header('retry-after', String(seconds)).send({ message, code: 429 });
-  };
 }
 
 function bearerOf({ headers }: FastifyRequest): string {

@@ -20,7 +20,8 @@ export type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<
 export function createRateLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
   const buckets = createBuckets(limit);
   return async (request, reply) => {
-    if (!request.url.startsWith('/api')) return;
+    // The route and not the address as it was written: `/%61pi` leads to the same one.
+    if (!(request.routeOptions.url ?? request.url).startsWith('/api')) return;
     refuse(reply, limit, buckets.take(request.call?.actor.id ?? neighbourhoodOf(request.ip), now()), 'requests');
   };
 }

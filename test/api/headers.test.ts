@@ -66,6 +66,14 @@ it('guessing tokens is slow, and holds up nobody who has a good one', async () =
   expect((await own.app.inject({ url: '/api/groups', headers: { authorization } })).statusCode).toBe(200);
 });
 
+it('counts a request under whatever spelling of its path', async () => {
+  await using own = await testApi('postgres', { rateLimit: { perMinute: 1, burst: 2 } });
+  const statuses: number[] = [];
+  for (const url of ['/api/groups', '/%61pi/groups', '/ap%69/groups'])
+    statuses.push((await own.app.inject({ url, headers: { authorization } })).statusCode);
+  expect(statuses).toEqual([200, 200, 429]);
+});
+
 it('tells addresses apart that a proxy in front names, and believes nobody else', async () => {
   const limited = { rateLimit: { perMinute: 1, burst: 1 } };
   await using behind = await testApi('postgres', { ...limited, trustProxy: 1 });
