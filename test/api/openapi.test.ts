@@ -33,6 +33,12 @@ describe.each(editions)('the OpenAPI document of the %s edition', (edition) => {
       expect(ajv.validateSchema(schema) || ajv.errorsText(), JSON.stringify(schema)).toBe(true);
   });
 
+  it('says how long the name of a report may be', async () => {
+    const { paths } = (await read()) as { readonly paths: Readonly<Record<string, JsonObject>> };
+    for (const path of ['/agent/traffic', '/proxy/access-logs'])
+      expect(JSON.stringify(paths[path])).toMatch(/"batch":\{[^{}]*"maxLength":100\}/);
+  });
+
   it('says of every operation what it takes, what it answers, and how it fails', async () => {
     const operations = operationsOf(await read());
     expect(operations.length).toBeGreaterThan(130);

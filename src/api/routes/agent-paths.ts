@@ -84,8 +84,11 @@ const trafficOperation = operation({
   parameters: [proofParameter],
   body: json(
     object({
-      batch: text('Names the report among those of the peer: repeated, it is stored once.'),
-      records: { type: 'array', items: flow, description: 'At most 2,000.' },
+      batch: {
+        ...text('Names the report among those of the peer: repeated, it is stored once.'),
+        maxLength: 100,
+      },
+      records: { type: 'array', items: flow, maxItems: 2000, description: 'At most 2,000.' },
     }),
     { batch: '17', records: [] },
   ),

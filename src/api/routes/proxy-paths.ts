@@ -104,7 +104,10 @@ function accessLogs(): JsonObject {
     description: 'A request, with the members of `GET /api/events/proxy`; only the time must be there.',
     properties: { timestamp: { type: 'string', format: 'date-time', description: 'When the request came.' } },
   };
-  const batch = text('Names the report among those of the proxy: repeated, it is stored once.');
+  const batch = {
+    ...text('Names the report among those of the proxy: repeated, it is stored once.'),
+    maxLength: 100,
+  };
   return operation({
     ...{ id: 'reportRequests', tag, summary: 'Report requests', open: true },
     description: `${outside} Answered when they are stored. 503 when too much waits: send the same report again.`,
