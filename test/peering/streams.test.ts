@@ -207,7 +207,14 @@ it('two hundred peers that come at once after a restart are let in at a pace, fr
   let images = 0;
   const counting = { ...engine, access: { ...engine.access, soon: countCalls(engine.access.soon, () => images++) } };
   const listener = { connected: () => undefined, gone: () => undefined };
-  const hub = createHub({ engine: counting, listener, now: Date.now, failed: () => undefined, room: 10 });
+  const hub = createHub({
+    engine: counting,
+    listener,
+    now: Date.now,
+    failed: () => undefined,
+    room: 10,
+    roomMs: 600_000,
+  });
   const { revision } = await engine.snapshots.fresh(account);
   const waiting = ids.map((peer) => {
     const follower = new Follower();
@@ -225,6 +232,19 @@ it('two hundred peers that come at once after a restart are let in at a pace, fr
   expect(images).toBe(1);
   expect(waiting[7]?.map).toEqual(await expectedMap(engine, account, ids[7] ?? ''));
   hub.close();
+});
+
+it('readers that do not read keep nobody else out', async () => {
+  const { mesh, ids } = await connectedMesh({ room: 1, roomMs: 1 });
+  await using _ = mesh;
+  const again = ids.map((peer) => {
+    const follower = new Follower();
+    follower.keepsUp = false;
+    connect(mesh.hub, { account: mesh.account, peer }, follower);
+    return follower;
+  });
+  const types = () => again.map((follower) => follower.types);
+  await expect.poll(types, { timeout: 20_000 }).toEqual([['map'], ['map'], ['map']]);
 });
 
 function countCalls<A extends unknown[], R>(work: (...given: A) => R, count: () => void): (...given: A) => R {

@@ -24,6 +24,8 @@ export interface HubOptions {
   readonly tickMs?: number;
   /** How long a reader may lag behind. */
   readonly patienceMs?: number;
+  /** How long a slow reader keeps its room from others who come. */
+  readonly roomMs?: number;
 }
 
 /** A peer that connects. */
@@ -49,7 +51,7 @@ export interface Hub {
 
 /** Creates the registry of connected peers; it hears of revisions by the notices of all servers. */
 export function createHub(options: HubOptions): Hub {
-  const { engine, listener, now, failed, room = 64, tickMs = 15_000, patienceMs = 60_000 } = options;
+  const { engine, listener, now, failed, room = 64, tickMs = 15_000, patienceMs = 60_000, roomMs = 2000 } = options;
   const accounts = new Map<string, AccountStreams>();
   const idle = new Map<string, number>();
   const bytes = createSharedBytes();
@@ -89,7 +91,7 @@ export function createHub(options: HubOptions): Hub {
   return {
     join(joining) {
       const streams = accountOf(joining.account);
-      const leave = join(streams, joining, { engine, listener, admission });
+      const leave = join(streams, joining, { engine, listener, admission, roomMs });
       // Who was on the way in when the server began to stop would keep it from doing so.
       if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
       return leave;
@@ -118,10 +120,17 @@ const forgetAfter = 20;
 function join(
   streams: AccountStreams,
   { account, peer, revision, last, sink }: Joining,
-  { engine, listener, admission }: Pick<HubOptions, 'engine' | 'listener'> & { readonly admission: Admission },
+  {
+    engine,
+    listener,
+    admission,
+    roomMs,
+  }: Pick<HubOptions, 'engine' | 'listener'> & { readonly admission: Admission; readonly roomMs: number },
 ): () => void {
   let holding = false;
+  let waiting: NodeJS.Timeout | undefined;
   const release = (): void => {
+    clearTimeout(waiting);
     if (holding) admission.release();
     holding = false;
   };
@@ -142,6 +151,8 @@ function join(
   const begin = (): boolean => {
     streams.tell(stream);
     holding = stream.isOpen && stream.isLagging;
+    // Readers that do not read must not keep everybody else out; they are given up in their own time.
+    if (holding) waiting = setTimeout(release, roomMs).unref();
     return !holding;
   };
   // Reading does not fail: what went wrong is told. Older images may not know the peer, and must not say that it is gone.
