@@ -3,9 +3,10 @@ import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { Conflict, NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
+import { isClaim } from '../model/peer-claims.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { wireId } from '../model/wire-id.ts';
-import type { Outcome } from '../plan/plan.ts';
+import type { Edit } from '../plan/finish.ts';
 import { extraSettingsOf } from './account-settings.ts';
 import { storedObject } from './bootstrap.ts';
 import { planEdits } from './edits.ts';
@@ -41,13 +42,17 @@ export interface Enrolled {
 /** Lets a machine in, by one revision, with everything that follows. Throws what keeps it out. */
 export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enrolled> {
   const { account, sponsor } = newcomer;
-  const id = engine.newId();
+  let id = engine.newId();
   const actor = await actorOf(engine, newcomer);
   const committed = await engine.committer.mutate({
     account,
     actor,
     revision: sponsor.way === 'user' ? sponsor.revision : 0,
-    propose: (state) => planEnrolment(engine, state, newcomer, id),
+    propose: (state) => {
+      const edits = editsFor(engine, state, newcomer, id);
+      id = edits.id;
+      return planEdits(engine, state, edits.edits, edits.now);
+    },
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   const peer = committed.after.get(id);
@@ -62,15 +67,26 @@ async function actorOf({ registry, snapshots }: Engine, { account, sponsor }: Ne
   return { type: 'system', id: String(wireId(registry.get('SetupKey'), sponsor.id)), name };
 }
 
-function planEnrolment(engine: Engine, state: Snapshot, newcomer: Newcomer, id: string): Outcome {
+/** What happens to which peer. */
+interface Edits {
+  readonly id: string;
+  readonly edits: readonly Edit[];
+  readonly now: string;
+}
+
+function editsFor(engine: Engine, state: Snapshot, newcomer: Newcomer, id: string): Edits {
   const now = engine.now();
-  const { tunnelKey, extraLabels } = newcomer;
+  const { tunnelKey, extraLabels, sponsor } = newcomer;
   const kind = engine.registry.get('Peer');
-  if ([kind.name, 'ProxyPeer'].some((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) !== undefined))
+  const holders = [kind.name, 'ProxyPeer'].flatMap((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) ?? []);
+  if (holders.some((holder) => !isClaim(holder)))
     throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
-  const by = newcomer.sponsor.way === 'user' ? byUser(state, newcomer.sponsor.actor) : byKey(engine, state, newcomer);
+  const by = sponsor.way === 'user' ? byUser(state, sponsor.actor) : byKey(engine, state, newcomer);
   if (extraLabels.length > 0 && !by.mayNameItself)
     throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
+  const [claim] = holders;
+  if (claim !== undefined && sponsor.way === 'user' && claim.spec['user_id'] === sponsor.actor.id)
+    return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
   const waits = wantsApproval(state);
   const spec = canonicalSpec(kind, {
     name: newcomer.name,
@@ -85,7 +101,19 @@ function planEnrolment(engine: Engine, state: Snapshot, newcomer: Newcomer, id: 
   const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
   const derived = { ...newcomer.place, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
-  return planEdits(engine, state, [{ after, given: { enrolment: { ...by.given, at: now } } }], now);
+  // Whoever shows that the key is theirs has it, whatever somebody else had in mind with it.
+  const leaving = holders.map((before): Edit => ({ before, internal: true }));
+  return { id, edits: [...leaving, { after, given: { enrolment: { ...by.given, at: now } } }], now };
+}
+
+/** The temporary peer that its maker had made for this key, from now on with somebody behind it. */
+function fulfilled(before: StoredObject, { signingKey, place }: Newcomer, now: string): Edit {
+  const spec = { ...before.spec, signing_key: signingKey };
+  return {
+    before,
+    after: { ...before, spec, derived: { ...before.derived, ...place }, updatedAt: now },
+    internal: true,
+  };
 }
 
 /** What follows from who lets the peer in. */

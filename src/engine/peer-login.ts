@@ -1,20 +1,30 @@
 import { NotAllowed } from '../model/errors.ts';
+import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import type { Enrolled } from './enrolment.ts';
 import { refusalOf } from './objects.ts';
 
+/** Throws `NotAllowed` for a peer whose user is kept out: blocked users cannot use the system by their machines either. */
+export function requireUserIn(state: Snapshot, peer: StoredObject): void {
+  const user = state.get(String(peer.spec['user_id'] ?? ''));
+  if (user?.derived['pending_approval'] === true) throw new NotAllowed('the user of the peer is pending approval');
+  if (user?.spec['is_blocked'] === true) throw new NotAllowed('the user of the peer is blocked');
+}
+
+/** Throws `NotAllowed` when somebody signs a peer in who is not its user. */
+export function requireOwnPeer(peer: StoredObject, call: Call): void {
+  if (peer.spec['user_id'] === call.actor.id) return;
+  throw new NotAllowed('the peer belongs to another user; sign in as the one who enrolled it');
+}
+
 /**
- * Signs a peer in: nothing happens to one whose login holds, an expired one needs the user whose peer it is. Throws
- * `NotAllowed`.
+ * Signs a peer in by its user: nothing happens to one whose login holds. That it signed in is noted before the state is
+ * read: an expiry that did not hear of it is in the state, or hears of it when it looks again.
  */
-export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call?: Call): Promise<Enrolled> {
-  if (call !== undefined && peer.spec['user_id'] !== call.actor.id)
-    throw new NotAllowed('the peer belongs to another user; sign in as the one who enrolled it');
+export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call: Call): Promise<Enrolled> {
   if (peer.derived['login_expired'] !== true) return { peer, state };
-  if (call === undefined)
-    throw new NotAllowed('the login of the peer has expired; log in with the access token of its user');
   const committed = await engine.committer.mutate({
     account: state.account,
     actor: call.actor,
@@ -25,8 +35,11 @@ export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call
   return { peer: committed.after.get(peer.id) ?? peer, state: committed.after };
 }
 
-function planSignIn(engine: Engine, state: Snapshot, id: string) {
+/** Plans that the login of a peer holds again. */
+export function planSignIn(engine: Engine, state: Snapshot, id: string) {
   const peer = state.get(id);
   const signedIn = { login_expired: undefined, expiry_reason: undefined };
-  return planEdits(engine, state, peer === undefined ? [] : [derive(engine, peer, signedIn)]);
+  if (peer === undefined) return planEdits(engine, state, []);
+  requireUserIn(state, peer);
+  return planEdits(engine, state, [derive(engine, peer, signedIn)]);
 }

@@ -5,14 +5,15 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { planDelete } from '../plan/requests.ts';
 import { forgetNonces } from '../store/agent-nonces.ts';
-import type { Lease } from '../store/leases.ts';
+import { type Lease, renewLease } from '../store/leases.ts';
 import { dropDeadServers } from '../store/peer-status.ts';
 import { settingsOf } from './account-settings.ts';
-import { type DuePeer, duePeers, dueReason } from './due-peers.ts';
+import type { Mutation } from './commit.ts';
+import { type DuePeer, type DueReason, duePeers, dueReason } from './due-peers.ts';
 import { derive, planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
 import { contextOf } from './objects.ts';
-import type { PresenceImage } from './presence.ts';
+import { planSignIn } from './peer-login.ts';
 
 /** Whoever ends what nobody has to end by hand. */
 export const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
@@ -23,11 +24,18 @@ export interface Upkeep {
   readonly failed: readonly { readonly peer: DuePeer; readonly message: string }[];
 }
 
+/** How the work is cut: so many at once, and the lease is kept for so long before each cut. */
+export interface Pace {
+  readonly atOnce?: number;
+  readonly leaseSeconds?: number;
+}
+
 /**
  * Does what is due about the peers of an account: servers that died take their peers with them, logins end, and peers that
  * were here for a while go. Each is a revision of its own, under the lease of who does it; what is refused is told.
  */
-export async function keepPeers(engine: Engine, account: string, lease: Lease): Promise<Upkeep> {
+export async function keepPeers(engine: Engine, account: string, lease: Lease, pace: Pace = {}): Promise<Upkeep> {
+  const { atOnce = 200, leaseSeconds = 60 } = pace;
   await dropDeadServers(engine.database, account);
   await forgetNonces(engine.database, account);
   const image = await engine.presence.at(account);
@@ -36,53 +44,101 @@ export async function keepPeers(engine: Engine, account: string, lease: Lease): 
   const gone = [...image.peers.keys()].filter((id) => state.get(id) === undefined);
   engine.presence.forget(account, gone);
   const due = duePeers(state, image);
-  const results = await Promise.all(
-    due.map(async (peer) => {
-      try {
-        return { peer, message: await settle(engine, state, image, peer, lease) };
-      } catch (error) {
-        if (!(error instanceof HeddleError)) throw error;
-        return { peer, message: error.message };
-      }
-    }),
-  );
+  const results: Settled[] = [];
+  for (let at = 0; at < due.length; at += atOnce) {
+    // Thousands take longer than a lease lasts; whoever lost it leaves the rest to the one who has it.
+    if (!(await renewLease(engine.database, lease, leaseSeconds))) break;
+    results.push(...(await settleAll(engine, state, due.slice(at, at + atOnce), lease)));
+  }
+  await mendLogins(engine, account, lease, results);
   return {
     done: results.filter(({ message }) => message === '').map(({ peer }) => peer),
     failed: results.filter(({ message }) => message !== ''),
   };
 }
 
-/** Answers why it could not be done, nothing when it was. */
-async function settle(
+interface Settled {
+  readonly peer: DuePeer;
+  /** Why it could not be done, empty when it was. */
+  readonly message: string;
+}
+
+async function settleAll(
   engine: Engine,
   state: Snapshot,
-  image: PresenceImage,
-  due: DuePeer,
+  due: readonly DuePeer[],
   lease: Lease,
+): Promise<readonly Settled[]> {
+  return await Promise.all(
+    due.map(async (peer) => {
+      const actor = actorOf(state, peer);
+      const message = await commit(engine, state, { actor, lease, propose: (now) => planDue(engine, now, peer) });
+      return { peer, message };
+    }),
+  );
+}
+
+/** Answers why it could not be done, nothing when it was. */
+async function commit(
+  engine: Engine,
+  { account, revision }: Pick<Snapshot, 'account' | 'revision'>,
+  mutation: Pick<Mutation, 'actor' | 'lease' | 'propose'>,
 ): Promise<string> {
-  const committed = await engine.committer.mutate({
-    account: state.account,
-    actor: actorOf(state, due),
-    revision: state.revision,
-    lease,
-    propose: (now) => planDue(engine, now, image, due),
-  });
-  return committed.ok ? '' : committed.problems.map(({ message }) => message).join('; ');
+  try {
+    const committed = await engine.committer.mutate({ account, revision, ...mutation });
+    return committed.ok ? '' : committed.problems.map(({ message }) => message).join('; ');
+  } catch (error) {
+    if (!(error instanceof HeddleError)) throw error;
+    return error.message;
+  }
+}
+
+/**
+ * Takes back what ended at the moment in which its user signed in: sign-ins are noted first and look at the state
+ * afterwards, so that one of the two sees the other.
+ */
+async function mendLogins(engine: Engine, account: string, lease: Lease, results: readonly Settled[]): Promise<void> {
+  const ended = results.filter(({ peer: { reason }, message }) => message === '' && isLogin(reason));
+  if (ended.length === 0) return;
+  const image = await engine.presence.at(account);
+  const state = await engine.snapshots.fresh(account);
+  for (const { peer } of ended) {
+    const now = state.get(peer.id);
+    const isRunning =
+      now !== undefined &&
+      dueReason(signedIn(now), image.peers.get(peer.id), settingsOf(state), Date.parse(image.now)) === undefined;
+    if (!isRunning || now.derived['login_expired'] !== true) continue;
+    await commit(engine, state, {
+      ...{ actor: actorOf(state, peer), lease },
+      propose: (fresh) => planSignIn(engine, fresh, peer.id),
+    });
+  }
+}
+
+/** The peer as it would be if its login held. */
+function signedIn(peer: StoredObject): StoredObject {
+  const { login_expired: _, ...derived } = peer.derived;
+  return { ...peer, derived };
+}
+
+function isLogin(reason: DueReason): reason is keyof typeof reasons {
+  return reason in reasons;
 }
 
 /** A login ends on behalf of the user whose it was. */
 function actorOf(state: Snapshot, { id, reason }: DuePeer): Actor {
-  if (reason !== 'login' && reason !== 'inactivity') return clock;
+  if (!isLogin(reason)) return clock;
   const user = state.get(String(state.get(id)?.spec['user_id'] ?? ''));
   return user === undefined ? clock : { type: 'system', id: user.id, name: user.name };
 }
 
-function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: DuePeer): Outcome {
+async function planDue(engine: Engine, state: Snapshot, due: DuePeer): Promise<Outcome> {
+  // Somebody may have changed it in the meantime, or it came back.
+  const image = await engine.presence.at(state.account);
   const peer = state.get(due.id);
-  // Somebody may have changed it in the meantime.
   const reason = peer && dueReason(peer, image.peers.get(peer.id), settingsOf(state), Date.parse(image.now));
   if (peer === undefined || reason === undefined) return planEdits(engine, state, []);
-  if (reason === 'login' || reason === 'inactivity') return planExpiry(engine, state, peer, reason);
+  if (isLogin(reason)) return planExpiry(engine, state, peer, reason);
   const call = { account: state.account, actor: clock, revision: state.revision };
   return planDelete(contextOf(engine, call, state, { strict: false }), engine.registry.get(peer.kind), peer);
 }

@@ -73,7 +73,7 @@ function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, w
   const faults = read.flatMap((rule, at) => (typeof rule === 'string' ? [faultAt(at, rule)] : []));
   if (faults.length > 0) throw new InvalidInput(faults[0]?.message ?? '', { problems: faults });
   const kind = engine.registry.get('Peer');
-  if (state.holderOf(kind.name, 'wg_pub_key', tunnelKey) !== undefined)
+  if ([kind.name, 'ProxyPeer'].some((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) !== undefined))
     throw new Conflict('taken', 'a peer with this key already exists; make a new key pair');
   const spec = canonicalSpec(kind, {
     ...{ name, hostname: name, wg_pub_key: tunnelKey, user_id: call.actor.id, ephemeral: true },

@@ -1,7 +1,8 @@
 import type { Call, Engine } from '../engine/engine.ts';
+import type { Enrolled } from '../engine/enrolment.ts';
 import { exposeService, renewExposure, withdrawExposure } from '../engine/exposure.ts';
 import type { Found } from '../engine/objects.ts';
-import { signInPeer } from '../engine/peer-login.ts';
+import { requireOwnPeer, requireUserIn, signInPeer } from '../engine/peer-login.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
@@ -117,16 +118,22 @@ async function logIn(options: PeeringOptions, guard: Guard, request: AgentReques
   const found = await guard.find('peer-key', tunnelSpelling(tunnel));
   if (found === undefined) throw new NotFound('a peer with this key is not found; enrol first');
   const { account, subject } = found;
-  const state = await engine.snapshots.fresh(account);
-  const peer = peerIn(state, subject, proof.key);
+  const read = async (): Promise<Enrolled> => {
+    const state = await engine.snapshots.fresh(account);
+    return { peer: peerIn(state, subject, proof.key), state };
+  };
+  const seen = await read();
   await guard.use(account, proof);
+  requireUserIn(seen.state, seen.peer);
+  if (call === undefined) requireLogin(seen.peer);
+  else requireOwnPeer(seen.peer, call);
   const facts = content['facts'] === undefined ? undefined : readOwnFacts(content['facts'], proof.key, now());
-  const after = await signInPeer(engine, { peer, state }, call);
   await engine.presence.note(account, {
-    ...{ peer: peer.id, place: placeOf(options, request) },
+    ...{ peer: subject, place: placeOf(options, request) },
     ...(call === undefined ? {} : { signedIn: true }),
     ...(facts === undefined ? {} : { facts }),
   });
+  const after = call === undefined ? seen : await signInPeer(engine, await read(), call);
   return welcome(options, { account, ...after });
 }
 
@@ -139,6 +146,7 @@ async function authenticate({ engine, now }: PeeringOptions, guard: Guard, reque
     throw error instanceof NotFound ? new Unauthenticated('the account of the peer is gone') : error;
   });
   const peer = peerIn(state, session.peer, session.key);
+  requireUserIn(state, peer);
   requireLogin(peer);
   return { account: session.account, peer, state, address: request.address };
 }

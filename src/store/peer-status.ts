@@ -89,11 +89,20 @@ on conflict (account_id, peer_id) do update set
  * anybody knows. Answers how many.
  */
 export async function dropDeadServers(database: AccountAccess, account: string): Promise<number> {
-  const [rows] = await database.inAccount(account, [statement(dropText, [account])]);
+  const [rows] = await database.inAccount(account, [statement(dropText, [account]), statement(leftText, [account])]);
   return rows.length;
 }
 
-const dropText = `update peer_status s set connected = false, last_seen = clock_timestamp(), written = pg_current_xact_id()
-where s.account_id = $1 and s.connected and not exists (
-  select from leases l where l.account_id = $1 and l.name = 'peers/' || s.server and l.until > clock_timestamp()
-) returning s.peer_id`;
+// A server never comes back under its name, so what it held is of no use to anybody.
+const leftText = `delete from leases
+where account_id = $1 and name like 'peers/%' and until < clock_timestamp() - interval '1 hour'`;
+
+// Rows are locked in the order in which `writeText` locks them, so that the two never wait for each other.
+const dropText = `with dead as (
+  select s.peer_id from peer_status s
+  where s.account_id = $1 and s.connected and not exists (
+    select from leases l where l.account_id = $1 and l.name = 'peers/' || s.server and l.until > clock_timestamp()
+  ) order by s.peer_id for update
+)
+update peer_status s set connected = false, last_seen = clock_timestamp(), written = pg_current_xact_id()
+from dead where s.account_id = $1 and s.peer_id = dead.peer_id returning s.peer_id`;

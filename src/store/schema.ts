@@ -198,6 +198,7 @@ export interface CredentialsTable {
   totp_secret: string | null;
   totp_confirmed: Generated<boolean>;
   totp_step: number | null;
+  recovery_codes: Generated<unknown>;
 }
 
 export interface InvitesTable {

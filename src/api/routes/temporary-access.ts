@@ -34,7 +34,7 @@ export const temporaryAccess: AreaRoutes = {
         tag: 'peers',
         summary: 'Let somebody reach a peer for a while',
         description:
-          'Makes a peer with this key that reaches this one by these rules and nobody else. It goes, with its policies, 30 s after it disconnects, or after 10 minutes when it never connects.',
+          'Makes a peer with this key that reaches this one by these rules and nobody else. It comes to life when whoever asked enrols with the key (`POST /agent/enrol`), which shows that it is theirs; until then it keeps nobody else who holds the key from enrolling. It goes, with its policies, 30 s after it disconnects, or after 10 minutes when it never connects.',
         body: json(
           {
             type: 'object',

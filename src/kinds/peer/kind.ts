@@ -1,6 +1,7 @@
 import { isObject } from '../../lib/json.ts';
 import { boolean, optionalString, ref, setOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
+import { isClaim } from '../../model/peer-claims.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
@@ -134,7 +135,8 @@ export const peer = defineKind({
       message: (value) => `a peer with the label \`${value}\` already exists; choose another name`,
     },
   },
-  entries: { 'peer-key': (object) => textOf(object, 'wg_pub_key') },
+  // A key that nobody has shown to be theirs is kept from no other account.
+  entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : textOf(peer, 'wg_pub_key')) },
   indexes: { label: (object) => [textOf(object, 'dns_label')] },
   checkDeed,
   isOwn,
