@@ -1,3 +1,4 @@
+import type { PlanPairs } from '../engine/plan-access.ts';
 import { isObject } from '../lib/json.ts';
 import type { PlanView } from '../plan/view.ts';
 import { hasLeave } from './asking.ts';
@@ -6,7 +7,8 @@ import type { Invocation } from './command.ts';
 import { exit } from './exit.ts';
 import { failureDocument } from './failure.ts';
 import { renderOutputs } from './outputs.ts';
-import { readPairs, renderPairs } from './plan-pairs.ts';
+import type { Paint } from './paint.ts';
+import { readPairs, renderPairs, withPairs } from './plan-pairs.ts';
 import { type Applied, needsApproval, type StoredPlan, writesNothing } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { sendPlan } from './sending.ts';
@@ -25,10 +27,11 @@ export interface Decision {
 }
 
 /** Shows a plan, asks whether to apply it, and applies it. */
-export async function decide(call: Call, client: Client, plan: StoredPlan): Promise<Decision> {
+export async function decide(call: Call, client: Client, asked: StoredPlan): Promise<Decision> {
   const { flags, terminal } = call;
-  show(call, plan);
-  if (flags['access'] === true) showAccess(call, renderPairs(await readPairs(client, plan), terminal.paint));
+  const pairs = flags['access'] === true ? await readPairs(client, asked) : undefined;
+  const plan = withPairs(asked, pairs);
+  show(call, plan, pairs);
   const { 'expect-digest': expected = plan.digest } = flags;
   if (expected !== plan.digest) {
     const message = `The plan has the digest ${plan.digest}, not the expected one; look at it with \`heddle plan\`.`;
@@ -46,15 +49,10 @@ export async function decide(call: Call, client: Client, plan: StoredPlan): Prom
 }
 
 /** With --json the result is the document, so the plan is shown to whoever is asked. */
-function show({ flags, terminal }: Call, plan: StoredPlan): void {
-  if (flags['json'] !== true) terminal.out(renderPlan(plan, terminal.paint));
-  else if (flags['auto-approve'] !== true) terminal.note(renderPlan(plan, terminal.notePaint));
-}
-
-/** Standard output holds the document alone with --json. */
-function showAccess({ flags, terminal }: Call, text: string): void {
-  if (flags['json'] === true) terminal.note(text);
-  else terminal.out(text);
+function show({ flags, terminal }: Call, plan: StoredPlan, pairs: PlanPairs | undefined): void {
+  const text = (paint: Paint) => renderPlan(plan, paint) + (pairs === undefined ? '' : renderPairs(pairs, paint));
+  if (flags['json'] !== true) terminal.out(text(terminal.paint));
+  else if (flags['auto-approve'] !== true) terminal.note(text(terminal.notePaint));
 }
 
 /** A plan that its guards stop is not even asked about, unless it was approved. */

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import type { PlanPairs } from '../engine/plan-access.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { renderMarkdown } from '../plan/markdown.ts';
@@ -7,6 +8,7 @@ import { type Remark, remarkPlan, remarkProblems, renderGithub, renderGitlab } f
 import type { PlanView } from '../plan/view.ts';
 import { guessHint } from './arguments.ts';
 import type { Flags, Invocation } from './command.ts';
+import { diffPairs, remarkPairs } from './plan-pairs.ts';
 
 /** How results are written for the view of a change request. */
 export type Format = 'markdown' | 'github' | 'gitlab';
@@ -41,9 +43,10 @@ function guess(format: string): string {
   return hint === '' ? '.' : hint;
 }
 
-/** A plan in a format. */
-export function formatPlan(format: Format, plan: PlanView): string {
-  return format === 'markdown' ? renderMarkdown(plan) : formatRemarks(format, remarkPlan(plan));
+/** A plan in a format, with who exactly gains and loses access when that was asked for. */
+export function formatPlan(format: Format, plan: PlanView, pairs?: PlanPairs): string {
+  if (format === 'markdown') return renderMarkdown(plan, undefined, pairs === undefined ? [] : diffPairs(pairs));
+  return formatRemarks(format, [...remarkPlan(plan), ...(pairs === undefined ? [] : remarkPairs(pairs))]);
 }
 
 /** What is wrong with documents, or why nothing could be said about them. */

@@ -1,8 +1,9 @@
 import type { PlanPair, PlanPairs } from '../engine/plan-access.ts';
 import type { AccessName } from '../plan/access.ts';
+import type { Remark } from '../plan/remarks.ts';
 import { type Client, listIn } from './client.ts';
 import type { Flags } from './command.ts';
-import { type Paint, printable } from './paint.ts';
+import { type Paint, paint as paintWith, printable } from './paint.ts';
 import type { StoredPlan } from './planning.ts';
 
 /** The flag by which the pairs of a plan are listed. */
@@ -18,11 +19,27 @@ export async function readPairs(client: Client, { id }: StoredPlan): Promise<Pla
   return body as unknown as PlanPairs;
 }
 
+/** A plan as `--json` writes it, with its pairs when they were asked for. */
+export function withPairs<P extends StoredPlan>(plan: P, pairs: PlanPairs | undefined): P {
+  return pairs === undefined ? plan : { ...plan, accessPairs: pairs };
+}
+
+/** The pairs as lines of a diff. */
+export function diffPairs({ pairs, more }: PlanPairs): readonly string[] {
+  const lines = pairs.flatMap((pair) => linesOf(pair, paintWith(false)));
+  return more ? [...lines, '# and more'] : lines;
+}
+
+/** The pairs as remarks on a change request. */
+export function remarkPairs(pairs: PlanPairs): readonly Remark[] {
+  return diffPairs(pairs).map((message) => ({ level: 'notice', code: 'access_pair', title: 'access', message }));
+}
+
 /** The pairs for reading: a line for what each gains and one for what it loses. */
 export function renderPairs({ pairs, more }: PlanPairs, paint: Paint): string {
   if (pairs.length === 0) return '\nNo pair gains or loses access.\n';
   const rest = more ? [paint('faint', '  and more; `from` and `to` of the API choose among them')] : [];
-  return `\n${[paint('strong', 'Access, pair by pair:'), ...pairs.flatMap((pair) => linesOf(pair, paint)), ...rest].join('\n')}\n`;
+  return `\n${[paint('strong', 'Access, pair by pair:'), ...pairs.flatMap((pair) => linesOf(pair, paint).map((line) => `  ${line}`)), ...rest].join('\n')}\n`;
 }
 
 function linesOf(pair: PlanPair, paint: Paint): readonly string[] {
@@ -35,8 +52,8 @@ function linesOf(pair: PlanPair, paint: Paint): readonly string[] {
   const [more, less] = [told(gained, gainedIfPostureAllows), told(lost, lostUnlessPostureAllows)];
   const ends = `${nameOf(pair.from)} → ${nameOf(pair.to)}`;
   return [
-    ...(more === '' ? [] : [paint('added', `  + ${ends}: ${more}`)]),
-    ...(less === '' ? [] : [paint('removed', `  - ${ends}: ${less}`)]),
+    ...(more === '' ? [] : [paint('added', `+ ${ends}: ${more}`)]),
+    ...(less === '' ? [] : [paint('removed', `- ${ends}: ${less}`)]),
   ];
 }
 

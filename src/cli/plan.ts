@@ -7,7 +7,7 @@ import { collectFiles, pathArgument } from './files.ts';
 import { planFlags } from './flags.ts';
 import { formatFlag, formatOf, formatPlan } from './formats.ts';
 import { writePlanFile } from './plan-file.ts';
-import { accessFlag, readPairs, renderPairs } from './plan-pairs.ts';
+import { accessFlag, readPairs, renderPairs, withPairs } from './plan-pairs.ts';
 import { exitCodeOfPlan, requestPlan, type StoredPlan } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { applyCommand } from './shell.ts';
@@ -56,8 +56,8 @@ function show(
   pairs: PlanPairs | undefined,
 ) {
   const format = formatOf(flags);
-  if (flags['json'] === true) return writeJson(terminal, pairs === undefined ? view : { ...view, accessPairs: pairs });
-  terminal.out(format === undefined ? renderPlan(view, terminal.paint) : formatPlan(format, view));
+  if (flags['json'] === true) return writeJson(terminal, withPairs(view, pairs));
+  terminal.out(format === undefined ? renderPlan(view, terminal.paint) : formatPlan(format, view, pairs));
   if (pairs !== undefined && format === undefined) terminal.out(renderPairs(pairs, terminal.paint));
   if (exitCodeOfPlan(view, false) === exit.approval)
     terminal.note(approvalHint(view, applyCommand(positionals, flags)));

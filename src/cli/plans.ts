@@ -7,7 +7,7 @@ import { writeJson } from './failure.ts';
 import { jsonFlag, queryOf } from './flags.ts';
 import { formatFlag, formatOf, formatPlan } from './formats.ts';
 import type { Paint } from './paint.ts';
-import { accessFlag, readPairs, renderPairs } from './plan-pairs.ts';
+import { accessFlag, readPairs, renderPairs, withPairs } from './plan-pairs.ts';
 import { renderPlan } from './render.ts';
 import { planNamed, readNamed } from './stored-plan.ts';
 import { renderTable } from './table.ts';
@@ -39,9 +39,10 @@ export const plans = defineCommand({
     if (word !== undefined) {
       const plan = await readNamed(client, (await planNamed([word])) ?? { id: word }, config.server);
       const pairs = flags['access'] === true ? await readPairs(client, plan) : undefined;
-      if (flags['json'] === true) writeJson(terminal, pairs === undefined ? plan : { ...plan, accessPairs: pairs });
-      else terminal.out(format === undefined ? renderPlan(plan, terminal.paint) : formatPlan(format, plan));
-      if (pairs !== undefined && flags['json'] !== true) terminal.out(renderPairs(pairs, terminal.paint));
+      if (flags['json'] === true) writeJson(terminal, withPairs(plan, pairs));
+      else terminal.out(format === undefined ? renderPlan(plan, terminal.paint) : formatPlan(format, plan, pairs));
+      if (pairs !== undefined && format === undefined && flags['json'] !== true)
+        terminal.out(renderPairs(pairs, terminal.paint));
       return exit.ok;
     }
     const list = await client.read(`/api/config/plans?${queryOf(flags, ['state', 'source', 'limit'])}`);

@@ -12,16 +12,20 @@ const mostAccessRows = 40;
 /** How long what is told about one object may become. */
 const longestChange = 8_000;
 
+/** How long the list of pairs may become. */
+const longestPairs = 20_000;
+
 /**
- * A plan for change requests: a line that sums it up, what wants attention, and every change to unfold. What does not fit
- * into `limit` characters is counted.
+ * A plan for change requests: a line that sums it up, what wants attention, and every change to unfold; with `pairs`, lines
+ * of a diff, also who exactly gains and loses access. What does not fit into `limit` characters is counted.
  */
-export function renderMarkdown(plan: PlanView, limit = longest): string {
+export function renderMarkdown(plan: PlanView, limit = longest, pairs: readonly string[] = []): string {
   const head = [
     headline(plan),
     ...suspensions(plan),
     ...guardLines(plan),
     ...accessLines(plan),
+    ...pairLines(pairs),
     ...table(plan),
     ...riskLines(plan),
     ...warningLines(plan),
@@ -83,6 +87,15 @@ function accessLines({ access }: PlanView): readonly string[] {
   return [`**${accessSummary(access)}**\n\n${fenced(body)}`];
 }
 
+function pairLines(pairs: readonly string[]): readonly string[] {
+  if (pairs.length === 0) return [];
+  return [unfolding('Access, pair by pair', within(pairs, longestPairs))];
+}
+
+function unfolding(title: string, lines: readonly string[]): string {
+  return `<details><summary>${title}</summary>\n\n${fenced(lines)}\n\n</details>`;
+}
+
 /** How many objects of each kind come, change and go. */
 function table({ changes }: PlanView): readonly string[] {
   if (changes.length === 0) return [];
@@ -112,7 +125,7 @@ function renderChange(change: ChangeView): string {
   const lines = [...renamed, ...replaced, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
   // A change without units moves the object to another parent.
   const body = lines.length === 0 ? [bodyless[change.action]] : within(lines, longestChange);
-  return `<details><summary>${marks[change.action]} ${summary(change)}</summary>\n\n${fenced(body)}\n\n</details>`;
+  return unfolding(`${marks[change.action]} ${summary(change)}`, body);
 }
 
 const bodyless = {

@@ -1,5 +1,6 @@
 import { sha256 } from '../lib/node-pure.ts';
 import type { Problem } from '../model/problem.ts';
+import { type AccessImpact, accessLine, accessSummary } from './access.ts';
 import type { ChangeView, PlanView } from './view.ts';
 
 /** A remark at a place of the documents, for the view of a change request. */
@@ -25,7 +26,7 @@ export function remarkProblems(problems: readonly Problem[], level: Remark['leve
   }));
 }
 
-/** What a plan does, where it is declared: guards and risks first, then warnings, then the changes themselves. */
+/** What a plan does, where it is declared: guards, access and risks first, then warnings, then the changes themselves. */
 export function remarkPlan(plan: PlanView): readonly Remark[] {
   return [
     ...plan.guards.map(
@@ -33,10 +34,28 @@ export function remarkPlan(plan: PlanView): readonly Remark[] {
         ...{ level: 'error', code: `guard_${guard}`, title: 'the plan needs an approval', message },
       }),
     ),
+    ...(plan.access === undefined ? [] : remarkAccess(plan.access)),
     ...plan.changes.flatMap((change) => change.risks.map((risk) => remark(change, 'warning', 'change_risk', risk))),
     ...remarkProblems(plan.warnings, 'warning'),
     ...plan.changes.map((change) => remark(change, 'notice', `change_${change.action}`, effectOf(change))),
   ];
+}
+
+/** How many lines tell who gains access, and how many who loses it. */
+const mostAccessRows = 20;
+
+/** One remark for what is gained and one for what is lost: platforms show few remarks of a kind. */
+function remarkAccess(impact: AccessImpact): readonly Remark[] {
+  const none = { pairs: 0, conditional: 0 };
+  return (['gained', 'lost'] as const).flatMap((change): readonly Remark[] => {
+    if (impact[change].pairs === 0) return [];
+    const summary = accessSummary({ ...impact, gained: none, lost: none, [change]: impact[change] });
+    const rows = impact.groups.filter((row) => row.change === change).map(accessLine);
+    const left = rows.length - mostAccessRows;
+    const more = left > 0 ? [`and ${left} more`] : impact.omitted > 0 ? ['and perhaps more'] : [];
+    const message = [`${summary.slice(0, -1)}:`, ...rows.slice(0, mostAccessRows), ...more].join('\n');
+    return [{ level: 'warning', code: `access_${change}`, title: `access is ${change}`, message }];
+  });
 }
 
 function remark(change: ChangeView, level: Remark['level'], code: string, message: string): Remark {
@@ -92,7 +111,8 @@ export function renderGitlab(remarks: readonly Remark[]): string {
     const nth = seen.get(identity) ?? 0;
     seen.set(identity, nth + 1);
     return {
-      description: `${title}: ${message}`,
+      // One line, as the list of issues has it.
+      description: `${title}: ${message.replaceAll('\n', ' ')}`,
       check_name: code,
       // Without the line: a remark that only moved is the same one.
       fingerprint: sha256(`${identity}${nth}`),

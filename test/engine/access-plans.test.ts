@@ -115,6 +115,33 @@ describe('a plan', () => {
     expect(shown.out).toContain('Access, pair by pair:\n  + ana → db1: tcp/80\n  - ana → db1: tcp/5432\n');
     const { document } = await own.json('plans', id, '--access');
     expect(document).toMatchObject({ access: { gained: sum(4) }, accessPairs: { more: false } });
+    const asked = await own.heddle(['apply', id, '--access', '--json'], { interactive: true });
+    expect([asked.code, asked.note]).toEqual([1, expect.stringContaining('\n  + ana → db1: tcp/80\n')]);
+    expect(JSON.parse(asked.out).plan.accessPairs).toEqual(document.accessPairs);
+  });
+
+  it('tells platforms of change requests, and lists the pairs for them with --access', async () => {
+    const own = server();
+    const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
+    const written = async (format: string) => (await own.heddle(['plans', id, '--access', '--format', format])).out;
+    const github = (await written('github')).split('\n');
+    expect(github.filter((line) => line.includes('access')).slice(0, 3)).toEqual([
+      '::warning title=access is gained::Access is gained between 4 pairs:%0A+ devs → db: tcp/80 (4 pairs)',
+      '::warning title=access is lost::Access is lost between 4 pairs:%0A- devs → db: tcp/5432 (4 pairs)',
+      '::notice title=access::+ ana → db1: tcp/80',
+    ]);
+    expect(JSON.parse(await written('gitlab'))).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({
+          check_name: 'access_lost',
+          description: 'access is lost: Access is lost between 4 pairs: - devs → db: tcp/5432 (4 pairs)',
+        }),
+        expect.objectContaining({ check_name: 'access_pair', description: 'access: - ana → db1: tcp/5432' }),
+      ]),
+    );
+    expect(await written('markdown')).toContain(
+      '<summary>Access, pair by pair</summary>\n\n```diff\n+ ana → db1: tcp/80\n- ana → db1: tcp/5432\n',
+    );
   });
 
   it('of a rollback says what access comes back', async () => {
@@ -131,6 +158,9 @@ describe('a plan', () => {
         ],
       },
     ]);
+    const words = ['rollback', String(revision), '--scope', 'source:office', '--access', '--json'];
+    const { plan } = JSON.parse((await server().heddle(words, { interactive: true })).out);
+    expect(plan.accessPairs.pairs[0]).toMatchObject({ gained: 'tcp/5432', lost: 'tcp/81' });
     await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
   });
 });

@@ -53,6 +53,30 @@ describe('remarks on documents', () => {
     expect(issues[0]).toMatchObject({ severity: 'major', location: { path: '.', lines: { begin: 1 } } });
   });
 
+  it('tell who gains and who loses access, of very many the first', () => {
+    const end = (name: string) => ({ kind: 'Group', name });
+    const row = (change: 'gained' | 'lost', from: string) => {
+      return { change, from: end(from), to: end('db'), traffic: 'tcp/1', pairs: 1, conditional: 0 };
+    };
+    const groups = [...Array.from({ length: 22 }, (_, at) => row('gained', `g${at}`)), row('lost', 'old')];
+    const access = {
+      ...{ gained: { pairs: 22, conditional: 0 }, lost: { pairs: 1, conditional: 0 } },
+      ...{ groups, omitted: 0 },
+    };
+    const [gained, lost, ...others] = remarkPlan(view({ access }));
+    expect(gained).toMatchObject({ level: 'warning', code: 'access_gained', title: 'access is gained' });
+    const lines = gained?.message.split('\n') ?? [];
+    expect([lines.length, lines[0], lines[20], lines[21]]).toEqual([
+      22,
+      'Access is gained between 22 pairs:',
+      '+ g19 → db: tcp/1 (1 pair)',
+      'and 2 more',
+    ]);
+    expect(lost?.message).toBe('Access is lost between 1 pair:\n- old → db: tcp/1 (1 pair)');
+    const idle = { ...access, gained: access.lost, lost: { pairs: 0, conditional: 0 } };
+    expect([others, remarkPlan(view({ access: idle })).length]).toEqual([[], 1]);
+  });
+
   it('keep their fingerprint when they move to another line, and each has its own', () => {
     const problem = { code: 'x_wrong', message: 'wrong', file: 'a.yaml', line: 2 };
     const prints = (...lines: readonly number[]) =>
