@@ -38,7 +38,7 @@ export const metrics = {
   config_reconcile_seconds: {
     type: 'histogram',
     help: 'Time of a reconcile of a source, by how it ended.',
-    labels: ['source', 'result'],
+    labels: ['account', 'source', 'result'],
     buckets: [0.01, 0.05, 0.2, 1, 5, 20, 60],
   },
   config_ops_total: {
@@ -50,7 +50,7 @@ export const metrics = {
   config_drift_units: {
     type: 'gauge',
     help: 'Units whose value is not the one that a source declares.',
-    labels: ['source'],
+    labels: ['account', 'source'],
   },
   config_lock_wait_seconds: {
     type: 'histogram',
@@ -61,12 +61,12 @@ export const metrics = {
   config_source_age_seconds: {
     type: 'gauge',
     help: 'Time since what a source declares was applied or found to be in place.',
-    labels: ['source'],
+    labels: ['account', 'source'],
   },
   config_breaker_open: {
     type: 'gauge',
     help: 'Whether a source is stopped because two writers undo each other (1) or not (0).',
-    labels: ['source'],
+    labels: ['account', 'source'],
   },
   config_plan_guard_trips_total: {
     type: 'counter',
@@ -84,7 +84,7 @@ export function addMetrics(app: FastifyInstance, engine: Engine): void {
     for (const { action, before, after } of plan.changes)
       meters.count('config_ops_total', { kind: after?.kind ?? before?.kind ?? '', action });
   });
-  const inPlace = new Map<string, number>();
+  const inPlace: InPlace = new Map();
   engine.observer.on((observation) => record(meters, inPlace, observation));
   app.addHook('onResponse', async (request, reply) => {
     const labels = {
@@ -96,8 +96,8 @@ export function addMetrics(app: FastifyInstance, engine: Engine): void {
   });
   const read = async (): Promise<Metrics> => {
     meters.set('process_resident_memory_bytes', process.memoryUsage.rss());
-    for (const [source, at] of inPlace)
-      meters.set('config_source_age_seconds', (performance.now() - at) / 1000, { source });
+    for (const { labels, at } of inPlace.values())
+      meters.set('config_source_age_seconds', (performance.now() - at) / 1000, labels);
     return { type: meters.contentType, text: await meters.text() };
   };
   app.decorate('readMetrics', read);
@@ -119,26 +119,46 @@ export function createMetricsServer(app: FastifyInstance): FastifyInstance {
   return own;
 }
 
-/** Takes an observation down; `inPlace` says of each source when what it states was last in place. */
-function record(meters: Meters, inPlace: Map<string, number>, observation: Observation): void {
+/** By account and source, when what a source states was last in place. */
+type InPlace = Map<string, { readonly labels: SourceLabels; readonly at: number }>;
+
+/** Sources of different accounts may have one name. */
+type SourceLabels = { readonly account: string; readonly source: string };
+
+/** What is known of a source that this server runs, and of no other: it would stay as it was when another takes over. */
+const sourceGauges = ['config_source_age_seconds', 'config_drift_units', 'config_breaker_open'] as const;
+
+/** Takes an observation down. */
+function record(meters: Meters, inPlace: InPlace, observation: Observation): void {
   switch (observation.what) {
-    case 'reconcile': {
-      const { source, result, seconds } = observation;
-      meters.observe('config_reconcile_seconds', seconds, { source, result });
-      return;
-    }
-    case 'in_place':
-      inPlace.set(observation.source, performance.now());
-      meters.set('config_drift_units', observation.drift, { source: observation.source });
-      return;
     case 'guard':
       meters.count('config_plan_guard_trips_total', { guard: observation.guard });
       return;
     case 'lock_wait':
       meters.observe('config_lock_wait_seconds', observation.seconds);
       return;
+    default:
+      recordSource(meters, inPlace, observation);
+  }
+}
+
+function recordSource(meters: Meters, inPlace: InPlace, observation: Extract<Observation, SourceLabels>): void {
+  const { account, source } = observation;
+  const labels = { account, source };
+  switch (observation.what) {
+    case 'reconcile':
+      meters.observe('config_reconcile_seconds', observation.seconds, { ...labels, result: observation.result });
+      return;
+    case 'in_place':
+      inPlace.set(`${account}/${source}`, { labels, at: performance.now() });
+      meters.set('config_drift_units', observation.drift, labels);
+      return;
     case 'breaker':
-      meters.set('config_breaker_open', observation.open ? 1 : 0, { source: observation.source });
+      meters.set('config_breaker_open', observation.open ? 1 : 0, labels);
+      return;
+    case 'left':
+      inPlace.delete(`${account}/${source}`);
+      for (const name of sourceGauges) meters.forget(name, labels);
       return;
     default:
       unreachable(observation);
@@ -172,6 +192,7 @@ function createMeters() {
     text: () => registry.metrics(),
     count: (name: NameOf<'counter'>, labels: Labels = {}) => counters.get(name)?.inc(labels),
     set: (name: NameOf<'gauge'>, value: number, labels: Labels = {}) => gauges.get(name)?.set(labels, value),
+    forget: (name: NameOf<'gauge'>, labels: Labels) => gauges.get(name)?.remove(labels),
     observe: (name: NameOf<'histogram'>, seconds: number, labels: Labels = {}) =>
       histograms.get(name)?.observe(labels, seconds),
   };

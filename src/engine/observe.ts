@@ -1,15 +1,23 @@
+/** A source of any account. */
+export interface ObservedSource {
+  readonly account: string;
+  readonly source: string;
+}
+
 /** What happens inside the server and is worth measuring. */
 export type Observation =
   /** A source was reconciled, or could not be; `result` is the word of its state. */
-  | { readonly what: 'reconcile'; readonly source: string; readonly result: string; readonly seconds: number }
+  | (ObservedSource & { readonly what: 'reconcile'; readonly result: string; readonly seconds: number })
   /** What a source states is in place: at this moment, with so many units that differ all the same. */
-  | { readonly what: 'in_place'; readonly source: string; readonly drift: number }
+  | (ObservedSource & { readonly what: 'in_place'; readonly drift: number })
   /** A guard stopped a plan. */
   | { readonly what: 'guard'; readonly guard: string }
   /** A commit waited for others of its account. */
   | { readonly what: 'lock_wait'; readonly seconds: number }
   /** A source that reconciles again and again was stopped, or goes on. */
-  | { readonly what: 'breaker'; readonly source: string; readonly open: boolean };
+  | (ObservedSource & { readonly what: 'breaker'; readonly open: boolean })
+  /** This server does not run a source any more: how it fares is for another one to say. */
+  | (ObservedSource & { readonly what: 'left' });
 
 /** Tells those who measure. */
 export interface Observer {

@@ -5,6 +5,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { SourceStatus } from '../model/source-status.ts';
 import { expandDocuments } from '../plan/desired.ts';
 import { driftOf } from '../plan/drift.ts';
+import type { AccountAccess } from '../store/database.ts';
 import { recordEvents } from '../store/events.ts';
 import type { Lease } from '../store/leases.ts';
 import {
@@ -60,28 +61,31 @@ export async function findSource(engine: Engine, account: string, id: string): P
   return stored.find((source) => source.id === id);
 }
 
-/** Records how a source fares, if the lease is still held. */
+/** What is recorded with a status: under which lease alone, and what those who follow the account are told. */
+interface StatusOptions {
+  readonly lease?: Lease;
+  readonly codes?: readonly string[];
+}
+
+/** Records how a source fares, and with it what happened to it; neither when the lease is not held any more. */
 export async function recordStatus(
   engine: Engine,
   account: string,
   id: string,
   status: SourceStatus,
-  lease?: Lease,
+  { lease, codes = [] }: StatusOptions = {},
 ): Promise<void> {
   // A status is plain data.
-  await putStatus(engine.database, account, id, status as unknown as JsonObject, lease);
-}
-
-/** Records what happened to a source, for those who follow the account. */
-export async function recordSourceEvents(
-  engine: Engine,
-  account: string,
-  source: string,
-  { codes, message }: { readonly codes: readonly string[]; readonly message: string },
-): Promise<void> {
-  const actor = { type: 'source', id: source, name: source } as const;
-  const events = codes.map((code) => ({ code, target: source, meta: { source, message } }));
-  await recordEvents(engine.database, account, { actor, at: engine.now(), events });
+  const put = (access: AccountAccess) => putStatus(access, account, id, status as unknown as JsonObject, lease);
+  if (codes.length === 0) {
+    await put(engine.database);
+    return;
+  }
+  const actor = { type: 'source', id, name: id } as const;
+  const events = codes.map((code) => ({ code, target: id, meta: { source: id, message: status.message } }));
+  await engine.database.holding(account, async (held) => {
+    if (await put(held)) await recordEvents(held, account, { actor, at: engine.now(), events });
+  });
 }
 
 /** How many units that the source states have another value in the account. */

@@ -21,6 +21,8 @@ export type SourceEvent =
       readonly inventory: Readonly<Record<string, number>>;
       /** How many stated units have another value. */
       readonly drifted?: number;
+      /** Its loop is stopped all the same. */
+      readonly isHot?: boolean;
     })
   | (Content & {
       readonly what: 'refused';
@@ -94,20 +96,22 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
 type Applied = Extract<SourceEvent, { readonly what: 'applied' }>;
 
 function applied(before: SourceStatus, event: Applied, occasion: Occasion): SourceStatus {
-  const { at, revision, inventory, drifted = 0 } = event;
+  const { at, revision, inventory, drifted = 0, isHot = false } = event;
   // That there was nothing to do is no news about documents that are applied already.
   const isNews = revision !== undefined || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
   const message = isNews ? event.message : before.message;
   const { planDigest: _, planId: __, problems: ___, ...kept } = observed(before, event, occasion);
   const drift = `${drifted} stated ${drifted === 1 ? 'value is' : 'values are'} different in the account`;
+  const well: Findings = {
+    Ready: ['True', 'Applied', message],
+    Reconciling: ['False', 'Applied', ''],
+    Stalled: ['False', 'Applied', ''],
+  };
   return {
     ...kept,
-    state: 'applied',
-    message,
+    ...(isHot ? {} : { state: 'applied', message }),
     conditions: revise(before, occasion, {
-      Ready: ['True', 'Applied', message],
-      Reconciling: ['False', 'Applied', ''],
-      Stalled: ['False', 'Applied', ''],
+      ...(isHot ? {} : well),
       Drifted: drifted > 0 ? ['True', 'ValuesDiffer', drift] : ['False', 'InSync', ''],
       Conflicted: ['False', 'InSync', ''],
       ...notSuspended(before),

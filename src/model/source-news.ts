@@ -5,7 +5,7 @@ const failures: readonly SourceState[] = ['invalid', 'conflicted', 'unavailable'
 
 /**
  * What is told when one status follows another: once that a source fails, for each way and each content; once that it comes
- * to a stand; and once that it is well again.
+ * to a stand; once that it is well again; and once in each suspension that it has lasted long.
  */
 export function eventsBetween(before: SourceStatus, after: SourceStatus): readonly string[] {
   const isOther = before.state !== after.state || before.observedDigest !== after.observedDigest;
@@ -13,6 +13,7 @@ export function eventsBetween(before: SourceStatus, after: SourceStatus): readon
     ...(hasFailed(after) && isOther ? ['config.failed'] : []),
     ...(stands(after) && !stands(before) ? ['config.source.stalled'] : []),
     ...(isUnwell(before) && !isUnwell(after) ? ['config.source.recovered'] : []),
+    ...(before.remindedAt !== after.remindedAt ? ['config.source.suspended'] : []),
   ];
 }
 

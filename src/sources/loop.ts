@@ -34,7 +34,7 @@ export interface LoopOptions {
   readonly clock: Clock;
   /** Reconciles once; does not throw. `fresh` says whether something else may come out than last time. */
   reconcile(trigger: Trigger, fresh: (key: string) => boolean): Promise<Conclusion>;
-  /** The loop ran hot and was stopped. */
+  /** The loop ran hot and was stopped, or stays so because a probe found something to change. */
   ranHot(trigger: Trigger): void;
 }
 
@@ -64,6 +64,7 @@ export function runLoop(options: LoopOptions): Loop {
     schedule = begin(schedule, trigger, clock.now());
     const conclusion = await options.reconcile(trigger, (key) => isNew(schedule, key));
     schedule = end(schedule, conclusion, clock.now(), clock.random());
+    if (schedule.hot !== undefined && conclusion.result === 'done') options.ranHot(schedule.hot.trigger);
     running = undefined;
     advance();
   };

@@ -13,6 +13,7 @@ import type { SourceEvent } from '../model/source-conditions.ts';
 import { isReminderDue } from '../model/source-news.ts';
 import type { Content, SourceStatus } from '../model/source-status.ts';
 import type { Clock } from './loop.ts';
+import { measure } from './measure.ts';
 import {
   appliedMessage,
   approvalMessage,
@@ -39,13 +40,15 @@ export interface ReconcilerOptions extends RecordOptions {
 
 /** Reconciles a source again and again, and keeps record of how it fares. */
 export interface Reconciler {
-  /** `fresh` says whether something else may come out than last time. Never throws. */
-  reconcile(fresh: (key: string) => boolean): Promise<Conclusion>;
+  /** `fresh` says whether something else may come out than last time; a probe is of a loop that is stopped. Never throws. */
+  reconcile(fresh: Fresh, manner?: { readonly isProbe: boolean }): Promise<Conclusion>;
   /** Records something else that happened to the source. */
   note(event: SourceEvent): Promise<void>;
   /** Reminds somebody of a source that has been suspended for long. */
   remind(): Promise<void>;
 }
+
+type Fresh = (key: string) => boolean;
 
 type Read = Extract<Fetched, { readonly ok: true }>;
 
@@ -80,25 +83,27 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   };
 
   /** Applies what was read, unless that would end as it did last time. */
-  const conclude = async (fetched: Read, fresh: (key: string) => boolean): Promise<Conclusion> => {
+  const conclude = async (fetched: Read, fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     const state = await engine.snapshots.fresh(account);
     const others = await wantedByOthers(engine, account, name);
     const keyOn = (values: string, revision: number) => keyOf({ fetched, values, others, revision }, options.version);
-    const isSeen = memory.digest === fetched.digest;
+    // That a loop was stopped is no longer so once its documents are found to be in place.
+    const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
     if (isSeen && !fresh(keyOn(valuesIn(options, memory), state.revision))) return { result: 'same' };
     const { event, revision } = await record.during(() => apply(options, fetched, memory, record.status()));
     told = '';
-    await record.note(event);
+    const isHot = isProbe && event.what === 'applied' && event.revision !== undefined;
+    await record.note(isHot ? { ...event, isHot } : event);
     // With the values from before: one that changed meanwhile is still to be applied.
     const key = keyOn(memory.valuesDigest, revision);
     if (event.what !== 'applied') return { result: 'refused', key };
     return { result: 'done', key, wrote: event.revision !== undefined };
   };
 
-  const attempt = async (fresh: (key: string) => boolean): Promise<Conclusion> => {
+  const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     try {
       const fetched = await origin.fetch(record.status().lastAppliedCommit);
-      if (fetched.ok) return await conclude(fetched, fresh);
+      if (fetched.ok) return await conclude(fetched, fresh, isProbe);
       return await failed('unavailable', unavailableMessage(name, fetched.reason));
     } catch (error) {
       if (error instanceof NotFound) {
@@ -117,15 +122,10 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     async remind() {
       if (isReminderDue(record.status(), engine.now())) await record.note({ what: 'reminded' });
     },
-    async reconcile(fresh) {
+    async reconcile(fresh, { isProbe } = { isProbe: false }) {
       const begun = options.clock.now();
-      const conclusion = await attempt(fresh);
-      const seconds = (options.clock.now() - begun) / 1000;
-      const { state } = record.status();
-      if (conclusion.result !== 'same')
-        engine.observer.tell({ what: 'reconcile', source: name, result: state, seconds });
-      if (state === 'applied')
-        engine.observer.tell({ what: 'in_place', source: name, drift: record.status().drifted ?? 0 });
+      const conclusion = await attempt(fresh, isProbe);
+      measure(options, record.status(), conclusion, (options.clock.now() - begun) / 1000);
       return conclusion;
     },
   };

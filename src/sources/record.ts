@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { SourceLease } from '../engine/leases.ts';
-import { recordSourceEvents, recordStatus } from '../engine/sources.ts';
+import { recordStatus } from '../engine/sources.ts';
 import { nextStatus, type SourceEvent } from '../model/source-conditions.ts';
 import { eventsBetween } from '../model/source-news.ts';
 import { isSameStatus, type SourceStatus } from '../model/source-status.ts';
@@ -26,6 +26,8 @@ export interface RecordOptions {
 export function createRecord(options: RecordOptions) {
   const { engine, account, name, lease } = options;
   let status = options.status;
+  // What could not be written is news until it is.
+  let written = options.status;
   let writing: Promise<unknown> = Promise.resolve();
   const write = async (event: SourceEvent): Promise<void> => {
     const nextRunAt = options.nextRunAt();
@@ -33,15 +35,12 @@ export function createRecord(options: RecordOptions) {
       ...nextStatus(status, event, { now: engine.now(), generation: options.generation() }),
       ...(nextRunAt === undefined ? {} : { nextRunAt }),
     };
-    const isNews = !isSameStatus(status, next);
-    const codes = event.what === 'reminded' ? ['config.source.suspended'] : eventsBetween(status, next);
     status = next;
-    if (event.what === 'hot' || status.state === 'applied')
-      engine.observer.tell({ what: 'breaker', source: name, open: event.what === 'hot' });
-    if (!isNews) return;
-    await recordStatus(engine, account, name, status, lease);
-    const { message } = status;
-    if (codes.length > 0) await recordSourceEvents(engine, account, name, { codes, message });
+    const open = isStopped(event);
+    if (open !== undefined) engine.observer.tell({ what: 'breaker', account, source: name, open });
+    if (isSameStatus(written, next)) return;
+    await recordStatus(engine, account, name, next, { lease, codes: eventsBetween(written, next) });
+    written = next;
   };
   const note = (event: SourceEvent): Promise<void> => {
     const written = writing.then(() => write(event));
@@ -61,4 +60,11 @@ export function createRecord(options: RecordOptions) {
       }
     },
   };
+}
+
+/** Whether the loop of the source is stopped for running hot, as far as an event says. */
+function isStopped(event: SourceEvent): boolean | undefined {
+  if (event.what === 'hot') return true;
+  if (event.what === 'refused') return false;
+  return event.what === 'applied' ? event.isHot === true : undefined;
 }

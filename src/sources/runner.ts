@@ -40,7 +40,7 @@ interface Held {
   generation: number;
   suspended: boolean;
   requested: string | null;
-  hinted: string | null | undefined;
+  hinted: string | null;
   approved: boolean;
 }
 
@@ -70,7 +70,7 @@ export class SourceRunner {
     if (this.#stopped || this.#changing !== undefined) return;
     const held = this.#held;
     if (held === undefined) {
-      if ((called?.runner ?? null) === null) this.#change(() => this.#begin());
+      if ((called?.runner ?? null) === null) this.#change(() => this.#begin(called?.hinted ?? null));
       return;
     }
     if (called !== undefined) this.#heed(held, called);
@@ -105,7 +105,8 @@ export class SourceRunner {
       });
   }
 
-  async #begin(): Promise<void> {
+  /** `hinted` is the newest hint before: later ones ask for another look. */
+  async #begin(hinted: string | null): Promise<void> {
     const { engine, owner, leaseSeconds: seconds, clock } = this.#options;
     const { account, name, type, spec, isConfigured } = this.definition;
     const renewedAt = clock.now();
@@ -115,24 +116,25 @@ export class SourceRunner {
       await engine.snapshots.fresh(account);
       return;
     }
-    const actor = { type: 'source', id: name, name } as const;
-    if (isConfigured) await recordSource(engine, { account, actor }, { id: name, type, spec });
+    const caller = { account, actor: { type: 'source', id: name, name } as const };
+    if (isConfigured) await recordSource(engine, caller, { id: name, type, spec });
     const stored = await findSource(engine, account, name);
     if (stored === undefined) throw new NotFound(`source ${name} not found`);
     this.#told = '';
-    this.#held = this.#start({ ...stored, lease, renewedAt });
+    this.#held = this.#start({ ...stored, lease, renewedAt, hinted });
   }
 
   #start(stored: {
     readonly lease: SourceLease;
     readonly renewedAt: number;
+    readonly hinted: string | null;
     readonly generation: number;
     readonly suspended: boolean;
     readonly status: Parameters<typeof readStatus>[0];
   }): Held {
     const { engine, reader, version, clock, leaseSeconds, tell } = this.#options;
     const { account, name, intervalMs, delayMs } = this.definition;
-    const { lease, renewedAt, generation, suspended } = stored;
+    const { lease, renewedAt, hinted, generation, suspended } = stored;
     const reconciler = createReconciler({
       ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, tell },
       status: readStatus(stored.status),
@@ -152,7 +154,7 @@ export class SourceRunner {
     // It may have been suspended, or resumed, while nobody ran it.
     const status = readStatus(stored.status);
     if (isSo(status, 'Suspended') !== suspended) this.#note(reconciler, suspended);
-    const asked = { requested: null, hinted: undefined, approved: false };
+    const asked = { requested: null, hinted, approved: false };
     return { lease, loop, reconciler, renewing, unwatch, renewedAt, generation, suspended, ...asked };
   }
 
@@ -173,7 +175,7 @@ export class SourceRunner {
       this.#note(held.reconciler, suspended);
     } else if (isChanged) held.loop.want('settings');
     if (suspended) held.reconciler.remind().catch((error: unknown) => this.#report(error));
-    const isHinted = held.hinted !== undefined && hinted !== held.hinted;
+    const isHinted = hinted !== held.hinted;
     const isRequested = requested !== null && requested !== held.requested;
     const isApproved = approved && !held.approved;
     held.hinted = hinted;
@@ -186,7 +188,7 @@ export class SourceRunner {
 
   async #reconcile(reconciler: Reconciler, trigger: Trigger, fresh: (key: string) => boolean) {
     const requested = this.#held?.requested ?? null;
-    const conclusion = await reconciler.reconcile(fresh);
+    const conclusion = await reconciler.reconcile(fresh, { isProbe: trigger === 'probe' });
     if (trigger !== 'request' || requested === null) return conclusion;
     const { account, name } = this.definition;
     const { engine } = this.#options;
@@ -227,6 +229,7 @@ export class SourceRunner {
     await held.loop.stop();
     clearInterval(held.renewing);
     this.#held = undefined;
+    this.#options.engine.observer.tell({ what: 'left', account: held.lease.account, source: this.definition.name });
   }
 
   #nextRunAt(): string | undefined {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { build, statement } from './builder.ts';
-import type { Database } from './database.ts';
+import type { AccountAccess, Database } from './database.ts';
 import type { Lease } from './leases.ts';
 
 /** A source as it is stored. */
@@ -151,20 +151,26 @@ const removeText = `with head as (
   delete from leases using head where account_id = $1 and name = 'source/' || $5
 )`;
 
-/** Writes how a registered source fares; an equal status writes nothing, nor does a server that lost the lease. */
+/**
+ * Writes how a registered source fares; an equal status writes nothing, nor does a server that lost the lease. Answers
+ * whether it wrote.
+ */
 export async function putStatus(
-  database: Database,
+  database: AccountAccess,
   account: string,
   id: string,
   status: JsonObject,
   lease?: Lease,
-): Promise<void> {
-  const text = JSON.stringify(status);
-  const query =
-    lease === undefined
-      ? statement(statusText, [account, id, text])
-      : statement(`${statusText}${whileHeld}`, [account, id, text, lease.name, lease.fence]);
-  await database.inAccount(account, [query]);
+): Promise<boolean> {
+  const held = lease === undefined ? '' : whileHeld;
+  const fence = lease === undefined ? [] : [lease.name, lease.fence];
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly id: string }>(`${statusText}${held} returning id`, [
+      ...[account, id, JSON.stringify(status)],
+      ...fence,
+    ]),
+  ]);
+  return rows.length === 1;
 }
 
 const statusText =

@@ -80,6 +80,7 @@ export interface DeskOptions {
   readonly intervalMs?: number;
   readonly leaseSeconds?: number;
   readonly burst?: number;
+  readonly probeMs?: number;
   readonly version?: string;
   readonly type?: string;
   readonly spec?: SourceDefinition['spec'];
@@ -89,7 +90,7 @@ export interface DeskOptions {
 function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], options: DeskOptions = {}): Desk {
   const reports: SourceReport[] = [];
   const reader = createReader();
-  const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, version = 'test' } = options;
+  const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, probeMs = 3_600_000, version = 'test' } = options;
   const definitions = shelves.map(
     (shelf): SourceDefinition => ({
       account: office.account,
@@ -102,7 +103,7 @@ function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], opti
       open: () => shelf.open(),
     }),
   );
-  const timing = { burst, firstRetryMs: 5, lastRetryMs: 20, probeMs: 3_600_000 };
+  const timing = { burst, firstRetryMs: 5, lastRetryMs: 20, probeMs };
   const tell = (report: SourceReport) => void reports.push(report);
   const end = superviseSources({ engine, reader, definitions, leaseSeconds, version, timing, tell, pollMs: 20 });
   let ended: Promise<void> | undefined;

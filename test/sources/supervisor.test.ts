@@ -100,6 +100,44 @@ test('E134: two writers who undo each other are stopped and named, and run again
   await expect.poll(async () => (await office.statusOf('team')).state).not.toBe('stalled');
 });
 
+test('E134: a probe that finds something to change leaves the source stopped, and one that finds nothing lets it go on', async () => {
+  const office = await openOffice();
+  const shelf = newShelf('team', groups('a'));
+  const breaker: boolean[] = [];
+  office.engine.observer.on((seen) => (seen.what === 'breaker' ? breaker.push(seen.open) : undefined));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  office.engine.listeners.add(({ after }) => {
+    // The probe after the one that writes has to wait.
+    if (after.findByKey('Group', 'b') !== undefined) shelf.gate = promise;
+  });
+  const desk = office.run([shelf], { burst: 1, probeMs: 50 });
+  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  shelf.put(groups('a', 'b'));
+  const stops = () => desk.reports.filter(({ message }) => message.includes('runs hot'));
+  await expect.poll(() => stops().length, patience).toBe(2);
+  expect([await office.groups(), (await office.statusOf('team')).state]).toEqual([['a', 'b'], 'stalled']);
+  resolve();
+  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  expect(breaker).toEqual([false, true, true, true, false]);
+  const told = await office.rows("select activity_code from audit_events where activity_code like 'config.source.%'");
+  expect(told).toHaveLength(2);
+});
+
+test('E134: a source that is as it was when it was stopped goes on with the next probe', async () => {
+  const office = await openOffice();
+  const shelf = newShelf('team', groups('a'));
+  office.run([shelf], { burst: 1, probeMs: 200 });
+  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  shelf.gate = promise;
+  shelf.put(groups('a', 'b'));
+  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('stalled');
+  shelf.put(groups('a'));
+  resolve();
+  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  expect(await office.groups()).toEqual(['a']);
+});
+
 test('E135: what runs when the source is suspended completes, nothing follows, and resuming goes on', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { recordSource } from '../../src/engine/sources.ts';
+import type { SourceEvent } from '../../src/model/source-conditions.ts';
+import { unknownStatus } from '../../src/model/source-status.ts';
+import { createRecord } from '../../src/sources/record.ts';
+import { takeLease } from '../../src/store/leases.ts';
+import { openOffice } from './desk.ts';
+
+const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };
+
+/** The record of a source whose lease this server has. */
+async function openRecord() {
+  const office = await openOffice();
+  const { engine, account, call } = office;
+  await recordSource(engine, call, { id: 'team', type: 'shelf', spec: {} });
+  const request = { account, name: 'source/team', seconds: 30 };
+  const lease = await takeLease(office.database, { ...request, owner: 'one' });
+  if (lease === undefined) throw new Error('the lease was free');
+  const record = createRecord({
+    ...{ engine, account, name: 'team', lease, status: unknownStatus },
+    generation: () => 1,
+    nextRunAt: () => undefined,
+  });
+  const told = async () =>
+    (await office.rows(`select activity_code from audit_events where activity_code like 'config.%' order by id`)).map(
+      (row) => row['activity_code'],
+    );
+  return { office, record, told, request };
+}
+
+it('a status that could not be written is written, and what it tells is told, with the next one that is the same', async () => {
+  const { office, record, told } = await openRecord();
+  await office.rows('alter table audit_events add constraint away check (false) not valid');
+  await expect(record.note(refused)).rejects.toThrow('away');
+  expect((await office.statusOf('team')).state).toBeUndefined();
+  await office.rows('alter table audit_events drop constraint away');
+  await record.note(refused);
+  await record.note(refused);
+  expect((await office.statusOf('team')).state).toBe('invalid');
+  expect(await told()).toEqual(['config.failed', 'config.source.stalled']);
+});
+
+it('E98: a server whose lease has passed neither records how its source fares nor tells it', async () => {
+  const { office, record, told, request } = await openRecord();
+  await office.rows("update leases set until = now() - interval '1 second' returning name");
+  await takeLease(office.database, { ...request, owner: 'two' });
+  await record.note(refused);
+  expect([(await office.statusOf('team')).state, await told()]).toEqual([undefined, []]);
+});
