@@ -111,13 +111,13 @@ test('E134: a probe that finds something to change leaves the source stopped, an
     if (after.findByKey('Group', 'b') !== undefined) shelf.gate = promise;
   });
   const desk = office.run([shelf], { burst: 1, probeMs: 50 });
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   shelf.put(groups('a', 'b'));
   const stops = () => desk.reports.filter(({ message }) => message.includes('runs hot'));
-  await expect.poll(() => stops().length, patience).toBe(2);
+  await expect.poll(() => stops().length).toBe(2);
   expect([await office.groups(), (await office.statusOf('team')).state]).toEqual([['a', 'b'], 'stalled']);
   resolve();
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   expect(breaker).toEqual([false, true, true, true, false]);
   const told = await office.rows("select activity_code from audit_events where activity_code like 'config.source.%'");
   expect(told).toHaveLength(2);
@@ -127,14 +127,14 @@ test('E134: a source that is as it was when it was stopped goes on with the next
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf], { burst: 1, probeMs: 200 });
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   const { promise, resolve } = Promise.withResolvers<void>();
   shelf.gate = promise;
   shelf.put(groups('a', 'b'));
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('stalled');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('stalled');
   shelf.put(groups('a'));
   resolve();
-  await expect.poll(async () => (await office.statusOf('team')).state, patience).toBe('applied');
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   expect(await office.groups()).toEqual(['a']);
 });
 
