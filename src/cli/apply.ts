@@ -3,11 +3,12 @@ import { leaveFlag, requireLeave } from './asking.ts';
 import { type Client, clientSettings, connect } from './client.ts';
 import { defineCommand, type Invocation } from './command.ts';
 import { decide } from './decide.ts';
+import { exit } from './exit.ts';
 import { writeJson } from './failure.ts';
 import { collectFiles } from './files.ts';
 import { planFlags } from './flags.ts';
 import { accessFlag } from './plan-pairs.ts';
-import { requestPlan, type StoredPlan } from './planning.ts';
+import { requestPlanToApply, type StoredPlan, settlePlan, writesNothing } from './planning.ts';
 import { type PlanName, planNamed, readNamed, requireOpen } from './stored-plan.ts';
 import { collectValues, valueSettings } from './values.ts';
 
@@ -43,6 +44,7 @@ export const apply = defineCommand({
     const client = await connect(config);
     const plan = name === undefined ? await planOf(invocation, client) : await openPlan(client, name, config.server);
     const result = await decide(invocation, client, plan);
+    if (result.code === exit.ok && writesNothing(plan)) await settlePlan(client, plan);
     if (flags['json'] === true) writeJson(terminal, result.document);
     return result.code;
   },
@@ -53,7 +55,7 @@ type Settings = (typeof clientSettings)[number] | (typeof valueSettings)[number]
 async function planOf({ flags, positionals, config, terminal }: Invocation<Settings>, client: Client) {
   const files = await collectFiles(positionals, terminal);
   const values = await collectValues(files, config);
-  return requestPlan(client, { files, values }, flags, terminal);
+  return requestPlanToApply(client, { files, values }, flags, terminal);
 }
 
 async function openPlan(client: Client, name: PlanName, server: string): Promise<StoredPlan> {

@@ -1,5 +1,6 @@
 import { isObject } from '../lib/json.ts';
 import type { SourceFile } from '../model/document.ts';
+import { contradictions } from '../model/problem.ts';
 import type { PushedValues } from '../model/values.ts';
 import type { PlanView } from '../plan/view.ts';
 import { type Answer, accept, type Client, unreadable } from './client.ts';
@@ -27,11 +28,47 @@ export interface Push {
 /** Has the server plan the files. */
 export async function requestPlan(
   client: Client,
-  { files, values }: Push,
+  push: Push,
   flags: Invocation['flags'],
   terminal: Terminal,
 ): Promise<StoredPlan> {
-  const body = {
+  return planOf(accept(await postPlan(client, bodyOf(push, flags), terminal)).body);
+}
+
+/**
+ * Has the server plan files that are to be applied. When they contradict other sources these have to know, so that none of
+ * them gets its way by being the last one: planning alone writes nothing, so the server is told that it was meant.
+ */
+export async function requestPlanToApply(
+  client: Client,
+  push: Push,
+  flags: Invocation['flags'],
+  terminal: Terminal,
+): Promise<StoredPlan> {
+  const body = bodyOf(push, flags);
+  const answer = await postPlan(client, body, terminal);
+  // Nothing is applied: no plan has this digest.
+  if (contradictsOthers(answer)) await client.post('/api/config/apply', { ...body, expectDigest: 'none' });
+  return planOf(accept(answer).body);
+}
+
+function contradictsOthers({ status, body }: Answer): boolean {
+  const problems = status >= 400 && isObject(body) && Array.isArray(body['problems']) ? body['problems'] : [];
+  return problems.some((problem) => isObject(problem) && contradictions.has(String(problem['code'])));
+}
+
+/** Tells the server that a plan which writes nothing is applied: what others heard that its source lacks is over. */
+export async function settlePlan(client: Client, plan: StoredPlan): Promise<void> {
+  // Whoever may not write, or whose source is suspended, has nothing to settle.
+  await client.post(pathOf(plan, 'apply'), {});
+}
+
+function pathOf({ id }: Pick<StoredPlan, 'id'>, what: string): string {
+  return `/api/config/plans/${encodeURIComponent(id)}/${what}`;
+}
+
+function bodyOf({ files, values }: Push, flags: Invocation['flags']) {
+  return {
     source: sourceNameOf(flags),
     files,
     values,
@@ -42,10 +79,12 @@ export async function requestPlan(
     strictBase: flags['strict-base'] === true,
     ...pick(flags, { adopt: 'adopt', kinds: 'kind', select: 'select' }),
   };
-  const answer = await withProgress(terminal, `planning ${count(files.length, 'file')}`, () =>
+}
+
+function postPlan(client: Client, body: ReturnType<typeof bodyOf>, terminal: Terminal): Promise<Answer> {
+  return withProgress(terminal, `planning ${count(body.files.length, 'file')}`, () =>
     client.post('/api/config/plans', body),
   );
-  return planOf(accept(answer).body);
 }
 
 /** Has the server plan the way back to a revision. */
@@ -92,9 +131,8 @@ export async function requestApply(
   plan: StoredPlan,
   { approve, strictBase, key }: ApplyRequest,
 ): Promise<Applied | 'passing'> {
-  const path = `/api/config/plans/${encodeURIComponent(plan.id)}/apply`;
   const request = { ...(approve === undefined ? {} : { approve }), ...(strictBase ? { strictBase } : {}) };
-  const answer: Answer = await client.post(path, request, { 'idempotency-key': key });
+  const answer: Answer = await client.post(pathOf(plan, 'apply'), request, { 'idempotency-key': key });
   const { body, passing } = answer;
   if (passing && answer.status >= 400) return 'passing';
   if (answer.status === 428 && isObject(body) && isObject(body['plan']))
@@ -110,8 +148,8 @@ export async function readPlan(client: Client, id: string): Promise<StoredPlan> 
 }
 
 /** Approves what a plan does. Throws `Conflict` when it is not what it was. */
-export async function requestApproval(client: Client, { id, digest }: StoredPlan): Promise<StoredPlan> {
-  const answer = await client.post(`/api/config/plans/${encodeURIComponent(id)}/approve`, { digest });
+export async function requestApproval(client: Client, plan: StoredPlan): Promise<StoredPlan> {
+  const answer = await client.post(pathOf(plan, 'approve'), { digest: plan.digest });
   return planOf(accept(answer).body);
 }
 

@@ -1,30 +1,47 @@
 import { testKind } from '../access/vocabulary.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { readStatus, shownStatus } from '../model/source-status.ts';
+import { readStatus, type SourceStatus, shownStatus, unknownStatus } from '../model/source-status.ts';
+import type { Wanted } from '../plan/contested.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
 import { readTests } from './told-tests.ts';
+import { wantedIn } from './wanted.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
 export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
+  const wanted = new Map((await wantedIn(engine, call.account)).map((one) => [one.source, one.units]));
   // A source that only ever pushed through the API has no row of its own.
   const pushing = [...state.sources()]
     .filter((source) => !known.has(source))
     .map((id) => ({ id, type: 'push', spec: {}, suspended: false, generation: 1, status: {}, handled_at: null }));
   return [...stored, ...pushing]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((source) => ({ ...viewSource(source), objects: state.declaredBy(source.id).length }));
+    .map((source) => ({ ...viewSource(source, wanted.get(source.id)), objects: state.declaredBy(source.id).length }));
 }
 
-function viewSource({ id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord): JsonObject {
-  const known = Object.keys(status).length === 0 ? {} : shownStatus(readStatus(status), { generation, suspended });
+function viewSource(
+  { id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord,
+  wanted: Wanted['units'] = [],
+): JsonObject {
+  const found = Object.keys(status).length > 0 ? readStatus(status) : contradicted(wanted);
+  const known = found === undefined ? {} : shownStatus(found, { generation, suspended });
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
   // A status is plain data.
   return { id, type, ...spec, suspended, generation, status: shown as JsonObject };
+}
+
+/** Of a source that only pushes all that is known is what it wanted and could not have; `undefined` when that is nothing. */
+function contradicted(units: Wanted['units']): SourceStatus | undefined {
+  const [first, ...others] = units;
+  if (first === undefined) return undefined;
+  const { kind, key, path, file, line } = first;
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  const message = `what it was to apply contradicts other sources, so neither is applied until they agree: ${path} of ${kind} ${key} (${file}:${line})${more}`;
+  return { ...unknownStatus, state: 'conflicted', message };
 }
 
 /** The account at a glance. */

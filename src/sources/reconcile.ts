@@ -8,6 +8,7 @@ import { countDrift, wantedByOthers } from '../engine/sources.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Document } from '../model/document.ts';
 import { NotFound } from '../model/errors.ts';
+import { contradictions } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { SourceEvent } from '../model/source-conditions.ts';
 import { isReminderDue } from '../model/source-news.ts';
@@ -149,9 +150,6 @@ function keyOf(
 function valuesIn({ engine }: ReconcilerOptions, { values }: Memory): string {
   return digestOfValues(values, (origin, value) => engine.means.valueFrom(origin, value));
 }
-
-/** Problems that another source is part of. */
-const contradictions = new Set(['unit_conflict', 'scope_overlap', 'rename_foreign']);
 
 interface Ended {
   readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;

@@ -38,7 +38,8 @@ function fresh(): string {
 const unreached = doc('AccessTest', 'open', 'from: All\nto: All\nexpect: allow');
 const few = () => documents(group('team-0'));
 const wrong = () => documents(doc('Group', 'wrong', 'nam: x'));
-const contradiction = () => documents(group('team-0', 'name: Another'));
+// From then on neither of the two sources goes on, so nothing else is about this group.
+const contradiction = () => documents(group('disputed', 'name: Another'));
 const office = ['--source-name', 'office'];
 const nowhere = ['--server', 'http://127.0.0.1:9'];
 const leave = '--auto-approve';
@@ -76,8 +77,10 @@ beforeAll(async () => {
     const files = [{ path: 'a.yaml', text: groups.join('---\n') }];
     await server().api.call('POST', '/api/config/apply', { source, files });
   }
-  const spare = [{ path: 's.yaml', text: group('spare') }];
-  await server().api.call('POST', '/api/config/apply', { source: 'spare', files: spare });
+  for (const source of ['spare', 'disputed']) {
+    const files = [{ path: 's.yaml', text: group(source) }];
+    await server().api.call('POST', '/api/config/apply', { source, files });
+  }
   const settled = [{ path: 's.yaml', text: group('settled', 'name: Settled') }];
   await server().api.call('POST', '/api/config/apply', { source: 'settled', files: settled });
   const [found] = (await server().api.call('GET', '/api/groups?name=team-5')).body;

@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../setup/database.ts';
+import { sharedServer } from './served.ts';
+
+const server = sharedServer();
+
+/** Applies a policy of two sources, with a description or without one, and answers the exit code. */
+async function applier() {
+  const directory = await temporaryDirectory();
+  return async (source: string, description: string, ...flags: readonly string[]) => {
+    const path = join(directory, `${source}.yaml`);
+    const rule = '{name: r, action: accept, protocol: all, sources: [All], destinations: [All]}';
+    const text = `apiVersion: heddle.dev/v1\nkind: Policy\nmetadata: {name: p}\nspec:\n  rules: [${rule}]\n`;
+    await writeFile(path, description === '' ? text : `${text}  description: ${description}\n`);
+    return server().heddle(['apply', path, '--source-name', source, '--auto-approve', ...flags]);
+  };
+}
+
+async function statesOfSources(): Promise<unknown> {
+  const { document } = await server().json('sources');
+  const sources: readonly { readonly id: string; readonly status?: { readonly state?: string } }[] = document.sources;
+  return Object.fromEntries(sources.map(({ id, status }) => [id, status?.state]));
+}
+
+it('E45 applies neither of two pushes that contradict each other, both say so, and both go on when one withdraws', async () => {
+  const apply = await applier();
+  expect([(await apply('a', 'ours')).code, (await apply('b', '')).code]).toEqual([0, 0]);
+  expect((await apply('b', 'theirs')).code).toBe(4);
+  const refused = await apply('a', 'ours');
+  expect([refused.code, refused.note]).toEqual([
+    4,
+    expect.stringContaining('wanted with another value by the source b'),
+  ]);
+  expect(await statesOfSources()).toEqual({ a: 'conflicted', b: 'conflicted' });
+  expect((await server().heddle(['sources'])).out).toContain(
+    'neither is applied until they agree: description of Policy p',
+  );
+  // What is left of it is in the account already, so there is nothing to write; the others hear of it all the same.
+  expect(await apply('b', '')).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
+  expect(await apply('a', 'ours')).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
+  expect(await statesOfSources()).toEqual({ a: undefined, b: undefined });
+});
