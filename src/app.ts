@@ -11,7 +11,7 @@ import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
 import { startUpkeep } from './engine/upkeep.ts';
 import { type FeedRetention, runFeedLoop } from './feeds/maintenance.ts';
-import { ensureMachineOwner } from './identity/bootstrap.ts';
+import { ensureMachineOwner, watchMachineToken } from './identity/bootstrap.ts';
 import type { IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
@@ -132,12 +132,14 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(() => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
+    const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
     const { account } = await ensureMachineOwner(engine, {
       dataDir: options.dataDir,
       token: options.bootstrapToken,
       firstObjects: firstObjects(engine),
-      tell: (level, message) => log({ level, message }),
+      tell,
     });
+    closing.unshift(watchMachineToken(engine, account, { tell, now: Date.now }));
     const sources = installSources(engine, account, configuredSources(named, options));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
@@ -164,7 +166,6 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     if (options.metricsListen !== undefined) closing.unshift(await openMetrics(api, options.metricsListen, log));
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
-    const tell = (level: 'warn' | 'error', message: string) => log({ level, message });
     closing.unshift(runOverrideLoop({ engine, tell }), machines.run());
     const running = { ...sources, engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
     closing.unshift(superviseSources({ ...running, tell: reporter(log) }));
@@ -217,7 +218,7 @@ function connectNotices(url: string | undefined): { notices: NoticeBoard; close(
 
 /** The means that the options describe. */
 async function readMeans(options: ServeOptions): Promise<Means> {
-  const { secretKey, secretKeyFile, edition, shareValues, literalSecrets, userDeleteFromIdp } = options;
+  const { secretKey, secretKeyFile, edition, shareValues, literalSecrets, userDeleteFromIdp, publicUrl } = options;
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
@@ -228,6 +229,7 @@ async function readMeans(options: ServeOptions): Promise<Means> {
     shareValues,
     literalSecrets,
     forgetsPeople: userDeleteFromIdp,
+    ...(publicUrl === undefined ? {} : { host: new URL(publicUrl).hostname.replace(/^\[|\]$/g, '') }),
   };
 }
 

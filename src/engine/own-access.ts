@@ -8,23 +8,35 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { GuardLimits } from '../model/source-settings.ts';
 import type { TrippedGuard } from '../plan/plan.ts';
 import { findEnd } from './find-end.ts';
+import { endsAt } from './own-ends.ts';
 
 /** How many peers a message names. */
 const mostNames = 3;
 
-/** The guard on the last way of whoever applies a plan to the management service. */
+/** Who applies a plan, and by which name or address people reach the service, where that is known. */
+export interface Applier {
+  readonly actor: Actor;
+  readonly host?: string | undefined;
+}
+
+/**
+ * The guard on the last way of whoever applies a plan to the management service: what the source says it is reached by, else
+ * whatever has the address that people were given.
+ */
 export function ownAccessGuard(
   { before, after }: { readonly before: Access; readonly after: Access },
   [was, is]: readonly [Snapshot, Snapshot],
-  { lostOwnAccess: target }: GuardLimits,
-  actor: Actor,
+  { lostOwnAccess }: GuardLimits,
+  { actor, host }: Applier,
 ): readonly TrippedGuard[] {
+  const target = lostOwnAccess ?? host;
   if (target === undefined) return [];
-  const to = endOf(was, target);
-  if (to === undefined) return [];
+  const ends = lostOwnAccess === undefined ? endsAt(was, target) : endOf(was, target);
+  if (ends.length === 0) return [];
   const lost = ownPeers(was, actor).filter(({ id: from }) => {
-    const reached = (image: Access) => testAccess(image, { from, to }).verdict !== 'deny';
-    return reached(before) && !(is.get(from) !== undefined && is.get(to) !== undefined && reached(after));
+    const reached = (image: Access, to: string) => testAccess(image, { from, to }).verdict !== 'deny';
+    const isLeft = (to: string) => is.get(from) !== undefined && is.get(to) !== undefined && reached(after, to);
+    return ends.some((to) => reached(before, to)) && !ends.some(isLeft);
   });
   if (lost.length === 0) return [];
   const names = lost.slice(0, mostNames).map(({ key, name }) => key ?? name);
@@ -34,11 +46,11 @@ export function ownAccessGuard(
 }
 
 /** What the setting names, if it is there: nobody loses what there is not. */
-function endOf(state: Snapshot, target: string): string | undefined {
+function endOf(state: Snapshot, target: string): readonly string[] {
   try {
-    return findEnd(state, target);
+    return [findEnd(state, target)];
   } catch (error) {
-    if (error instanceof HeddleError) return undefined;
+    if (error instanceof HeddleError) return [];
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import type { Outcome, Plan } from '../plan/plan.ts';
 import { type AccessStep, accessStep, touchesAccess, touchesTests } from './access-step.ts';
 import { judgePlan } from './access-tests.ts';
 import type { Engine } from './engine.ts';
-import { ownAccessGuard } from './own-access.ts';
+import { type Applier, ownAccessGuard } from './own-access.ts';
 import { runInSlices } from './slices.ts';
 
 /** The state that a plan was made on, who asks for it, and in which source's name. */
@@ -38,15 +38,20 @@ export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: 
     : { problems: [], warnings: [] };
   if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
   const warned = warnings.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...warnings]) };
-  return { ...outcome, plan: isTouched ? await withImpact(warned, step, reviewed, next) : warned };
+  const applier = { actor: reviewed.actor, host: engine.means.host };
+  return { ...outcome, plan: isTouched ? await withImpact(warned, step, { ...reviewed, applier }, next) : warned };
 }
 
-async function withImpact(plan: Plan, step: AccessStep, reviewed: Reviewed, next: Snapshot): Promise<Plan> {
-  const { before, source, actor } = reviewed;
+async function withImpact(
+  plan: Plan,
+  step: AccessStep,
+  { before, source, applier }: Omit<Reviewed, 'actor'> & { readonly applier: Applier },
+  next: Snapshot,
+): Promise<Plan> {
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const { limits } = before.settingsOf(source);
   const impact = impactOf(diff, [next, before]);
-  const guards = [...accessGuards(impact, limits), ...ownAccessGuard(step, [before, next], limits, actor)];
+  const guards = [...accessGuards(impact, limits), ...ownAccessGuard(step, [before, next], limits, applier)];
   return withAccess(plan, impact, guards);
 }
 

@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { countTokens, insertToken } from '../store/tokens.ts';
+import { countTokens, insertToken, listTokens } from '../store/tokens.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 
 /** How the machine owner of a first start gets its token. */
@@ -57,6 +57,45 @@ export async function ensureMachineOwner(engine: Engine, options: OwnerOptions):
       `the machine owner uses the token from HEDDLE_BOOTSTRAP_TOKEN, valid until ${expiresAt.slice(0, 10)}`,
     );
   return { account };
+}
+
+const day = 86_400_000;
+
+/** How long before its end the last token of the machine owner is told of. */
+const noticeDays = 30;
+
+/**
+ * Tells once a day when the last token of the machine owner is about to end: programs that go by it would stop. Returns a
+ * function that ends it.
+ */
+export function watchMachineToken(
+  { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
+  account: string,
+  { tell, now }: Pick<OwnerOptions, 'tell'> & { now(): number },
+): () => Promise<void> {
+  const look = async (): Promise<void> => {
+    const owner = (await snapshots.fresh(account)).ofKind('User').find(({ derived }) => derived['system'] === 'owner');
+    const tokens = owner === undefined ? [] : await listTokens(database, account, owner.id);
+    const end = Math.max(...tokens.map(({ expires_at: ends }) => ends.getTime()));
+    if (owner === undefined || tokens.length === 0 || end - now() > noticeDays * day) return;
+    const date = new Date(end).toISOString().slice(0, 10);
+    const message =
+      end > now()
+        ? `ends on ${date}; make another one with it (POST /api/users/${owner.id}/tokens), or give its programs tokens of service users`
+        : `ended on ${date}; give the programs that went by it tokens of service users`;
+    tell('warn', `the token of the machine owner ${message}`);
+  };
+  // What cannot be read now is read tomorrow.
+  const start = (): Promise<void> => look().catch(() => undefined);
+  let looking = start();
+  const timer = setInterval(() => {
+    looking = start();
+  }, day);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await looking;
+  };
 }
 
 /** The owner of an account, the first one made. */

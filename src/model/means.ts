@@ -33,6 +33,8 @@ export interface Means {
   readonly literalSecrets: boolean;
   /** A user who is deleted is forgotten by the identity provider of this server too, with their password. */
   readonly forgetsPeople: boolean;
+  /** The name or address by which people reach the service, when the operator said so. */
+  readonly host?: string;
 }
 
 /** The beginning of every sealed text: `sealed:<key id>:<base64>`. */

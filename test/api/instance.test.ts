@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { watchMachineToken } from '../../src/identity/bootstrap.ts';
 import { createGuesses } from '../../src/identity/guesses.ts';
 import { checkPassword } from '../../src/identity/password-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { statement } from '../../src/store/builder.ts';
+import { insertToken } from '../../src/store/tokens.ts';
 import { callAsNobody, guest, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, testApi } from './setup.ts';
@@ -116,4 +118,26 @@ describe('the setup', () => {
     expect(await rowsOf(own, 'directory', "kind in ('email', 'user')")).toBe(2);
     expect((await own.call('GET', '/api/users')).body).toHaveLength(2);
   });
+});
+
+it('tells from 30 days before its end that the last token of the machine owner goes', async () => {
+  await using own = await testApi();
+  const at = async (days: number): Promise<readonly string[]> => {
+    const told: string[] = [];
+    const now = () => Date.now() + days * 86_400_000;
+    const stop = watchMachineToken(own.engine, own.account, { tell: (_, message) => told.push(message), now });
+    await stop();
+    return told;
+  };
+  expect(await at(334)).toEqual([]);
+  expect(await at(336)).toEqual([
+    expect.stringMatching(/^the token of the machine owner ends on \d{4}-\d\d-\d\d; make another one/),
+  ]);
+  expect(await at(366)).toEqual([expect.stringContaining('ended on')]);
+  const me = (await own.call('GET', '/api/users/current')).body.id;
+  await insertToken(own.engine.database, {
+    ...{ account: own.account, id: own.engine.newId(), user: me, name: 'next', hash: 'next', createdBy: me },
+    ...{ createdAt: '2026-01-01T00:00:00Z', expiresAt: '2126-01-01T00:00:00Z' },
+  });
+  expect(await at(336)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { endsAt } from '../../src/engine/own-ends.ts';
 import { recordSource } from '../../src/engine/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from '../api/documents.ts';
@@ -233,6 +234,41 @@ describe('a guard', () => {
     ]);
     await limit('office', { lostOwnAccess: 'Peer/nobody' });
     await apply('office', groups);
+  });
+
+  it('knows the service by the address that people were given, unless the source says another', async () => {
+    const { engine, account, call } = server().api;
+    const { means } = engine;
+    const host = (name?: string) =>
+      Object.assign(engine, { means: name === undefined ? means : { ...means, host: name } });
+    const settings = (await call('GET', '/api/accounts')).body[0].settings;
+    const ip = String(settings.network_range).replace('.0.0/16', '.99.7');
+    await putObjects(engine, account, (state) => {
+      const db1 = state.findByKey('Peer', 'db1');
+      return db1 === undefined ? [] : [{ ...db1, spec: { ...db1.spec, ip } }];
+    });
+    const network = (await call('POST', '/api/networks', { name: 'behind' })).body.id;
+    const place = { name: 'far', address: '*.far.example.com', enabled: true, groups: [] };
+    await call('POST', `/api/networks/${network}/resources`, place);
+    const reached = [...groups, policy('data', 'devs', 'db', '5432')];
+    await limit('office', {});
+    try {
+      for (const name of [ip, 'db1.heddle.internal']) {
+        await apply('office', reached);
+        host(name);
+        const stopped = await send('apply', 'office', groups);
+        expect([stopped.status, guardsOf(stopped)]).toMatchObject([428, [{ guard: 'own_access' }]]);
+        expect(guardsOf(stopped)[0]?.message).toContain(`the last way to ${name}, by which`);
+        host('elsewhere.example.com');
+        await apply('office', groups);
+      }
+      const state = await engine.snapshots.fresh(account);
+      expect(endsAt(state, 'deep.far.example.com')).toHaveLength(1);
+      expect(endsAt(state, 'far.example.com')).toEqual([]);
+    } finally {
+      host();
+    }
+    await call('DELETE', `/api/networks/${network}`);
   });
 
   it('binds documents alone: the endpoints of the specification never ask for an approval', async () => {

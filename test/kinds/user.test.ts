@@ -115,7 +115,30 @@ describe('changing a user', () => {
 
   it('leaves the account with an owner, whoever does it', () => {
     expect(faults(owner, { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
-    expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual([]);
+    // Whoever set the source up need not be one, so it takes the role from no other owner either.
+    expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
+  });
+
+  it('puts nobody into a group of owners of a tenant but by an owner', () => {
+    const groups = [
+      { id: 'lords', role: 'owner' },
+      { id: 'helpers', role: 'admin' },
+    ];
+    const tenant = stored('MSPTenant', 'acme', { name: 'Acme', domain: 'acme.example.com', groups });
+    const joins = (before: StoredObject | undefined, auto: string, actor: Parameters<typeof faults>[2]) => {
+      const was = stateOf(owner, admin, regular, tenant, group('lords'), group('helpers'));
+      const base = before ?? user('new');
+      const after = { ...base, spec: { ...base.spec, auto_groups: [auto] } };
+      const deed = { ...(before === undefined ? {} : { before }), after, ...(actor === undefined ? {} : { actor }) };
+      return texts(kind.checkDeed?.(deed, was, was.with({ put: [after], remove: [] })) ?? []);
+    };
+    for (const before of [regular, admin, undefined]) {
+      expect(joins(before, 'lords', as('ana'))).toEqual(['not_allowed /auto_groups']);
+      expect(joins(before, 'lords', bySource)).toEqual(['not_allowed /auto_groups']);
+      expect(joins(before, 'lords', as('olga'))).toEqual([]);
+      expect(joins(before, 'helpers', as('ana'))).toEqual([]);
+    }
+    expect(joins(user('lord', { auto_groups: ['lords'] }), 'lords', as('ana'))).toEqual([]);
   });
 });
 

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { deleteAccount } from '../../src/engine/delete-account.ts';
+import type { Call, Engine } from '../../src/engine/engine.ts';
+import { contextOf } from '../../src/engine/objects.ts';
+import { changeTogether } from '../../src/engine/tenant-steps.ts';
+import { subscribeTenant } from '../../src/engine/tenants.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
+import { planCreate } from '../../src/plan/requests.ts';
+import { callAs, guest, person } from './people.ts';
+import { sharedApi, type TestApi, testApi } from './setup.ts';
+
+const tenants = '/api/integrations/msp/tenants';
+
+/** The engine, in which something happens before what is written together is planned. */
+function interrupted(engine: Engine, work: () => Promise<unknown>): Engine {
+  const mutateTogether: Engine['committer']['mutateTogether'] = async (mutation) => {
+    await work();
+    return engine.committer.mutateTogether(mutation);
+  };
+  return { ...engine, committer: { ...engine.committer, mutateTogether } };
+}
+
+async function callOf({ engine, account }: TestApi, id: string): Promise<Call> {
+  const { revision } = await engine.snapshots.fresh(account);
+  return { account, revision, actor: { type: 'user', id, name: id } };
+}
+
+async function someone(own: TestApi, role: string): Promise<string> {
+  const { id } = (await own.call('POST', '/api/users', person({ role: role === 'owner' ? 'admin' : role }))).body;
+  if (role === 'owner') await own.call('PUT', `/api/users/${id}`, { role, auto_groups: [], is_blocked: false });
+  return id;
+}
+
+describe('rights that end while something is done', () => {
+  it('end it: the account is deleted by nobody who is an owner no more', async () => {
+    await using own = await testApi();
+    const me = (await own.call('GET', '/api/users/current')).body.id;
+    const next = await someone(own, 'admin');
+    const engine = interrupted(own.engine, async () => {
+      const owner = { role: 'owner', auto_groups: [], is_blocked: false };
+      expect((await own.call('PUT', `/api/users/${next}`, owner)).status).toBe(200);
+    });
+    await expect(deleteAccount(engine, await callOf(own, me), own.account)).rejects.toThrow('only an owner');
+    expect((await own.call('GET', '/api/users/current')).body).toMatchObject({ id: me, role: 'admin' });
+  });
+
+  it('end it: who is blocked or became somebody else changes no tenant', async () => {
+    await using own = await testApi();
+    const made = (await own.call('POST', tenants, { name: 'T', domain: 'late.example.com', groups: [] })).body;
+    for (const change of [{ role: 'user' }, { is_blocked: true }]) {
+      const id = await someone(own, 'admin');
+      const engine = interrupted(own.engine, async () => {
+        const body = { role: 'admin', auto_groups: [], is_blocked: false, ...change };
+        expect((await own.call('PUT', `/api/users/${id}`, body)).status).toBe(200);
+      });
+      const work = subscribeTenant(engine, await callOf(own, id), made.id, 'price_1');
+      await expect(work).rejects.toThrow(/may not update|blocked/);
+    }
+  });
+});
+
+describe('owners of tenants', () => {
+  const api = sharedApi();
+
+  it('are made by owners alone: not by a tenant, nor by a user, nor by an invite', async () => {
+    const { call } = api();
+    const [lords, helpers] = [await api().group('lords'), await api().group('helpers')];
+    const admin = await callAs(api(), await someone(api(), 'admin'));
+    const body = (groups: readonly JsonObject[]) => ({ name: 'T', domain: 'lords.example.com', groups: [...groups] });
+    const asOwner = [{ id: lords, role: 'owner' }];
+    const refused = await admin('POST', tenants, body(asOwner));
+    expect([refused.status, refused.body.problems]).toMatchObject([403, [{ code: 'not_allowed', path: '/groups' }]]);
+    const { id } = (await admin('POST', tenants, body([{ id: helpers, role: 'admin' }]))).body;
+    expect((await admin('PUT', `${tenants}/${id}`, body(asOwner))).status).toBe(403);
+    expect((await call('PUT', `${tenants}/${id}`, body(asOwner))).status).toBe(200);
+    // What is there already an admin may leave as it is.
+    expect((await admin('PUT', `${tenants}/${id}`, { ...body(asOwner), name: 'Renamed' })).status).toBe(200);
+
+    const own = (await admin('GET', '/api/users/current')).body.id;
+    const join = { role: 'admin', auto_groups: [lords], is_blocked: false };
+    expect((await admin('PUT', `/api/users/${own}`, join)).status).toBe(403);
+    expect((await admin('POST', '/api/users', person({ auto_groups: [lords] }))).status).toBe(403);
+    expect((await admin('POST', '/api/users/invites', guest({ auto_groups: [lords] }))).status).toBe(403);
+    expect((await admin('PUT', `/api/users/${own}`, { ...join, auto_groups: [helpers] })).status).toBe(200);
+    expect((await admin('DELETE', `/api/accounts/${id}?account=${id}`)).status).toBe(403);
+    expect((await call('PUT', `/api/users/${own}`, join)).status).toBe(200);
+    expect((await admin('DELETE', `/api/accounts/${id}?account=${id}`)).status).toBe(200);
+  });
+});
+
+describe('enforced tests', () => {
+  const api = sharedApi();
+
+  it('E151 hold what is written in several accounts at once, and temporary access', async () => {
+    const { call, engine, account } = api();
+    const [one = '', other = ''] = await api().peers('one', 'other');
+    const [from, to] = [await api().group('from', [one]), await api().group('to', [other])];
+    for (const { id } of (await call('GET', '/api/policies')).body) await call('DELETE', `/api/policies/${id}`);
+    const text = (name: string, source: string, end: string) =>
+      `apiVersion: heddle.dev/v1\nkind: AccessTest\nmetadata: {name: ${name}}\nspec: {from: "id:${source}", to: "id:${end}", protocol: tcp, port: "22", expect: deny, enforce: always}\n`;
+    const all = (await call('GET', '/api/groups?name=All')).body[0].id;
+    const files = [{ path: 't.yaml', text: `${text('apart', from, to)}---\n${text('closed', all, to)}` }];
+    const applied = await call('POST', '/api/config/apply', { source: 'tests', files });
+    expect(applied.status).toBe(200);
+
+    const me = (await call('GET', '/api/users/current')).body.id;
+    const caller = await callOf(api(), me);
+    const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
+    const policy = { name: 'P', enabled: true, rules: [{ ...rule, sources: [from], destinations: [to] }] };
+    const work = changeTogether(engine, caller, {
+      accounts: [account],
+      propose: (stateOf) => ({
+        [account]: planCreate(
+          contextOf(engine, caller, stateOf(account), { strict: false }),
+          engine.registry.get('Policy'),
+          policy,
+        ),
+      }),
+    });
+    await expect(work).rejects.toThrow('expects tcp/22');
+
+    const wish = { name: 'browser', wg_pub_key: tunnelKeyOf(makeMachineKeys()), rules: ['tcp/22'] };
+    const refused = await call('POST', `/api/peers/${other}/temporary-access`, wish);
+    expect([refused.status, refused.body.problems]).toMatchObject([422, [{ code: 'access_test_failed' }]]);
+    const allowed = await call('POST', `/api/peers/${other}/temporary-access`, { ...wish, rules: ['tcp/443'] });
+    expect(allowed.status).toBe(200);
+  });
+});
