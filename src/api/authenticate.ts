@@ -6,7 +6,7 @@ import { enterTenant } from '../engine/tenant-scope.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { Operation } from '../model/roles.ts';
-import { isAllowed, refusal } from '../plan/authorize.ts';
+import { requireRight } from '../plan/authorize.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -60,9 +60,7 @@ async function requireAccess(request: FastifyRequest, call: Call, snapshots: Sna
   const { access = defaultAccess(request.method) } = request.routeOptions.config;
   if (access === 'anyone') return;
   const state = await snapshots.at(call.account, call.revision);
-  if (isAllowed(state, call.actor, access.module, access.operation)) return;
-  if (access.own === true) return;
-  throw new NotAllowed(refusal(state, call.actor, access.module, access.operation));
+  if (access.own !== true) requireRight(state, call.actor, access.module, access.operation);
 }
 
 /** Routes that say nothing are about configuration as a whole. */

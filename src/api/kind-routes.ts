@@ -11,14 +11,14 @@ import {
 } from '../engine/objects.ts';
 import { readObserved } from '../engine/observed.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import { InvalidInput, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Operation } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
-import { isAllowed, refusal } from '../plan/authorize.ts';
+import { isAllowed, requireRight } from '../plan/authorize.ts';
 import { type Answer, answerFrom, type Content, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
 import { type Access, callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
@@ -219,7 +219,7 @@ async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { object, state } = await readObject(engine, callOf(request), kind, id, parent);
   const viewer = restrictedTo(kind, request, state);
   if (viewer !== undefined && kind.isOwn?.(object, viewer, state) !== true)
-    throw new NotAllowed(refusal(state, callOf(request).actor, kind.module, 'read'));
+    requireRight(state, callOf(request).actor, kind.module, 'read');
   return sendObject(engine, object, state, request, reply);
 }
 

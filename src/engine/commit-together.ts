@@ -11,6 +11,9 @@ import type { NewIdentity } from '../store/identities.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, resolveDoubt } from './doubt.ts';
 
+/** What happens in each account. */
+export type Outcomes = Readonly<Record<string, Outcome>>;
+
 /** A mutation of several accounts: all of them change, or none. */
 export interface SharedMutation {
   readonly actor: Actor;
@@ -28,7 +31,7 @@ export interface SharedMutation {
   /** What is told in an account beside its changes. */
   readonly told?: Readonly<Record<string, readonly AuditEvent[]>>;
   /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
-  propose(stateOf: (account: string) => Snapshot): Readonly<Record<string, Outcome>>;
+  propose(stateOf: (account: string) => Snapshot): Outcomes | Promise<Outcomes>;
   /** As of `Mutation`. */
   requestId?(): string;
 }
@@ -43,7 +46,7 @@ export async function mutateTogether(options: CommitterOptions, mutation: Shared
   const requestId = mutation.requestId?.();
   for (let attempt = 0; attempt < attempts; attempt++) {
     const states = await readStates(options, mutation);
-    const outcomes = Object.entries(mutation.propose((account) => stateIn(states, account)));
+    const outcomes = Object.entries(await mutation.propose((account) => stateIn(states, account)));
     const problems = outcomes.flatMap(([, outcome]) => (outcome.ok ? [] : outcome.problems));
     if (problems.length > 0) return { ok: false, problems };
     const steps = outcomes.flatMap(([account, outcome]) =>

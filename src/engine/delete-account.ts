@@ -1,9 +1,11 @@
 import { Conflict, NotAllowed, NotFound } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
+import { roleInTenant } from './tenant-scope.ts';
 import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
 
 /**
@@ -13,23 +15,30 @@ import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
 export async function deleteAccount(engine: Engine, call: Call, id: string): Promise<void> {
   if (id !== call.account) throw new NotFound(`account ${id} not found`);
   const seen = await engine.snapshots.fresh(id);
-  requireOwner(seen, call);
-  requireNoTenants(seen);
-  const keeper = accountIn(seen).derived['msp'];
+  const keeper = keeperOf(seen);
   const committed = await engine.committer.mutateTogether({
     actor: call.actor,
-    accounts: [id, ...(typeof keeper === 'string' ? [keeper] : [])],
+    accounts: [id, ...(keeper === undefined ? [] : [keeper])],
     gone: [id],
-    ...(typeof keeper === 'string' ? { told: { [keeper]: [deletion(seen)] } } : {}),
+    ...(keeper === undefined ? {} : { told: { [keeper]: [deletion(seen)] } }),
     propose: (stateOf) => {
-      requireNoTenants(stateOf(id));
-      const tenant = typeof keeper === 'string' ? stateOf(keeper).get(id) : undefined;
-      if (typeof keeper !== 'string' || tenant?.kind !== tenantKind) return {};
+      const state = stateOf(id);
+      if (keeperOf(state) !== keeper)
+        throw new Conflict('refused', 'the account came to somebody else at the same moment; try again');
+      const tenant = keeper === undefined ? undefined : stateOf(keeper).get(id);
+      requireOwner(state, call, keeper === undefined ? undefined : { home: stateOf(keeper), tenant });
+      requireNoTenants(state);
+      if (keeper === undefined || tenant?.kind !== tenantKind) return {};
       return { [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
     },
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   engine.notices.tell({ what: 'gone', account: id });
+}
+
+function keeperOf(state: Snapshot): string | undefined {
+  const { msp } = accountIn(state).derived;
+  return typeof msp === 'string' ? msp : undefined;
 }
 
 /** What the keeper of the account is told; in the account itself nobody could read it. */
@@ -39,9 +48,17 @@ function deletion(state: Snapshot): AuditEvent {
   return { code: 'account.delete', target: state.account, meta };
 }
 
-function requireOwner(state: Snapshot, { actor }: Call): void {
-  const role = actor.granted ?? state.get(actor.id)?.spec['role'];
-  if (role !== 'owner') throw new NotAllowed('only an owner deletes the account');
+interface Keeping {
+  readonly home: Snapshot;
+  readonly tenant: StoredObject | undefined;
+}
+
+/** Asked on the states that are written: whoever was an owner a moment ago is none. */
+function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping | undefined): void {
+  const user = home === undefined ? state.get(actor.id) : keeping?.home.get(actor.id);
+  const role =
+    home === undefined ? user?.spec['role'] : keeping?.tenant && roleInTenant(keeping.home, actor.id, keeping.tenant);
+  if (role !== 'owner' || user?.spec['is_blocked'] === true) throw new NotAllowed('only an owner deletes the account');
 }
 
 /** Accounts that this one looks after would be nobody's. */

@@ -4,9 +4,9 @@ import { explainAccess, type Question, type Verdict } from '../access/explain.ts
 import type { Named } from '../access/named.ts';
 import { testAccess } from '../access/test-access.ts';
 import { kindOf } from '../access/vocabulary.ts';
-import { InvalidInput, NotAllowed } from '../model/errors.ts';
+import { InvalidInput } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { isAllowed, refusal } from '../plan/authorize.ts';
+import { requireRight } from '../plan/authorize.ts';
 import type { Call, Engine } from './engine.ts';
 import { findEnd } from './find-end.ts';
 
@@ -107,7 +107,7 @@ function isAbout({ matches, from, to }: DescribedRule): boolean {
 function requireReading(state: Snapshot, { actor }: Call): void {
   for (const name of Object.values(kindOf)) {
     const { module } = state.registry.get(name);
-    if (!isAllowed(state, actor, module, 'read')) throw new NotAllowed(refusal(state, actor, module, 'read'));
+    requireRight(state, actor, module, 'read');
   }
 }
 

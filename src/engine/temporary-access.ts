@@ -1,12 +1,13 @@
 import type { JsonObject } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
-import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Fault } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { isAllowed, refusal } from '../plan/authorize.ts';
+import { requireRight } from '../plan/authorize.ts';
 import type { Edit } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
+import { judgeRequest } from './access-tests.ts';
 import { storedObject } from './bootstrap.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
@@ -44,20 +45,15 @@ export async function grantTemporaryAccess(
   const committed = await engine.committer.mutate({
     ...call,
     propose: (state) => {
-      requireRights(state, call);
+      for (const module of ['peers', 'policies']) requireRight(state, call.actor, module, 'create');
       const peer = state.get(target);
       if (peer === undefined || peer.kind !== engine.registry.get('Peer').name)
         throw new NotFound(`peer ${target} not found`);
-      return planAccess(engine, call, state, { id, target: peer, wish });
+      return judgeRequest(engine, state, planAccess(engine, call, state, { id, target: peer, wish }));
     },
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   return { name: wish.name, id, rules: wish.rules };
-}
-
-function requireRights(state: Snapshot, { actor }: Call): void {
-  for (const module of ['peers', 'policies'])
-    if (!isAllowed(state, actor, module, 'create')) throw new NotAllowed(refusal(state, actor, module, 'create'));
 }
 
 interface Access {

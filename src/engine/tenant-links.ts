@@ -1,6 +1,7 @@
 import { Conflict, NotAllowed } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { requireRight } from '../plan/authorize.ts';
 import type { Edit } from '../plan/finish.ts';
 import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
@@ -22,6 +23,7 @@ export async function inviteTenant(engine: Engine, call: Call, id: string): Prom
   const state = await changeTogether(engine, call, {
     accounts: [call.account, id],
     propose: (stateOf) => {
+      requireRight(stateOf(call.account), call.actor, 'msp', 'update');
       const tenant = requireTenant(stateOf(call.account), id);
       if (statusOf(tenant) === 'invited') return { [call.account]: planEdits(engine, stateOf(call.account), []) };
       requireStatus(tenant, ['existing'], 'only an account that exists already is invited');
@@ -44,12 +46,12 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
     requireTenant(state, id);
     throw new NotAllowed('only the owner of the invited account answers the invitation');
   }
-  if (state.get(call.actor.id)?.spec['role'] !== 'owner')
-    throw new NotAllowed('only the owner of the account answers the invitation');
+  requireOwn(state, call);
   const inviter = inviterOf(state);
   await changeTogether(engine, call, {
     accounts: [id, inviter],
     propose: (stateOf) => {
+      requireOwn(stateOf(id), call);
       const tenant = stateOf(inviter).get(id);
       if (inviterOf(stateOf(id)) !== inviter || tenant === undefined || statusOf(tenant) !== 'invited')
         throw uninvited();
@@ -61,6 +63,13 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
       };
     },
   });
+}
+
+/** Whoever looks after the account already has no say in who may. */
+function requireOwn(state: Snapshot, { actor }: Call): void {
+  const user = state.get(actor.id);
+  if (user?.spec['role'] === 'owner' && user.spec['is_blocked'] !== true) return;
+  throw new NotAllowed('only the owner of the account answers the invitation');
 }
 
 function inviterOf(state: Snapshot): string {
@@ -80,6 +89,7 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
   await changeTogether(engine, call, {
     accounts: [call.account, id],
     propose: (stateOf) => {
+      requireRight(stateOf(call.account), call.actor, 'msp', 'update');
       const tenant = requireTenant(stateOf(call.account), id);
       requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
       const account = derive(engine, accountIn(stateOf(id)), { msp: undefined });

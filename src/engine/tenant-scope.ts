@@ -14,7 +14,7 @@ import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
 export async function enterTenant(engine: Engine, call: Call, account: string): Promise<Call> {
   const home = await engine.snapshots.at(call.account, call.revision);
   const tenant = home.get(account);
-  const role = tenant === undefined ? undefined : roleIn(home, call.actor.id, tenant);
+  const role = tenant === undefined ? undefined : roleInTenant(home, call.actor.id, tenant);
   const revision = role === undefined ? undefined : await findRevision(engine.database, account);
   if (role === undefined || revision === undefined) throw refused(account);
   const state = await engine.snapshots.at(account, revision);
@@ -24,7 +24,8 @@ export async function enterTenant(engine: Engine, call: Call, account: string): 
   return { ...call, account, revision, actor, home: { account: call.account, revision: call.revision } };
 }
 
-function roleIn(home: Snapshot, user: string, tenant: StoredObject): string | undefined {
+/** The role that a user of the keeper has in the account of a tenant, `undefined` when none. */
+export function roleInTenant(home: Snapshot, user: string, tenant: StoredObject): string | undefined {
   if (tenant.kind !== tenantKind || !['pending', 'active'].includes(statusOf(tenant))) return undefined;
   const own = home.get(user)?.spec['auto_groups'];
   const { groups } = tenant.spec;

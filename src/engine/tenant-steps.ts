@@ -2,7 +2,8 @@ import { Conflict, NotFound } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome } from '../plan/plan.ts';
-import type { SharedMutation } from './commit-together.ts';
+import { judgeRequest } from './access-tests.ts';
+import type { Outcomes, SharedMutation } from './commit-together.ts';
 import { type Derived, derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
@@ -13,7 +14,10 @@ export const tenantKind = 'MSPTenant';
 /** The entries of the directory that say which account an e-mail domain belongs to. */
 export const domainEntry = 'domain';
 
-/** Writes the parts of all accounts or none; answers the state of the caller's account afterwards. */
+/**
+ * Writes the parts of all accounts or none, unless they break an enforced test of theirs; answers the state of the caller's
+ * account afterwards.
+ */
 export async function changeTogether(
   engine: Engine,
   { account, actor, requestId }: Call,
@@ -23,11 +27,19 @@ export async function changeTogether(
   const committed = await engine.committer.mutateTogether({
     ...mutation,
     actor,
+    propose: async (stateOf) => judged(engine, stateOf, await mutation.propose(stateOf)),
     ...(requestId === undefined ? {} : { requestId }),
   });
   if (committed.ok) return committed.after.get(account) ?? (await engine.snapshots.current(account));
   if (committed.why === undefined) throw refusalOf(committed.problems);
   throw new Conflict(committed.why === 'taken' ? 'taken' : 'gone', taken);
+}
+
+async function judged(engine: Engine, stateOf: (account: string) => Snapshot, outcomes: Outcomes): Promise<Outcomes> {
+  const entries = Object.entries(outcomes).map(
+    async ([account, outcome]) => [account, await judgeRequest(engine, stateOf(account), outcome)] as const,
+  );
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 /** A tenant with other facts, as the part of its keeper. */

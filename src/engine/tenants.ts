@@ -3,6 +3,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { Conflict } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
+import { requireRight } from '../plan/authorize.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { planCreate, type RequestOutcome } from '../plan/requests.ts';
 import { findEntry } from '../store/directory.ts';
@@ -86,6 +87,7 @@ export async function verifyTenant(engine: Engine, call: Call, id: string): Prom
       accounts: [call.account, id],
       entries: [{ account: id, kind: domainEntry, value: domain, subject: id }],
       propose: (stateOf) => {
+        requireRight(stateOf(call.account), call.actor, 'msp', 'update');
         const tenant = requireTenant(stateOf(call.account), id);
         if (statusOf(tenant) === 'active') return {};
         const proved = { domain, domain_category: 'private' };
@@ -118,6 +120,7 @@ export async function subscribeTenant(engine: Engine, call: Call, id: string, pr
     accounts: [call.account],
     propose: (stateOf) => {
       const state = stateOf(call.account);
+      requireRight(state, call.actor, 'billing', 'update');
       return { [call.account]: move(engine, state, requireTenant(state, id), { price_id: price }) };
     },
   });

@@ -1,14 +1,15 @@
 import type { Actor } from '../model/actor.ts';
+import { NotAllowed } from '../model/errors.ts';
 import type { Fault, Kind, State } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import { may, type Operation, type Subject } from '../model/roles.ts';
 import type { Action } from './plan.ts';
 
-/** Whose rights count: of a user those that the account gives at this moment, none when there is no such user any more. */
+/** Whose rights count: of a user those that the account gives at this moment, none when the user is gone or kept out. */
 function subjectIn(state: State, actor: Actor): Subject | undefined {
   if (actor.granted !== undefined) return { role: actor.granted, isServiceUser: false };
   const user = state.get(actor.id);
-  return user === undefined ? undefined : subjectOf(user);
+  return user === undefined || user.spec['is_blocked'] === true ? undefined : subjectOf(user);
 }
 
 /** The rights of a user as they are stored. */
@@ -32,10 +33,15 @@ export function rightFaults(state: State, actor: Actor | undefined, kind: Kind, 
   return [{ code: 'not_allowed', path: '', message: refusal(state, actor, kind.module, operation) }];
 }
 
+/** Throws `NotAllowed` when an actor may not do something in a module. */
+export function requireRight(state: State, actor: Actor, module: string, operation: Operation): void {
+  if (!isAllowed(state, actor, module, operation)) throw new NotAllowed(refusal(state, actor, module, operation));
+}
+
 /** The sentence of a refusal: who may not do what. */
-export function refusal(state: State, actor: Actor | undefined, module: string, operation: Operation): string {
+function refusal(state: State, actor: Actor | undefined, module: string, operation: Operation): string {
   const role = actor === undefined ? undefined : subjectIn(state, actor)?.role;
   return role === undefined
-    ? 'the user does not exist any more'
+    ? 'the user does not exist any more, or is blocked'
     : `the role \`${role}\` may not ${operation} in \`${module}\`; ask an admin of the account`;
 }

@@ -4,6 +4,7 @@ import type { StoredObject } from '../../model/object.ts';
 import { domain } from '../shared/formats.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
 import { updatedEvents } from './events.ts';
+import { checkDeed } from './rules.ts';
 
 const moment = (name: string, doc: string) => ({
   doc,
@@ -78,6 +79,7 @@ export const mspTenant = defineKind({
       message: (value) => `a tenant with the domain \`${value}\` already exists; change that one`,
     },
   },
+  checkDeed,
   born: (_, { random }) => ({ derived: { dns_challenge: `heddle-challenge=${hex(random(20))}` } }),
   activity: { create: 'msp.tenant.create', delete: 'msp.tenant.unlink' },
   activityMeta: (object) => ({ name: object.name, domain: textOf(object, 'domain') }),

@@ -1,20 +1,39 @@
 import type { Actor } from '../../model/actor.ts';
 import type { Deed, Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
+import { derivedText, textOf, textsOf } from '../shared/stored.ts';
+import { ownedTenant } from '../shared/tenant-owners.ts';
 
 /** Who may do what to whom, beside the rights of a role. What the server does by itself is not asked. */
 export function checkDeed(deed: Deed, was: State, next: State): readonly Fault[] {
   const { before, after, actor } = deed;
-  if (before === undefined) return after === undefined ? [] : checkCreation(after, actor !== undefined);
+  const raised = actor === undefined ? [] : checkTenants(deed, actor, was, next);
+  if (before === undefined) return after === undefined ? [] : [...checkCreation(after, actor !== undefined), ...raised];
   if (actor === undefined) return [];
-  // Whoever sets up a source need not be an owner.
-  if (actor.type === 'source' && before.spec['role'] !== 'owner' && after?.spec['role'] === 'owner')
-    return [denied('the documents of a source make nobody an owner; an owner hands the role over', '/role')];
+  const stated = actor.type === 'source' && after !== undefined ? checkStated(before, after) : [];
+  if (stated.length > 0) return stated;
   const caller = callerIn(was, actor);
   const others = caller === undefined || isManager(caller) ? [] : [denied('only owners and admins manage users')];
   if (after === undefined) return [...others, ...checkDeletion(before, caller)];
-  return [...others, ...checkCaller(before, after, caller), ...checkOwner(before, after, next)];
+  return [...others, ...checkCaller(before, after, caller), ...checkOwner(before, after, next), ...raised];
+}
+
+/** Whoever sets up a source need not be an owner, so its documents make nobody one and take it from nobody. */
+function checkStated(before: StoredObject, after: StoredObject): readonly Fault[] {
+  const [was, is] = [before, after].map(({ spec }) => spec['role'] === 'owner');
+  if (was === is) return [];
+  const what = is ? 'make nobody an owner' : 'take the role from no owner';
+  return [denied(`the documents of a source ${what}; an owner hands the role over`, '/role')];
+}
+
+/** A group may make its users owners of a tenant: only owners put somebody there. */
+function checkTenants({ before, after }: Deed, actor: Actor, was: State, next: State): readonly Fault[] {
+  if (after === undefined || actor.type === 'system' || callerIn(was, actor)?.spec['role'] === 'owner') return [];
+  const known = before === undefined ? [] : textsOf(before, 'auto_groups');
+  const added = textsOf(after, 'auto_groups').filter((id) => !known.includes(id));
+  const tenant = ownedTenant(next, added);
+  if (tenant === undefined) return [];
+  return [denied(`one of the groups makes its users owners of the tenant ${tenant}; ask an owner`, '/auto_groups')];
 }
 
 /** Somebody who does something: a user of the account, or of the one that looks after it. */
