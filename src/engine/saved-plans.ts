@@ -1,5 +1,4 @@
 import type { Json } from '../lib/json.ts';
-import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
@@ -8,6 +7,7 @@ import { type PlanState, type PlanView, viewPlan } from '../plan/view.ts';
 import { listPlans, type PlanHead, readPlan, type SavedPlan, type StoredState, savePlan } from '../store/plans.ts';
 import { type Desire, planDesire } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
+import { newIdFor } from './new-id.ts';
 import { refusalOf } from './objects.ts';
 import { desireOf, keepDesire } from './plan-requests.ts';
 import { withWriters } from './writers.ts';
@@ -48,7 +48,7 @@ export async function storePlan(
 ): Promise<PlanView> {
   const now = engine.now();
   // A request that is repeated finds the plan that it made.
-  const id = call.requestId === undefined ? engine.newId() : sha256(call.requestId()).slice(0, 20);
+  const id = newIdFor(engine, call);
   const saved: SavedPlan = {
     id,
     source: desire.source,

@@ -8,6 +8,7 @@ import { isAllowed } from '../plan/authorize.ts';
 import { createToken, deleteToken, listTokens, type TokenRow } from '../store/tokens.ts';
 import type { Told } from '../store/told.ts';
 import type { Call, Engine } from './engine.ts';
+import { newIdFor } from './new-id.ts';
 
 /** A new token: its value, which is shown this once, and how it is kept. */
 export interface NewToken {
@@ -43,7 +44,7 @@ export async function addToken(
   const { name, days, planOnly } = readRequest(body);
   const { value, hash } = make();
   const at = engine.now();
-  const id = engine.newId();
+  const id = newIdFor(engine, call);
   const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
   const record = { account: call.account, id, user, name, hash, createdBy: call.actor.id, createdAt: at, expiresAt };
   await createToken(engine.database, { ...record, planOnly }, told(call, 'create', owner, name, at));

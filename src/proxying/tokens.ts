@@ -1,4 +1,5 @@
 import type { Call, Engine } from '../engine/engine.ts';
+import { newIdFor } from '../engine/new-id.ts';
 import { removeProxies } from '../engine/proxy-peers.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { sha256Base64 } from '../lib/node-pure.ts';
@@ -27,7 +28,7 @@ export async function addProxyToken(engine: Engine, call: Call, body: JsonObject
   const { name, seconds } = readRequest(body);
   const value = makeToken(prefix, engine.means.random(tokenRandomBytes));
   const at = engine.now();
-  const id = engine.newId();
+  const id = newIdFor(engine, call);
   const expiresAt = seconds === 0 ? null : new Date(Date.parse(at) + seconds * 1000).toISOString();
   await createProxyToken(
     engine.database,

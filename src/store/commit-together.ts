@@ -1,9 +1,10 @@
 import type { CompiledQuery } from 'kysely';
 import { deleteAccountRows } from './account-rows.ts';
 import { restrictTo } from './builder.ts';
-import { type CommitInput, compileCommit, repeated } from './commit.ts';
+import { type CommitInput, compileCommit } from './commit.ts';
 import type { Database, Run } from './database.ts';
 import { insertIdentity, type NewIdentity } from './identities.ts';
+import { repeated } from './repeated.ts';
 
 /** An entry of the table by which accounts are found. */
 export interface DirectoryEntry {

@@ -1,6 +1,5 @@
 import type { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../lib/json.ts';
-import { Conflict } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
 import { statement } from './builder.ts';
@@ -8,6 +7,7 @@ import { commitStatement } from './commit-statement.ts';
 import type { AccountAccess } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
 import { appliedPlanRow } from './plans.ts';
+import { repeated } from './repeated.ts';
 import { countRows, rowChanges } from './rows.ts';
 import { subjectIds } from './touched.ts';
 import { describeWriter } from './writer-name.ts';
@@ -48,24 +48,6 @@ function writerOf({ revisions }: CommitInput): string {
 interface CommitRow {
   readonly last_event: number | null;
   readonly lost: string | null;
-}
-
-/** What was carried out already cannot be written again, whoever did it in the meantime; other errors stay what they are. */
-export function repeated(error: unknown): unknown {
-  // Both drivers name the index that refused.
-  const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
-  if (code !== '23505') return error;
-  if (constraint === 'revisions_plan')
-    return new Conflict('stale', 'the plan was applied already; make a new one', { cause: error });
-  if (constraint === 'revisions_request')
-    return new Conflict('running', 'the request was carried out already; send it again for its answer', {
-      cause: error,
-    });
-  if (constraint === 'directory_value' || constraint === 'directory_pkey')
-    return new Conflict('taken', 'a value by which an object is found already exists in another account', {
-      cause: error,
-    });
-  return error;
 }
 
 /** The statement of a commit, and how many rows it writes. */

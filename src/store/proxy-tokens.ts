@@ -1,5 +1,6 @@
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
+import { repeated } from './repeated.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** A token of a reverse proxy as it is told: without its hash. */
@@ -41,7 +42,9 @@ export async function listProxyTokens(database: Database, account: string): Prom
 export async function createProxyToken(database: Database, token: NewProxyToken, told: Told): Promise<void> {
   const { account, id, name, hash, createdBy, createdAt, expiresAt } = token;
   const parameters = [...toldParameters(account, told), id, name, hash, createdBy, createdAt, expiresAt];
-  await database.inAccount(account, [statement(createText, parameters)], { write: true });
+  await database
+    .inAccount(account, [statement(createText, parameters)], { write: true })
+    .catch((error) => Promise.reject(repeated(error)));
 }
 
 const createText = `with ${headText}, token as (

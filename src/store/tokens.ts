@@ -2,6 +2,7 @@ import { build, statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
 import type { Database } from './database.ts';
 import { gatherLookUps } from './gather.ts';
+import { repeated } from './repeated.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** A personal access token as it is stored: never the value. */
@@ -105,7 +106,9 @@ export async function createToken(database: Database, token: TokenRecord, told: 
     ...toldParameters(account, told),
     ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly],
   ];
-  await database.inAccount(account, [statement(createText, parameters)], { write: true });
+  await database
+    .inAccount(account, [statement(createText, parameters)], { write: true })
+    .catch((error) => Promise.reject(repeated(error)));
 }
 
 const createText = `with ${headText}, token as (

@@ -202,6 +202,37 @@ describe('an answer that was lost', () => {
   });
 });
 
+describe('an answer that was lost, of what makes no revision,', () => {
+  /** The server dies before it notes its answer, and nobody is waited for any more. */
+  const forget = (own: TestApi) =>
+    run(
+      own.engine.database,
+      'update idempotency_keys set status = null, answer = null, attempted_at = to_timestamp(0)',
+    );
+
+  it.each([
+    ['a token', '/api/users/me/tokens', { name: 't', expires_in: 7 }, '/api/users/me/tokens'],
+    [
+      'a token of proxies',
+      '/api/reverse-proxies/proxy-tokens',
+      { name: 't', expires_in: 0 },
+      '/api/reverse-proxies/proxy-tokens',
+    ],
+  ])('E106 does not make %s a second time', async (_, path, body, list) => {
+    await using own = await testApi();
+    const me = (await own.call('GET', '/api/users/current')).body.id;
+    const url = (text: string) => text.replace('/me/', `/${me}/`);
+    const known = (await own.call('GET', url(list))).body.length;
+    const first = await post(own, url(path), body, 'k');
+    expect(first.status).toBe(200);
+    await forget(own);
+    const again = await post(own, url(path), body, 'k');
+    expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('was carried out already')]);
+    expect((await own.call('GET', url(list))).body).toHaveLength(known + 1);
+    expect((await post(own, url(path), body, 'another')).status).toBe(200);
+  });
+});
+
 describe('an attempt that nobody finishes', () => {
   /** Begins a request without carrying it out, as a server does that dies before it commits. */
   const leave = async (own: TestApi, key: string): Promise<void> => {
