@@ -47,6 +47,8 @@ export interface Admission {
   readonly isFound: boolean;
   /** What the server decides about the user. */
   readonly derived?: JsonObject;
+  /** What is told beside the user itself. */
+  readonly told?: readonly AuditEvent[];
   /** Nobody asked for it: the server does it by itself. */
   readonly isOwnDeed?: true;
 }
@@ -100,10 +102,10 @@ function shared(
   account: string,
   email: string,
   user: string,
-  { beside, isFound }: Admission,
-): Pick<SharedMutation, 'accounts' | 'entries' | 'beside'> {
+  { beside, isFound, told = [] }: Admission,
+): Pick<SharedMutation, 'accounts' | 'entries' | 'beside' | 'told'> {
   const entries = isFound ? personEntries(account, email, user) : [];
-  return { accounts: [account], entries, beside: () => beside };
+  return { accounts: [account], entries, beside: () => beside, told: { [account]: told } };
 }
 
 function takenText(email: string): string {

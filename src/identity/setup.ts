@@ -47,10 +47,13 @@ export async function setUp(engine: Engine, body: JsonObject): Promise<JsonObjec
     requireFirst(account, id),
     ...(token === undefined ? [] : [putToken(token.record)]),
   ];
+  const meta = { name: 'setup', is_service_user: 'false', user_name: name };
+  const told = token === undefined ? [] : [{ code: 'personal.access.token.create', target: id, meta }];
   const user = { email, name, role: 'owner', auto_groups: [], is_service_user: false };
   const wish: Wish = { id, email, name, role: 'owner', groups: [], body: user, options: { strict: false } };
   try {
-    await admit(engine, call, wish, { beside, isFound: true, derived: { status: 'active' }, isOwnDeed: true });
+    const derived = { status: 'active' };
+    await admit(engine, call, wish, { beside, isFound: true, derived, told, isOwnDeed: true });
   } catch (error) {
     if (error instanceof Conflict && (await hasPeople(engine.database))) throw done();
     throw error;

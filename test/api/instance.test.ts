@@ -5,7 +5,7 @@ import { checkPassword } from '../../src/identity/password-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { statement } from '../../src/store/builder.ts';
 import { insertToken } from '../../src/store/tokens.ts';
-import { callAsNobody, guest, person, rowsOf } from './people.ts';
+import { callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, testApi } from './setup.ts';
 
@@ -65,6 +65,10 @@ describe('the setup', () => {
     expect(me).toMatchObject({ id: made.body.user_id, role: 'owner', status: 'active', is_service_user: false });
     const [token] = (await own.call('GET', `/api/users/${me.id}/tokens`, undefined, { authorization })).body;
     expect(Date.parse(token.expiration_date) - Date.parse(token.created_at)).toBe(7 * 86_400_000);
+    expect([...(await newestEvents(own, 2))].sort()).toEqual([
+      `personal.access.token.create ${me.id}`,
+      `user.create ${me.id}`,
+    ]);
     const [known, unknown] = await Promise.all(
       ['first@example.com', 'second@example.com'].map((person) =>
         checkPassword(own.engine, createGuesses(), { address: 'a', person, password: 'correct horse' }),
