@@ -85,9 +85,9 @@ function protectedBy(reply: FastifyReply): Readonly<Record<string, string>> {
   return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
 }
 
-/** The code of a device that stands in an address is only filled in; it is a person who sends it. */
+/** The code of a device that stands in an address, however that is spelt, is only filled in; it is a person who sends it. */
 function withoutCode(url: string): string {
-  return url.startsWith('/device?') ? '/device' : url;
+  return /^\/device\/*\?/i.test(url) ? '/device' : url;
 }
 
 function webRequest(provider: IdentityProvider, request: FastifyRequest, reply: FastifyReply) {

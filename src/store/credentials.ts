@@ -20,12 +20,15 @@ export interface Credentials {
   readonly totpConfirmed: boolean;
   /** The last step whose code was used; it and earlier ones work no more. */
   readonly totpStep: number | null;
+  /** How many codes are left that stand in for the app. */
+  readonly recoveryCodes: number;
   /** The account's revision at this moment. */
   readonly revision: number;
 }
 
 const columns = `c.account_id as account, c.email, c.user_id as "user", c.password_hash as hash, c.one_time as "oneTime",
-c.changed_at as "changedAt", c.totp_secret as "totpSecret", c.totp_confirmed as "totpConfirmed", c.totp_step as "totpStep"`;
+c.changed_at as "changedAt", c.totp_secret as "totpSecret", c.totp_confirmed as "totpConfirmed", c.totp_step as "totpStep",
+jsonb_array_length(c.recovery_codes) as "recoveryCodes"`;
 
 /** The credentials of an address, in whichever account; `undefined` when there are none that lead to a user. */
 export async function findCredentials(database: Database, email: string): Promise<Credentials | undefined> {
@@ -70,7 +73,8 @@ export function putCredentials({ account, email, user, hash, oneTime, at }: NewC
   const text = `insert into credentials (account_id, email, user_id, password_hash, one_time, changed_at)
     values ($1, $2, $3, $4, $5::boolean, $6::timestamptz)
     on conflict (account_id, email) do update set user_id = excluded.user_id, password_hash = excluded.password_hash,
-      one_time = excluded.one_time, changed_at = excluded.changed_at, totp_secret = null, totp_confirmed = false, totp_step = null
+      one_time = excluded.one_time, changed_at = excluded.changed_at, totp_secret = null, totp_confirmed = false, totp_step = null,
+      recovery_codes = '[]'
     returning email`;
   return { account, statement: statement(text, [account, email.toLowerCase(), user, hash, oneTime, at]) };
 }
@@ -123,28 +127,3 @@ const changeText = `with changed as (
   where account_id = $1 and user_id = $9 and password_hash = $12 returning email
 ), ${headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)')}
 ${toldText} returning id`;
-
-/** Sets the second factor of a user, or takes it away; answers whether there are credentials. */
-export async function setTotp(
-  database: Database,
-  { account, user }: Pick<Credentials, 'account' | 'user'>,
-  totp: Pick<Credentials, 'totpSecret' | 'totpConfirmed'>,
-): Promise<boolean> {
-  const text = `update credentials set totp_secret = $3, totp_confirmed = $4::boolean, totp_step = null
-    where account_id = $1 and user_id = $2 returning email`;
-  const parameters = [account, user, totp.totpSecret, totp.totpConfirmed];
-  const [rows] = await database.inAccount(account, [statement(text, parameters)], { write: true });
-  return rows.length === 1;
-}
-
-/** Uses up the code of a step; answers whether nobody did before, for this or a later one. */
-export async function useTotpStep(
-  database: Database,
-  { account, user }: Pick<Credentials, 'account' | 'user'>,
-  step: number,
-): Promise<boolean> {
-  const text = `update credentials set totp_step = $3::bigint
-    where account_id = $1 and user_id = $2 and (totp_step is null or totp_step < $3::bigint) returning email`;
-  const [rows] = await database.inAccount(account, [statement(text, [account, user, step])], { write: true });
-  return rows.length === 1;
-}

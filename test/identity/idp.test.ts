@@ -332,9 +332,12 @@ describe('a machine without a browser', () => {
   it('only has its code filled in by a link: a person sends it', async () => {
     const { surfer } = await somebody();
     const device = await ask('/device/auth', { scope: 'openid' });
-    const shown = await surfer.go(device.verification_uri_complete);
-    expect(shown.text).toContain(`value="${device.user_code}"`);
-    expect(shown.text).not.toContain('<script');
+    const link = new URL(device.verification_uri_complete);
+    for (const path of [link.pathname, `${link.pathname}/`, link.pathname.replace('device', 'DEVICE')]) {
+      const shown = await surfer.go(`${path}${link.search}`);
+      expect(shown.text).toContain(`value="${device.user_code}"`);
+      expect(shown.text).not.toContain('<script');
+    }
   });
 
   it('is told when the person refuses', async () => {
@@ -373,6 +376,48 @@ describe('a second factor', () => {
     expect((await other.send({ step: 'code', code: next })).title).toBe('Your account – Heddle');
     const rows = JSON.stringify(await scene().sql('select totp_secret from credentials where email = $1', [email]));
     expect(rows).not.toContain(secret);
+  });
+
+  it('is replaced by recovery codes, each once, and its comings and goings are told', async () => {
+    const { surfer, email, id } = await somebody();
+    await surfer.go('/signin/account');
+    await surfer.send({ step: 'password', email, password });
+    const setUp = await surfer.send({ step: 'totp-begin' });
+    const secret = /id="totp-secret">([A-Z2-7]{32})</.exec(setUp.text)?.[1] ?? '';
+    const codesIn = (text: string) =>
+      [...text.matchAll(/<code>([a-z2-7]{4}(?:-[a-z2-7]{4}){3})<\/code>/g)].map(([, code = '']) => code);
+    const shown = await surfer.send({ step: 'totp-confirm', code: totpCode(secret, stepAt(Date.now())) });
+    const codes = codesIn(shown.text);
+    const [first = '', second = '', third = ''] = codes;
+    expect(new Set(codes).size).toBe(10);
+    const page = await surfer.go('/signin/account');
+    expect([codesIn(page.text), page.text.includes('10 recovery codes are left')]).toEqual([[], true]);
+    const stored = JSON.stringify(await scene().sql('select * from credentials where email = $1', [email]));
+    expect(codes.filter((code) => stored.includes(code) || stored.includes(code.replaceAll('-', '')))).toEqual([]);
+
+    const enter = async (code: string) => {
+      const other = openSurfer(scene().url);
+      await other.go('/signin/account');
+      await other.send({ step: 'password', email, password });
+      return (await other.send({ step: 'code', code })).title;
+    };
+    expect(await enter(` ${first.toUpperCase().replaceAll('-', ' ')} `)).toBe('Your account – Heddle');
+    expect(await enter(first)).toMatch(/^Problem/);
+
+    expect((await surfer.send({ step: 'totp-codes', code: '' })).status).toBe(422);
+    const renewed = codesIn((await surfer.send({ step: 'totp-codes', code: second })).text);
+    expect(renewed).toHaveLength(10);
+    expect(await enter(third)).toMatch(/^Problem/);
+    expect((await surfer.send({ step: 'totp-remove', code: renewed[0] ?? '' })).text).toContain(
+      'The second factor is off.',
+    );
+    const told = await scene().sql(
+      "select activity_code as code from audit_events where target_id = $1 and activity_code like 'user.mfa.%' order by id",
+      [id],
+    );
+    expect(told.map((row) => (row as { code: string }).code.slice('user.mfa.'.length))).toEqual([
+      ...['enable', 'recovery.use', 'recovery.use', 'recovery.renew', 'recovery.use', 'disable'],
+    ]);
   });
 });
 

@@ -6,10 +6,16 @@ import {
   hasPeople,
   putCredentials,
   readCredentials,
-  setTotp,
-  useTotpStep,
 } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
+import {
+  beginTotp,
+  confirmTotp,
+  renewRecoveryCodes,
+  takeTotpAway,
+  useRecoveryCode,
+  useTotpStep,
+} from '../../src/store/totp.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
 
 let test: TestDatabase;
@@ -54,7 +60,7 @@ describe('credentials', () => {
   it('are nothing in another account', async () => {
     await put('ana@example.com', 'u1');
     expect(await readCredentials(database, 'b', 'u1')).toBeUndefined();
-    expect(await setTotp(database, { account: 'b', user: 'u1' }, { totpSecret: 'x', totpConfirmed: true })).toBe(false);
+    expect(await beginTotp(database, { account: 'b', user: 'u1' }, 'x')).toBe(false);
   });
 
   it('lead nowhere when the address is not that of their user any more', async () => {
@@ -83,10 +89,40 @@ describe('credentials', () => {
   it('take each code of a second factor once', async () => {
     await put('ana@example.com', 'u1');
     const who = { account: 'a', user: 'u1' };
-    expect(await setTotp(database, who, { totpSecret: 'sealed', totpConfirmed: true })).toBe(true);
+    expect(await beginTotp(database, who, 'sealed')).toBe(true);
     const used = await Promise.all([7, 7, 7].map((step) => useTotpStep(database, who, step)));
     expect(used.filter(Boolean)).toHaveLength(1);
     expect([await useTotpStep(database, who, 6), await useTotpStep(database, who, 8)]).toEqual([false, true]);
     expect(await readCredentials(database, 'a', 'u1')).toMatchObject({ totpSecret: 'sealed', totpStep: 8 });
+  });
+
+  it('are asked for a second factor from its confirmation to its end, each told once', async () => {
+    await put('ben@example.com', 'u3');
+    const who = { account: 'a', user: 'u3', totpSecret: 'seen' };
+    const about = (code: string) => ({ ...told, event: { code, target: 'u3', meta: {} } });
+    await beginTotp(database, who, 'other');
+    // It was set up anew in another window.
+    expect(await confirmTotp(database, who, ['a'], about('on'))).toBe(false);
+    await beginTotp(database, who, 'seen');
+    expect(await renewRecoveryCodes(database, who, ['a'], about('renewed'))).toBe(false);
+    await useTotpStep(database, who, 5);
+    expect(await confirmTotp(database, who, ['a', 'b'], about('on'))).toBe(true);
+    expect(await confirmTotp(database, who, ['c'], about('on'))).toBe(false);
+    // What is on is not begun anew, and the code that confirmed it stays used.
+    expect(await beginTotp(database, who, 'new')).toBe(false);
+    expect(await useTotpStep(database, who, 5)).toBe(false);
+    const used = await Promise.all(['a', 'a', 'x'].map((code) => useRecoveryCode(database, who, code, about('used'))));
+    expect(used.filter(Boolean)).toHaveLength(1);
+    expect(await readCredentials(database, 'a', 'u3')).toMatchObject({ totpConfirmed: true, recoveryCodes: 1 });
+    expect(await takeTotpAway(database, who, about('off'))).toBe(true);
+    expect(await takeTotpAway(database, who, about('off'))).toBe(false);
+    expect(await useRecoveryCode(database, who, 'b', about('used'))).toBe(false);
+    const rows = await database.lookUp(
+      statement<{ code: string }>(
+        "select activity_code as code from audit_events where target_id = 'u3' order by id",
+        [],
+      ),
+    );
+    expect(rows.map(({ code }) => code)).toEqual(['on', 'used', 'off']);
   });
 });

@@ -21,6 +21,7 @@ const deeds: Readonly<Record<string, string>> = {
   password: 'Your password is changed. You are signed out everywhere else.',
   'totp-on': 'The second factor is on. The next sign-in asks for a code.',
   'totp-off': 'The second factor is off.',
+  'totp-codes': 'There are new recovery codes. Those so far work no more.',
 };
 
 /** Somebody who is signed in and looks at their own page. */
@@ -59,7 +60,7 @@ function doneIn({ req }: WebRequest): string | undefined {
   return Object.hasOwn(deeds, deed) ? deeds[deed] : undefined;
 }
 
-type Shown = Partial<Pick<AccountView, 'made' | 'done' | 'at' | 'faults' | 'filled'>>;
+type Shown = Partial<Pick<AccountView, 'made' | 'codes' | 'done' | 'at' | 'faults' | 'filled'>>;
 
 async function show({ host, person, csrf }: Visit, shown: Shown, status = 200): Promise<WebAnswer> {
   const tokens = await readTokens(host.engine, callOf(person), person.id);
@@ -84,7 +85,7 @@ function listed(token: JsonObject): ListedToken {
 
 function totpOf({ engine }: Host, person: Person, credentials: Credentials | undefined): AccountView['totp'] {
   if (credentials === undefined || credentials.totpSecret === null) return 'off';
-  if (credentials.totpConfirmed) return 'on';
+  if (credentials.totpConfirmed) return { codesLeft: credentials.recoveryCodes };
   const secret = engine.means.vault.open(credentials.totpSecret);
   const uri = totpUri(secret, person.email);
   return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
@@ -110,7 +111,8 @@ async function act(visit: Visit, step: string): Promise<WebAnswer> {
 /** The page anew when all went well, else with what is wrong. */
 function after(visit: Visit, at: 'password' | 'totp', outcome: Outcome): WebAnswer | Promise<WebAnswer> {
   if ('faults' in outcome) return show(visit, { at, faults: outcome.faults }, 422);
-  return done(outcome.deed);
+  const { deed, codes } = outcome;
+  return codes === undefined ? done(deed) : show(visit, { codes, done: deeds[deed] });
 }
 
 function done(deed: string): WebAnswer {

@@ -1,12 +1,22 @@
-import { type Credentials, changePassword, readCredentials, setTotp, useTotpStep } from '../../store/credentials.ts';
+import { changePassword, readCredentials } from '../../store/credentials.ts';
 import { hashPassword, passwordFault, verifyPassword } from '../passwords.ts';
 import type { Host } from './host.ts';
 import type { Person } from './people.ts';
-import { matchingStep, newTotpSecret } from './totp.ts';
+import {
+  type Factor,
+  prepareApp,
+  replaceCodes,
+  switchOff,
+  switchOn,
+  useAppCode,
+  useSecondFactor,
+} from './second-factor.ts';
 import { inWords, textIn, type WebRequest } from './web.ts';
 
-/** What became of a form: what was done, or what is wrong with its fields. */
-export type Outcome = { readonly deed: string } | { readonly faults: Readonly<Record<string, string>> };
+/** What became of a form: what was done, with codes that are shown this once, or what is wrong with its fields. */
+export type Outcome =
+  | { readonly deed: string; readonly codes?: readonly string[] }
+  | { readonly faults: Readonly<Record<string, string>> };
 
 interface Visit {
   readonly host: Host;
@@ -38,42 +48,36 @@ export async function changeOwnPassword({ host, request, person, session }: Visi
   return { deed: 'password' };
 }
 
+/** What of the second factor wants a code: to switch it on, and everything about one that is on. */
+const wanting: Readonly<Record<string, boolean>> = {
+  'totp-confirm': false,
+  'totp-remove': true,
+  'totp-codes': true,
+};
+
 /** Sets the second factor up, step by step, or takes it away. */
 export async function changeTotp({ host, request, person }: Visit, step: string): Promise<Outcome> {
-  const { database, means } = host.engine;
-  const credentials = await readCredentials(database, person.account, person.id);
+  const credentials = await readCredentials(host.engine.database, person.account, person.id);
   if (credentials === undefined) return { deed: '' };
-  const { totpSecret, totpConfirmed } = credentials;
-  const clear = () => setTotp(database, credentials, { totpSecret: null, totpConfirmed: false });
-  if (step === 'totp-begin' && !totpConfirmed)
-    await setTotp(database, credentials, { totpSecret: means.vault.seal(newTotpSecret()), totpConfirmed: false });
-  if (step === 'totp-cancel' && !totpConfirmed) await clear();
-  const wantsCode = (step === 'totp-confirm' && !totpConfirmed) || (step === 'totp-remove' && totpConfirmed);
-  if (!wantsCode || totpSecret === null) return { deed: '' };
-  const isRight = await guarded({ host, request, person }, 'code', () =>
-    takeCode(host, credentials, textIn(request.form, 'code')),
-  );
+  const factor = { host, person, credentials };
+  if (step === 'totp-begin' || step === 'totp-cancel') await prepareApp(factor, step === 'totp-begin');
+  if (wanting[step] !== credentials.totpConfirmed || credentials.totpSecret === null) return { deed: '' };
+  const use = credentials.totpConfirmed ? useSecondFactor : useAppCode;
+  const attempt = () => use(factor, textIn(request.form, 'code'));
+  const isRight = await guarded({ host, request, person }, 'code', attempt);
   if (isRight !== true)
     return { faults: { code: isRight || 'Enter the code that the app shows now; each works once.' } };
-  if (step === 'totp-confirm') {
-    await confirm(host, credentials, totpSecret, textIn(request.form, 'code'));
-    return { deed: 'totp-on' };
+  return await changeFactor(factor, step);
+}
+
+async function changeFactor(factor: Factor, step: string): Promise<Outcome> {
+  if (step === 'totp-remove') {
+    await switchOff(factor);
+    return { deed: 'totp-off' };
   }
-  await clear();
-  return { deed: 'totp-off' };
-}
-
-async function confirm(host: Host, credentials: Credentials, totpSecret: string, code: string): Promise<void> {
-  await setTotp(host.engine.database, credentials, { totpSecret, totpConfirmed: true });
-  // Whoever saw the code being typed must not sign in with it.
-  await takeCode(host, credentials, code);
-}
-
-/** Whether the code is right and nobody used it before. */
-async function takeCode({ engine, now }: Host, credentials: Credentials, code: string): Promise<boolean> {
-  const secret = engine.means.vault.open(credentials.totpSecret ?? '');
-  const step = matchingStep(secret, code, now());
-  return step !== undefined && (await useTotpStep(engine.database, credentials, step));
+  const codes = step === 'totp-confirm' ? await switchOn(factor) : await replaceCodes(factor);
+  if (codes === undefined) return { faults: { code: 'It was set up anew in another window; use that one.' } };
+  return { deed: step === 'totp-confirm' ? 'totp-on' : 'totp-codes', codes };
 }
 
 /** Does what may be guessed, slowly when it is tried often: `true` when it was right, else `false` or why not. */

@@ -1,6 +1,6 @@
 import type { errors, Interaction, InteractionResults } from 'oidc-provider';
 import type { Credentials } from '../../store/credentials.ts';
-import { changePassword, readCredentials, useTotpStep } from '../../store/credentials.ts';
+import { changePassword, readCredentials } from '../../store/credentials.ts';
 import { checkPassword } from '../password-sign-in.ts';
 import { hashPassword, passwordFault, verifyPassword } from '../passwords.ts';
 import { clientIds } from './clients.ts';
@@ -11,7 +11,7 @@ import { type Message, messagePage } from './pages/plain.ts';
 import { codePage, consentPage, type Faults, newPasswordPage, type Place, passwordPage } from './pages/sign-in.ts';
 import { type Person, personOf } from './people.ts';
 import { createNotes, type Notes } from './records.ts';
-import { matchingStep } from './totp.ts';
+import { useSecondFactor } from './second-factor.ts';
 import { formToken, inWords, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
 /** How far somebody has come who is signing in. */
@@ -165,11 +165,7 @@ async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
   const guess = { address: request.address, person: `code of ${progress.user}` };
   const seconds = host.guesses.begin(guess);
   if (seconds > 0) return later(step, progress, seconds);
-  const secret = host.engine.means.vault.open(known.credentials.totpSecret ?? '');
-  const matched = matchingStep(secret, textIn(request.form, 'code'), host.now());
-  // A code that somebody has seen being typed must not work a second time.
-  const isRight = matched !== undefined && (await useTotpStep(host.engine.database, known.credentials, matched));
-  if (!isRight) {
+  if (!(await useSecondFactor({ host, ...known }, textIn(request.form, 'code')))) {
     const fault = 'Enter the code that the app shows now; each works once.';
     return show(step, progress, { problem: 'The code is wrong.', fields: { code: fault } }, 422);
   }

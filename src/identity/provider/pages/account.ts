@@ -26,7 +26,12 @@ export interface AccountView {
   readonly at?: 'token' | 'password' | 'totp';
   readonly faults?: Readonly<Record<string, string>>;
   readonly filled?: Readonly<Record<string, string>>;
-  readonly totp: 'off' | 'on' | { readonly secret: string; readonly uri: string; readonly picture: string };
+  /** Codes that stand in for the app, which were just made; shown this once. */
+  readonly codes?: readonly string[];
+  readonly totp:
+    | 'off'
+    | { readonly codesLeft: number }
+    | { readonly secret: string; readonly uri: string; readonly picture: string };
   readonly canPassword: boolean;
 }
 
@@ -102,22 +107,29 @@ function totpPart(view: AccountView): Html {
 ${totpBody(view)}</section>`;
 }
 
-function totpBody({ action, csrf, totp, at, faults = {} }: AccountView): Html {
+function totpBody({ action, csrf, totp, at, codes, faults = {} }: AccountView): Html {
   const fault = at === 'totp' ? faults['code'] : undefined;
   if (totp === 'off')
     return html`<p>With it, signing in also takes a code from an authenticator app, so that a stolen password alone opens nothing.</p>
 ${form(action, { csrf, step: 'totp-begin' }, html`<button>Set up a second factor</button>`)}`;
   const code = field({
     ...{ name: 'code', label: 'Code', fault, autocomplete: 'one-time-code', focus: fault !== undefined },
-    ...{ hint: 'The six digits that the app shows', more: 'class="code" inputmode="numeric" maxlength="10"' },
+    ...{ hint: 'The six digits that the app shows', more: 'class="code" maxlength="30"' },
   });
-  if (totp === 'on')
+  if ('codesLeft' in totp)
     return html`<p>It is on: signing in takes a code from your authenticator app.</p>
-${form(action, { csrf, step: 'totp-remove' }, html`${code}<button class="danger">Switch it off</button>`)}`;
+${codes !== undefined && codesPart(codes)}
+<p>${totp.codesLeft === 1 ? '1 recovery code is' : `${totp.codesLeft} recovery codes are`} left for the day you are without the app.</p>
+${form(action, { csrf }, html`${code}<div class="row"><button class="plain" name="step" value="totp-codes">Make new recovery codes</button><button class="danger" name="step" value="totp-remove">Switch it off</button></div>`)}`;
   return html`<p>Scan this with an authenticator app, or enter the secret there, and then type the code that it shows.</p>
 <div class="qr" role="img" aria-label="QR code of the secret below">${new Html(totp.picture)}</div>
 <p>Secret: <code class="secret" id="totp-secret">${totp.secret}</code></p>
 <p class="soft">As an address: <code class="secret">${totp.uri}</code></p>
 ${form(action, { csrf, step: 'totp-confirm' }, html`${code}<button>Switch it on</button>`)}
 ${form(action, { csrf, step: 'totp-cancel' }, html`<button class="plain">Cancel</button>`)}`;
+}
+
+function codesPart(codes: readonly string[]): Html {
+  return html`<div class="done"><strong>Keep your recovery codes now.</strong> They are not shown again. When you are without the app, each of them takes its place once.
+<ul id="recovery-codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul></div>`;
 }

@@ -46,12 +46,12 @@ ${form(
   { csrf, step: 'code' },
   html`${field({
     ...{ name: 'code', label: 'Code', fault: faults.fields?.['code'], autocomplete: 'one-time-code', focus: true },
-    hint: 'The six digits that your authenticator app shows for Heddle',
-    more: 'class="code" inputmode="numeric" maxlength="10"',
+    hint: 'The six digits that your authenticator app shows for Heddle, or one of your recovery codes',
+    more: 'class="code" maxlength="30"',
   })}
 <button class="full">Continue</button>`,
 )}
-<p class="soft">Lost the device? An administrator can delete your user and invite you again.</p>`;
+<p class="soft">Lost the device and the recovery codes? An administrator can delete your user and send you an invite.</p>`;
   return renderPage({ title: 'Enter your code', problem: faults.problem !== undefined, body });
 }
 
