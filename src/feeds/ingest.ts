@@ -17,17 +17,28 @@ export interface Report {
   readonly values: readonly { readonly field: string; readonly key: number; readonly value: string }[];
 }
 
-/** Takes reports and stores them together, in the order in which they come. */
+/** Takes reports and stores them together, in the order in which they come; accounts take turns. */
 export interface Intake {
-  /** Resolves when the report is stored. Throws `Unavailable` when too much waits already. */
+  /** Resolves when the report is stored. Throws `Unavailable` when too much of the account waits already. */
   take(report: Report): Promise<void>;
   /** Stores what waits. */
   close(): Promise<void>;
 }
 
-/** How many rows may wait, and how many one statement stores at the most. */
-const waitingAtMost = 50_000;
-const togetherAtMost = 5_000;
+/** How much may wait, and how much is done at once. */
+export interface IntakeLimits {
+  /**
+   * How many rows may wait, shared evenly by the accounts that have any. An account of which nothing waits is never
+   * refused: those who send much cannot keep it out.
+   */
+  readonly waiting: number;
+  /** How many statements run at once, so that connections are left for everything else. */
+  readonly lanes: number;
+  /** How many rows one statement stores at the most. */
+  readonly together: number;
+}
+
+const usual: IntakeLimits = { waiting: 50_000, lanes: 4, together: 5_000 };
 /** Two servers that count the same hours may stop each other; one of them tries again. */
 const attempts = 5;
 
@@ -38,50 +49,70 @@ interface Waiting {
 }
 
 /** Stores reports of one account and feed one statement after another, those that wait together in one. */
-export function createIntake(database: Database, limit = waitingAtMost): Intake {
+export function createIntake(database: Database, limits: Partial<IntakeLimits> = {}): Intake {
+  const { waiting: atMost, lanes, together: mostTogether } = { ...usual, ...limits };
   const queues = new Map<string, Waiting[]>();
-  const running = new Map<string, Promise<void>>();
+  /** The queues that wait for their turn. */
+  const turns: string[] = [];
+  const running = new Set<Promise<void>>();
   const known = new Set<string>();
-  let rows = 0;
+  const rows = new Map<string, number>();
 
-  const drain = async (key: string): Promise<void> => {
-    for (let next = takeNext(queues, key); next.length > 0; next = takeNext(queues, key)) {
-      await store(database, next, known);
-      rows -= next.reduce((sum, { report }) => sum + report.rows.length, 0);
+  const serve = async (key: string): Promise<void> => {
+    const next = takeNext(queues.get(key) ?? [], mostTogether);
+    await store(database, next, known);
+    for (const { report } of next) addTo(rows, report.account, -report.rows.length);
+    if (queues.get(key)?.length === 0) queues.delete(key);
+    else turns.push(key);
+  };
+  const begin = (): void => {
+    while (running.size < lanes && turns.length > 0) {
+      const served = serve(turns.shift() ?? '').finally(() => {
+        running.delete(served);
+        begin();
+      });
+      running.add(served);
     }
-    running.delete(key);
   };
   return {
     take(report) {
-      if (rows > 0 && rows + report.rows.length > limit)
-        throw new Unavailable(`${rows} records wait to be stored already; send the report again in a second`);
-      rows += report.rows.length;
-      const key = `${report.feed.name} ${report.account}`;
+      const { account, feed } = report;
+      const own = rows.get(account) ?? 0;
+      if (own > 0 && own + report.rows.length > atMost / rows.size)
+        throw new Unavailable(`${own} records wait to be stored already; send the report again in a second`);
+      addTo(rows, account, report.rows.length);
+      const key = `${feed.name} ${account}`;
       return new Promise((resolve, reject) => {
         const queue = queues.get(key) ?? [];
+        if (!queues.has(key)) turns.push(key);
         queues.set(key, queue);
         queue.push({ report, resolve, reject });
-        if (!running.has(key)) running.set(key, drain(key));
+        begin();
       });
     },
     async close() {
-      await Promise.all(running.values());
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }
 
+/** Adds to what is counted under a key; nothing is kept of what is at zero. */
+function addTo(counts: Map<string, number>, key: string, count: number): void {
+  const sum = (counts.get(key) ?? 0) + count;
+  if (sum > 0) counts.set(key, sum);
+  else counts.delete(key);
+}
+
 /** What waits, as much as one statement stores; a report that comes again waits for its own turn. */
-function takeNext(queues: Map<string, Waiting[]>, key: string): readonly Waiting[] {
-  const queue = queues.get(key) ?? [];
+function takeNext(queue: Waiting[], most: number): readonly Waiting[] {
   const taken: Waiting[] = [];
   let rows = 0;
   for (const waiting of queue) {
     rows += waiting.report.rows.length;
-    if (taken.length > 0 && rows > togetherAtMost) break;
+    if (taken.length > 0 && rows > most) break;
     taken.push(waiting);
   }
   queue.splice(0, taken.length);
-  if (queue.length === 0) queues.delete(key);
   return taken;
 }
 

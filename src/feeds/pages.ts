@@ -25,6 +25,8 @@ export interface Question {
   readonly conditions: readonly Condition[];
   /** The slices whose counts make the total; absent when the conditions are not about slices alone. */
   readonly slices?: readonly number[];
+  /** One index knows all records that fit, and their times. */
+  readonly isIndexed: boolean;
   readonly sort: readonly string[];
   readonly order: 'asc' | 'desc';
   readonly limit: number;
@@ -107,7 +109,7 @@ async function timePage(database: Database, question: Question, counted: Total):
   if (jump === undefined) return [];
   const there = { ...question, range: jump };
   const needed = (jump.offset + limit) * (jump.all / Math.max(1, jump.wanted));
-  const how = needed <= scannedAtMost ? { scan: jump.all + limit } : ('find' as const);
+  const how = needed <= scannedAtMost ? { scan: jump.all + limit } : findBy(question);
   return readRecords(database, there, { ...question, offset: jump.offset, how });
 }
 
@@ -120,14 +122,23 @@ async function matchingPage(
   const { exactUpTo, scannedAtMost } = limitsOf(question);
   const all = sumOf(stretches, 'all');
   const needed = Math.ceil((question.offset + question.limit) * (all / Math.max(1, total)) * 2);
-  const isCommon = total > exactUpTo / 2;
-  if (needed <= scannedAtMost || isCommon) {
+  if (needed <= Math.max(scannedAtMost, total * scannedForFound(question))) {
     const scan = Math.max(scannedAtMost, needed);
     const records = await readRecords(database, question, { ...question, how: { scan } });
     if (records.length === question.limit || scan >= all) return records;
   }
-  const how = total > exactUpTo ? ({ scan: all + exactUpTo } as const) : ('find' as const);
+  const isTooMuch = total > exactUpTo && !question.isIndexed;
+  const how = isTooMuch ? ({ scan: all + exactUpTo } as const) : findBy(question);
   return readRecords(database, question, { ...question, how });
+}
+
+/** In the time that it takes to find a record that fits, so many are passed over that follow each other. */
+function scannedForFound({ isIndexed }: Question): number {
+  return isIndexed ? 0.5 : 8;
+}
+
+function findBy({ isIndexed }: Question): 'narrow' | 'find' {
+  return isIndexed ? 'narrow' : 'find';
 }
 
 /** Sorts by something else than time: everything, or the newest records when there are too many. */
@@ -141,7 +152,16 @@ async function sortedPage(database: Database, question: Question, counted: Total
   const fits = ({ all, wanted }: Stretch) => (question.slices === undefined ? all * share : wanted);
   const range = newestWith(stretches, fits, sortedAtMost);
   const within = { ...question, range };
-  const [records, looked] = await Promise.all([read(within), countRecords(database, within, Number.MAX_SAFE_INTEGER)]);
+  const known =
+    question.slices &&
+    sumOf(
+      stretches.filter((stretch) => stretch.from >= range.from),
+      'wanted',
+    );
+  const [records, looked] = await Promise.all([
+    read(within),
+    known ?? countRecords(database, within, Number.MAX_SAFE_INTEGER),
+  ]);
   return { records, total: looked, isEstimate: false, sortedFrom: range.from };
 }
 

@@ -1,10 +1,29 @@
 import type { Call, Engine } from '../engine/engine.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
-import { likeText, readValues } from '../store/feed-read.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { likeText } from '../store/feed-read.ts';
 import { type Condition, proxyFeed, type Range } from '../store/feeds.ts';
+import {
+  allOf,
+  allTime,
+  anyOf,
+  beginningWith,
+  emptyPage,
+  hasRest,
+  hasTerms,
+  type KnownSlice,
+  keysWith,
+  knownSlices,
+  type Log,
+  ofKeys,
+  ofTexts,
+  slicesWith,
+  type WantedSlices,
+  withPart,
+} from './conditions.ts';
 import { type Page, type PageLimits, readPage } from './pages.ts';
 import { type Persons, userIdsOf, usersNamed } from './people.ts';
-import { allSlice, type Slice, sliceKey } from './slices.ts';
+import { allSlice, anyValue, type Slice } from './slices.ts';
 
 /** What the log of reverse proxies is asked for. */
 export interface ProxyLogQuery extends Partial<Range> {
@@ -40,9 +59,6 @@ export const proxyLogSorts = {
 
 export type ProxyLogSort = keyof typeof proxyLogSorts;
 
-/** Values that a part may be of; a part of more of them is looked for in the records themselves. */
-const mostValues = 20_000;
-
 /** A page of the requests that went through the account's reverse proxies. */
 export async function readProxyLog(
   engine: Engine,
@@ -50,19 +66,18 @@ export async function readProxyLog(
   query: ProxyLogQuery,
   limits?: PageLimits,
 ): Promise<Page> {
-  const conditions: Condition[] = [];
-  const nothing: Page = { records: [], total: 0, isEstimate: false };
-  const slices = await slicesOf(engine, call.account, query);
-  if (slices?.keys.length === 0) return nothing;
-  if (slices !== undefined) conditions.push((bind) => `slice = any(${bind(slices.keys)}::bigint[])`);
-  const isOfSlices = await addOthers(engine, call, query, conditions);
-  if (isOfSlices === undefined) return nothing;
+  const log: Log = { database: engine.database, feed: proxyFeed, account: call.account };
+  const slices = await slicesWith(log, askedSlice(query), valuesOf);
+  if (slices === 'none') return emptyPage;
+  const others = await othersOf(log, query, await engine.snapshots.at(call.account, call.revision));
+  if (others === 'none') return emptyPage;
+  const counted = slices === undefined ? [allSlice] : slices.counted;
   return readPage(engine.database, {
-    feed: proxyFeed,
-    account: call.account,
-    range: { from: query.from ?? new Date(0), to: query.to ?? new Date('2999-01-01T00:00:00Z') },
-    conditions,
-    ...(isOfSlices ? { slices: slices?.counted ?? [allSlice] } : {}),
+    ...{ feed: proxyFeed, account: call.account },
+    range: { from: query.from ?? allTime.from, to: query.to ?? allTime.to },
+    conditions: [...(slices === undefined ? [] : [slices.condition]), ...others],
+    ...(others.length === 0 && counted !== undefined ? { slices: counted } : {}),
+    isIndexed: isIndexed(query, slices, others),
     sort: proxyLogSorts[query.sort],
     order: query.order,
     limit: query.page_size,
@@ -71,92 +86,77 @@ export async function readProxyLog(
   });
 }
 
-/** Adds the conditions that are not about slices; answers whether there are none, `undefined` when nothing can fit. */
-async function addOthers(
-  engine: Engine,
-  call: Call,
-  query: ProxyLogQuery,
-  conditions: Condition[],
-): Promise<boolean | undefined> {
-  const before = conditions.length;
-  const state = await engine.snapshots.at(call.account, call.revision);
+/** Each column that is asked for has an index with the time; conditions on several of them have not. */
+function isIndexed({ search }: ProxyLogQuery, slices: WantedSlices | undefined, others: readonly Condition[]): boolean {
+  if (slices !== undefined) return others.length === 0 && slices.counted !== undefined;
+  return others.length === 1 && search === undefined;
+}
+
+/** The conditions that are not about slices; `none` when nothing can fit. */
+async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promise<readonly Condition[] | 'none'> {
   const users = userIdsOf(state, query.user);
-  if (users?.length === 0) return undefined;
-  if (users !== undefined) conditions.push((bind) => `user_id <> '' and user_id = any(${bind([...users])}::text[])`);
+  if (users?.length === 0) return 'none';
   const { source_ip, path, search } = query;
-  if (source_ip !== undefined) conditions.push((bind) => `source_ip = ${bind(source_ip)}`);
-  if (path !== undefined) conditions.push(await partOf(engine, call.account, 'path', path));
-  if (search !== undefined) conditions.push(await searchFor(engine, call.account, search, usersNamed(state, search)));
-  return conditions.length === before;
+  return [
+    ...(users === undefined ? [] : [ofTexts('user_id', users)]),
+    ...(source_ip === undefined ? [] : [ofTexts('source_ip', [source_ip])]),
+    ...(path === undefined ? [] : [anyOf([await ofListedPaths(log, path), await ofOtherPaths(log, path)])]),
+    ...(search === undefined ? [] : [await searchFor(log, search, usersNamed(state, search))]),
+  ];
 }
 
-/** The condition that a part of a path or an address is this text, by the keys of the values that have it. */
-async function partOf(engine: Engine, account: string, field: 'path' | 'source_ip', part: string): Promise<Condition> {
-  const found = await readValues(engine.database, proxyFeed, account, field, { containing: part, limit: mostValues });
-  if (found.length === mostValues) return (bind) => `${field} ilike ${bind(likeText(part))}`;
-  if (field === 'path') return (bind) => `path_key = any(${bind(found.map(({ key }) => key))}::bigint[])`;
-  return (bind) => `source_ip = any(${bind(found.map(({ value }) => value))}::text[])`;
+async function ofListedPaths(log: Log, part: string): Promise<Condition> {
+  return ofKeys(
+    'path_key',
+    (await keysWith(log, 'path', part)).map(({ key }) => key),
+  );
 }
 
-/** Whatever people look for: the beginning of a request's id, a part of host, path or address, or somebody. */
-async function searchFor(engine: Engine, account: string, text: string, users: readonly string[]): Promise<Condition> {
-  const [hosts, path, address] = await Promise.all([
-    combinations(engine, account, ({ host = '' }) => host.toLowerCase().includes(text.toLowerCase())),
-    partOf(engine, account, 'path', text),
-    partOf(engine, account, 'source_ip', text),
+/** A part of paths that are not listed. */
+async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
+  if (!(await hasRest(log))) return anyOf([]);
+  const ofRest = ofKeys('path_key', [0]);
+  if (hasTerms(part)) return allOf([ofRest, withPart(log, ['path'], part)]);
+  return allOf([ofRest, (bind) => `path ilike ${bind(likeText(part))}`]);
+}
+
+/** Whatever people look for: a part of a request's id, of host, path or address, or somebody. */
+async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
+  const wanted = text.toLowerCase();
+  const [slices, paths, addresses] = await Promise.all([
+    knownSlices(log),
+    ofListedPaths(log, text),
+    keysWith(log, 'source_ip', text),
   ]);
-  return (bind) =>
-    [
-      ...(hosts.length === 0 ? [] : [`slice = any(${bind([...hosts])}::bigint[])`]),
-      path(bind),
-      address(bind),
-      ...(users.length === 0 ? [] : [`(user_id <> '' and user_id = any(${bind([...users])}::text[]))`]),
-      beginsWith('id', text, bind),
-    ].join(' or ');
+  const isOfHost = ({ slice: { host = '' } }: KnownSlice) => host !== anyValue && host.includes(wanted);
+  const hosts = slices.filter(isOfHost).map(({ key }) => key);
+  return anyOf([
+    ...(hosts.length === 0 ? [] : [ofKeys('slice', hosts)]),
+    paths,
+    ofTexts(
+      'source_ip',
+      addresses.map(({ value }) => value),
+    ),
+    ...(users.length === 0 ? [] : [ofTexts('user_id', users)]),
+    ...(hasTerms(text)
+      ? [withPart(log, ['id', 'host', 'path', 'source_ip'], text)]
+      : // So little is looked for in ids at their beginning only.
+        [beginningWith(log, 'id', text), await ofOtherPaths(log, text)]),
+  ]);
 }
 
-/** The texts of a column in byte order that begin with this one. */
-function beginsWith(column: string, text: string, bind: (value: unknown) => string): string {
-  return `(${column} >= ${bind(text)} and ${column} < ${bind(`${text}\u{10ffff}`)})`;
-}
-
-interface WantedSlices {
-  /** The slices of records that fit. */
-  readonly keys: readonly number[];
-  /** The slices whose counts make the total. */
-  readonly counted: readonly number[];
-}
-
-/** The slices that host, method and status ask for; `undefined` when they are not asked for. */
-async function slicesOf(
-  engine: Engine,
-  account: string,
-  { host, method, status, status_code }: ProxyLogQuery,
-): Promise<WantedSlices | undefined> {
-  const asked: Slice = {
+/** What is asked of the slices. */
+function askedSlice({ host, method, status, status_code }: ProxyLogQuery): Slice {
+  return {
     ...(host === undefined ? {} : { host: host.toLowerCase() }),
     ...(method === undefined ? {} : { method: method.toUpperCase() }),
     ...(status_code === undefined ? {} : { status_code: String(status_code) }),
     ...(status === undefined ? {} : { status }),
   };
-  const names = Object.entries(asked);
-  if (names.length === 0) return undefined;
-  const keys = await combinations(engine, account, (slice) => names.every(([name, value]) => slice[name] === value));
-  return { keys, counted: names.length === 1 ? [sliceKey(asked)] : keys };
 }
 
-/** The keys of the combinations of host, method and status that fit. */
-async function combinations(
-  engine: Engine,
-  account: string,
-  fits: (slice: Slice) => boolean,
-): Promise<readonly number[]> {
-  const known = await readValues(engine.database, proxyFeed, account, 'slice', { limit: 1_000_000 });
-  return known.filter(({ value }) => fits(withStatus(JSON.parse(value) as Slice))).map(({ key }) => key);
-}
-
-function withStatus(slice: Slice): Slice {
-  return { ...slice, status: statusOf(Number(slice['status_code'])) };
+function valuesOf(slice: Slice, name: string): readonly string[] {
+  return [name === 'status' ? statusOf(Number(slice['status_code'])) : (slice[name] ?? '')];
 }
 
 /** Whether a status says that a request went well. */
@@ -170,7 +170,7 @@ const optional: readonly string[] = [
   ...['protocol', 'metadata'],
 ];
 
-const hidden: readonly string[] = ['slice', 'path_key'];
+const hidden: readonly string[] = ['slice', 'path_key', 'terms'];
 
 /** A record of the log as it is told. */
 export function showProxyRecord(row: JsonObject): JsonObject {

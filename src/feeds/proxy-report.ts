@@ -2,9 +2,12 @@ import { parseAddress } from '../lib/address.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { proxyFeed } from '../store/feeds.ts';
 import type { Report } from './ingest.ts';
+import type { Listing } from './listings.ts';
 import { checkTime, type Members, readMembers, type Span } from './members.ts';
 import { statusOf } from './proxy-log.ts';
-import { keyOf, partsOf, type Slice, sliceKey } from './slices.ts';
+import { anyValue, partsOf, type Slice } from './slices.ts';
+import { beginnings, saltOf, termsOf, wholeTerms } from './terms.ts';
+import { gatherValues } from './values.ts';
 
 /** A record that was not taken: its place in the report, and why. */
 export interface RefusedRecord {
@@ -26,24 +29,19 @@ export interface ReportOf {
   readonly records: readonly Json[];
 }
 
+/** Methods that are told apart also where hosts are not. */
+const usualMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
 const protocols = ['', 'http', 'tcp', 'udp', 'tls'] as const;
 /** Paths are cut here; what is longer is an attack or a mistake, and the beginning says which. */
 const longestPath = 4096;
 
 /** Reads what a proxy reports about requests; what is wrong about a record does not stop the others. */
-export function readProxyReport({ records, ...of }: ReportOf, span: Span): ReadReport {
+export function readProxyReport({ records, ...of }: ReportOf, span: Span, listing: Listing): ReadReport {
   const rows: JsonObject[] = [];
   const refused: RefusedRecord[] = [];
   const parts = new Map<number, readonly number[]>();
-  const values = new Map<string, { readonly field: string; readonly key: number; readonly value: string }>();
-  const keys = new Map<string, number>();
-  const keep = (field: string, value: string): number => {
-    const name = `${field} ${value}`;
-    const key = keys.get(name) ?? (field === 'slice' ? sliceKey(JSON.parse(value) as Slice) : keyOf(value));
-    keys.set(name, key);
-    values.set(name, { field, key, value });
-    return key;
-  };
+  const listed = gatherValues(listing);
+  const salt = saltOf(of.account);
   for (const [index, record] of records.entries()) {
     const members = readMembers(record);
     const row = readRecord(members, `${of.batch}-${index}`, span);
@@ -51,13 +49,26 @@ export function readProxyReport({ records, ...of }: ReportOf, span: Span): ReadR
       refused.push({ index, reason: members.faults.join('; ') });
       continue;
     }
-    const slice: Slice = { host: row.host, method: row.method, status_code: String(row.status_code) };
-    const key = keep('slice', JSON.stringify(slice));
+    const full: Slice = { host: row.host, method: row.method, status_code: String(row.status_code) };
+    const own = listed.keep('slice', JSON.stringify(full));
+    const slice = own === undefined ? restOf(full) : full;
+    const key = own ?? listed.always('slice', JSON.stringify(slice));
     if (!parts.has(key)) parts.set(key, partsOf(slice, [{ status: statusOf(row.status_code) }]));
-    if (row.source_ip !== '') keep('source_ip', row.source_ip);
-    rows.push({ ...row, slice: key, path_key: keep('path', row.path) });
+    const path = listed.keep('path', row.path);
+    const source = row.source_ip === '' ? 0 : listed.keep('source_ip', row.source_ip);
+    const unlisted = [...(own === undefined ? [row.host] : []), ...(path === undefined ? [row.path] : [])];
+    if (source === undefined) unlisted.push(row.source_ip);
+    if (unlisted.length > 0) listed.always('rest', 'rest');
+    const terms = [...beginnings(salt, row.id), ...termsOf(salt, [row.id, ...unlisted])];
+    if (own === undefined) terms.push(...wholeTerms(salt, { host: row.host, method: row.method }));
+    rows.push({ ...row, slice: key, path_key: path ?? 0, terms });
   }
-  return { report: { feed: proxyFeed, ...of, rows, parts, values: [...values.values()] }, refused };
+  return { report: { feed: proxyFeed, ...of, rows, parts, values: listed.wanted() }, refused };
+}
+
+/** The slice of a record whose own is not listed. */
+function restOf({ method = '', status_code = '' }: Slice): Slice {
+  return { host: anyValue, method: usualMethods.includes(method) ? method : anyValue, status_code };
 }
 
 function readRecord(members: Members, id: string, span: Span) {

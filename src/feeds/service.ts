@@ -2,7 +2,9 @@ import type { Engine } from '../engine/engine.ts';
 import type { Json } from '../lib/json.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { createIntake } from './ingest.ts';
+import { proxyFeed, trafficFeed } from '../store/feeds.ts';
+import { createIntake, type Report } from './ingest.ts';
+import { createListings, type Listing } from './listings.ts';
 import type { FeedRetention } from './maintenance.ts';
 import { type RefusedRecord, readProxyReport } from './proxy-report.ts';
 import { surroundingsOf, whyNot } from './surroundings.ts';
@@ -42,11 +44,18 @@ const day = 86_400_000;
 export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
   const { database, now } = engine;
   const intake = createIntake(database);
+  const listings = createListings(database, now);
+  const store = async (report: Report, listing: Listing): Promise<void> => {
+    if (report.rows.length === 0) return;
+    await intake.take(report);
+    listing.told(report.values);
+  };
   return {
     async takeRequests(reported) {
       const span = { now: Date.parse(now()), keptMs: kept.proxy * day };
-      const { report, refused } = readProxyReport(reported, span);
-      if (report.rows.length > 0) await intake.take(report);
+      const listing = await listings.of(proxyFeed, reported.account);
+      const { report, refused } = readProxyReport(reported, span, listing);
+      await store(report, listing);
       return refused;
     },
     async takeTraffic(state, peer, reported) {
@@ -54,8 +63,9 @@ export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
       if (dropped !== undefined) return { refused: [], dropped };
       const span = { now: Date.parse(now()), keptMs: kept.traffic * day };
       const of = { ...reported, account: state.account, reporter: peer.id };
-      const { report, refused } = readTrafficReport(of, span, await surroundingsOf(engine, state, peer));
-      if (report.rows.length > 0) await intake.take(report);
+      const listing = await listings.of(trafficFeed, state.account);
+      const { report, refused } = readTrafficReport(of, span, listing, await surroundingsOf(engine, state, peer));
+      await store(report, listing);
       return { refused };
     },
     close: () => intake.close(),

@@ -16,8 +16,13 @@ export function sliceKey(slice: Slice): number {
   return keyOf(JSON.stringify(slice));
 }
 
+/** Stands in a slice for any value that is not listed. It can be none itself: hosts have no capitals, methods have no others. */
+export const anyValue = 'Any';
+
 /** The slices in which a record of a slice is counted: all, itself, and every value alone. */
 export function partsOf(slice: Slice, more: readonly Slice[]): readonly number[] {
-  const alone = Object.entries(slice).map(([name, value]) => sliceKey({ [name]: value }));
+  const alone = Object.entries(slice).flatMap(([name, value]) =>
+    value === anyValue ? [] : [sliceKey({ [name]: value })],
+  );
   return [...new Set([allSlice, sliceKey(slice), ...alone, ...more.map(sliceKey)])];
 }

@@ -1,10 +1,24 @@
 import type { Call, Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { likeText, readValues } from '../store/feed-read.ts';
-import { type Bind, type Condition, type Range, trafficFeed } from '../store/feeds.ts';
+import { likeText } from '../store/feed-read.ts';
+import { type Condition, type Range, trafficFeed } from '../store/feeds.ts';
+import {
+  allOf,
+  allTime,
+  anyOf,
+  emptyPage,
+  hasRest,
+  hasTerms,
+  keysWith,
+  type Log,
+  ofKeys,
+  ofTexts,
+  slicesWith,
+  withPart,
+} from './conditions.ts';
 import { type Page, readPage } from './pages.ts';
 import { usersNamed } from './people.ts';
-import { allSlice, type Slice, sliceKey } from './slices.ts';
+import { allSlice, type Slice } from './slices.ts';
 
 /** What the log of traffic is asked for. */
 export interface TrafficQuery extends Partial<Range> {
@@ -29,32 +43,31 @@ export const trafficWords = {
   connection_type: ['P2P', 'ROUTED'],
 } as const;
 
-/** Ends that a part of their name or address may mean; of more, the records themselves are looked through. */
-const mostEnds = 20_000;
-
 /** A page of the traffic that peers reported, newest first. */
 export async function readTraffic(engine: Engine, call: Call, query: TrafficQuery): Promise<Page> {
-  const conditions: Condition[] = [];
-  const nothing: Page = { records: [], total: 0, isEstimate: false };
-  const slices = await slicesOf(engine, call.account, query);
-  if (slices?.keys.length === 0) return nothing;
-  if (slices !== undefined) conditions.push((bind) => `slice = any(${bind([...slices.keys])}::bigint[])`);
-  const ofSlices = conditions.length;
+  const log: Log = { database: engine.database, feed: trafficFeed, account: call.account };
+  const slices = await slicesWith(log, askedSlice(query), valuesOf);
+  if (slices === 'none') return emptyPage;
+  const others: Condition[] = [];
   for (const name of ['reporter_id', 'source_id', 'destination_id', 'user_id'] as const) {
     const value = query[name];
-    if (value !== undefined) conditions.push((bind) => `${name} <> '' and ${name} = ${bind(value)}`);
+    if (value !== undefined) others.push(ofTexts(name, [value]));
   }
   const { search } = query;
   if (search !== undefined) {
     const state = await engine.snapshots.at(call.account, call.revision);
-    conditions.push(await searchFor(engine, call.account, search, usersNamed(state, search)));
+    others.push(await searchFor(log, search, usersNamed(state, search)));
   }
+  const counted = slices === undefined ? [allSlice] : slices.counted;
   return readPage(engine.database, {
-    feed: trafficFeed,
-    account: call.account,
-    range: { from: query.from ?? new Date(0), to: query.to ?? new Date('2999-01-01T00:00:00Z') },
-    conditions,
-    ...(conditions.length > ofSlices ? {} : { slices: slices?.counted ?? [allSlice] }),
+    ...{ feed: trafficFeed, account: call.account },
+    range: { from: query.from ?? allTime.from, to: query.to ?? allTime.to },
+    conditions: [...(slices === undefined ? [] : [slices.condition]), ...others],
+    ...(others.length === 0 && counted !== undefined ? { slices: counted } : {}),
+    isIndexed:
+      slices === undefined
+        ? others.length === 1 && search === undefined
+        : others.length === 0 && slices.counted !== undefined,
     sort: ['timestamp'],
     order: 'desc',
     limit: query.page_size,
@@ -63,54 +76,41 @@ export async function readTraffic(engine: Engine, call: Call, query: TrafficQuer
 }
 
 /** Looks for ends by a part of their name or address, its port included, and for users. */
-async function searchFor(engine: Engine, account: string, text: string, users: readonly string[]): Promise<Condition> {
+async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
   // Addresses are known without their ports.
   const part = text.replace(/:\d*$/, '');
-  const known = await readValues(engine.database, trafficFeed, account, 'end', { containing: part, limit: mostEnds });
+  const [known, isRest] = await Promise.all([keysWith(log, 'end', part), hasRest(log)]);
   const keys = known.map(({ key }) => key);
-  const end = (name: string, bind: Bind): string => {
-    const isEnd = known.length < mostEnds ? `${name}_key = any(${bind(keys)}::bigint[])` : 'true';
-    const hasText = known.length < mostEnds && part === text;
-    return hasText ? `(${isEnd})` : `(${isEnd} and ${textOf(name)} ilike ${bind(likeText(text))})`;
-  };
-  return (bind) =>
-    [
-      end('source', bind),
-      end('destination', bind),
-      ...(users.length === 0 ? [] : [`(user_id <> '' and user_id = any(${bind([...users])}::text[]))`]),
-    ].join(' or ');
+  const ends = ['source', 'destination'] as const;
+  const listed = ends.map((end) => {
+    const isEnd = ofKeys(`${end}_key`, keys);
+    return part === text ? isEnd : allOf([isEnd, hasText(end, text)]);
+  });
+  const rest = ends.map((end) => allOf([ofKeys(`${end}_key`, [0]), hasText(end, text)]));
+  const others = hasTerms(part) ? allOf([withPart(log, ends.map(textOf), part), anyOf(rest)]) : anyOf(rest);
+  return anyOf([...listed, ...(isRest ? [others] : []), ...(users.length === 0 ? [] : [ofTexts('user_id', users)])]);
+}
+
+function hasText(end: string, text: string): Condition {
+  return (bind) => `${textOf(end)} ilike ${bind(likeText(text))}`;
 }
 
 function textOf(end: string): string {
   return `((record -> '${end}' ->> 'name') || ' ' || ${end}_address)`;
 }
 
-interface WantedSlices {
-  readonly keys: readonly number[];
-  readonly counted: readonly number[];
-}
-
-async function slicesOf(
-  engine: Engine,
-  account: string,
-  { protocol, type, connection_type, direction }: TrafficQuery,
-): Promise<WantedSlices | undefined> {
-  const asked: Slice = {
+/** What is asked of the slices. */
+function askedSlice({ protocol, type, connection_type, direction }: TrafficQuery): Slice {
+  return {
     ...(protocol === undefined ? {} : { protocol: String(protocol) }),
     ...(connection_type === undefined ? {} : { connection_type }),
     ...(direction === undefined ? {} : { direction }),
     ...(type === undefined ? {} : { type }),
   };
-  const names = Object.entries(asked);
-  if (names.length === 0) return undefined;
-  const known = await readValues(engine.database, trafficFeed, account, 'slice', { limit: 1_000_000 });
-  const keys = known
-    .filter(({ value }) => {
-      const { types = '', ...slice } = JSON.parse(value) as Slice;
-      return names.every(([name, want]) => (name === 'type' ? types.split(' ').includes(want) : slice[name] === want));
-    })
-    .map(({ key }) => key);
-  return { keys, counted: names.length === 1 ? [sliceKey(asked)] : keys };
+}
+
+function valuesOf(slice: Slice, name: string): readonly string[] {
+  return name === 'type' ? (slice['types'] ?? '').split(' ') : [slice[name] ?? ''];
 }
 
 /** A record of the log as it is told. */

@@ -1,10 +1,13 @@
 import { parseAddress } from '../lib/address.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { trafficFeed } from '../store/feeds.ts';
+import type { Listing } from './listings.ts';
 import { checkTime, type Members, readMembers, type Span } from './members.ts';
 import type { ReadReport, RefusedRecord, ReportOf } from './proxy-report.ts';
-import { keyOf, partsOf, type Slice, sliceKey } from './slices.ts';
+import { partsOf, type Slice } from './slices.ts';
+import { saltOf, termsOf } from './terms.ts';
 import { trafficWords } from './traffic-log.ts';
+import { gatherValues } from './values.ts';
 
 /** Says what is known about the things that traffic names. */
 export interface Surroundings {
@@ -40,11 +43,17 @@ export interface KnownEnd {
 const mostEvents = 100;
 
 /** Reads what a peer reports about its traffic; what is wrong about a record does not stop the others. */
-export function readTrafficReport({ records, ...of }: ReportOf, span: Span, around: Surroundings): ReadReport {
+export function readTrafficReport(
+  { records, ...of }: ReportOf,
+  span: Span,
+  listing: Listing,
+  around: Surroundings,
+): ReadReport {
   const rows: JsonObject[] = [];
   const refused: RefusedRecord[] = [];
   const parts = new Map<number, readonly number[]>();
-  const values = new Map<string, { readonly field: string; readonly key: number; readonly value: string }>();
+  const listed = gatherValues(listing);
+  const salt = saltOf(of.account);
   for (const [index, record] of records.entries()) {
     const members = readMembers(record);
     const { ends, slice, ...row } = readRecord(members, of.reporter, span, around);
@@ -52,14 +61,16 @@ export function readTrafficReport({ records, ...of }: ReportOf, span: Span, arou
       refused.push({ index, reason: members.faults.join('; ') });
       continue;
     }
-    const key = sliceKey(slice);
-    values.set(`slice ${key}`, { field: 'slice', key, value: JSON.stringify(slice) });
-    for (const end of ends) values.set(`end ${end}`, { field: 'end', key: keyOf(end), value: end });
+    const key = listed.always('slice', JSON.stringify(slice));
+    const [source, destination] = ends.map((end) => listed.keep('end', end));
+    const unlisted = ends.filter((_, at) => [source, destination][at] === undefined);
+    if (unlisted.length > 0) listed.always('rest', 'rest');
     const types = (slice['types'] ?? '').split(' ').map((type) => ({ type }));
     if (!parts.has(key)) parts.set(key, partsOf(slice, types));
-    rows.push({ ...row, slice: key });
+    const terms = unlisted.length === 0 ? null : termsOf(salt, unlisted);
+    rows.push({ ...row, source_key: source ?? 0, destination_key: destination ?? 0, slice: key, terms: terms as Json });
   }
-  return { report: { feed: trafficFeed, ...of, rows, parts, values: [...values.values()] }, refused };
+  return { report: { feed: trafficFeed, ...of, rows, parts, values: listed.wanted() }, refused };
 }
 
 function readRecord(members: Members, reporter: string, span: Span, around: Surroundings) {
@@ -95,14 +106,13 @@ function readRecord(members: Members, reporter: string, span: Span, around: Surr
     window_end: new Date(end).toISOString(),
     events,
   };
-  const named = { from: nameOf(from), to: nameOf(to) };
   return {
     ...{ timestamp: new Date(end).toISOString(), id: `${flow}/${reporter}`, flow_id: flow, reporter_id: reporter },
-    ...{ source_id: from.id, source_address: from.address, source_key: keyOf(named.from) },
-    ...{ destination_id: to.id, destination_address: to.address, destination_key: keyOf(named.to) },
+    ...{ source_id: from.id, source_address: from.address },
+    ...{ destination_id: to.id, destination_address: to.address },
     ...{ user_id: user.id, ...words, types, record },
     slice: { ...words, protocol: String(words.protocol), types: types.join(' ') } satisfies Slice,
-    ends: [named.from, named.to],
+    ends: [nameOf(from), nameOf(to)],
   };
 }
 

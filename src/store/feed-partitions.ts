@@ -49,6 +49,8 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
       await run(`drop table ${name}`);
       dropped.push(name);
     }
+    // What was counted and listed lies in the same weeks, or in later ones: without them there is nothing to look for.
+    if (dropped.length === 0) return;
     const kept = new Date(weekOf(moment)).toISOString();
     await run('delete from feed_hours where feed = $1 and hour < $2::timestamptz', [feed.name, kept]);
     await run('delete from feed_values where feed = $1 and day < $2::date', [feed.name, kept.slice(0, 10)]);

@@ -30,21 +30,36 @@ group by hour order by hour desc`;
   );
 }
 
-/** The keys and values of a field: those that contain a text in any case, or all. */
+/** The keys and values of a field: those that contain a text in any case, or all. There are as many as intake lists. */
 export async function readValues(
   database: Database,
   feed: Feed,
   account: string,
   field: string,
-  options: { readonly containing?: string; readonly limit: number },
+  containing?: string,
 ): Promise<readonly { readonly key: number; readonly value: string }[]> {
   return database.lookUp(
     feedQuery(account, ({ bind }) => {
-      const { containing, limit } = options;
       const part = containing === undefined ? '' : ` and value ilike ${bind(likeText(containing))}`;
       return `select key, value from feed_values
-where account_id = $1 and feed = '${feed.name}' and field = ${bind(field)}${part} limit ${bind(limit)}::bigint`;
+where account_id = $1 and feed = '${feed.name}' and field = ${bind(field)}${part}`;
     }),
+  );
+}
+
+/** Every value of an account that is listed, and whether it was seen on a day. */
+export async function readListed(
+  database: Database,
+  feed: Feed,
+  account: string,
+  day: string,
+): Promise<readonly { readonly field: string; readonly key: number; readonly today: boolean }[]> {
+  return database.lookUp(
+    feedQuery(
+      account,
+      ({ bind }) =>
+        `select field, key, day >= ${bind(day)}::date as today from feed_values where account_id = $1 and feed = '${feed.name}'`,
+    ),
   );
 }
 
@@ -97,9 +112,10 @@ export interface PageOf {
   readonly offset: number;
   /**
    * `scan`: reads by time until the page is full, so many records at the most. `find`: finds all that fit by their indexes.
-   * `sort`: reads all and sorts them.
+   * `narrow`: the same where one index knows all that fit with their times: so only the page itself is read. `sort`: reads
+   * all and sorts them.
    */
-  readonly how: { readonly scan: number } | 'find' | 'sort';
+  readonly how: { readonly scan: number } | 'find' | 'narrow' | 'sort';
 }
 
 /** A page of records. */
@@ -110,6 +126,7 @@ export async function readRecords(
 ): Promise<readonly JsonObject[]> {
   return database.lookUp(
     feedQuery<JsonObject>(selection.account, ({ bind }) => {
+      if (page.how === 'narrow') return narrowText(selection, page, bind);
       const limits = `limit ${bind(page.limit)}::bigint offset ${bind(page.offset)}::bigint`;
       if (page.how === 'find') return findText(selection, page, limits, bind);
       const { table, columns } = selection.feed;
@@ -136,6 +153,24 @@ function findText(selection: Selection, page: PageOf, limits: string, bind: Bind
 ), page as materialized (select timestamp, id from found ${orderBy(page)} ${limits})
 select ${names} from page join ${table} on ${table}.account_id = $1 and ${table}.timestamp = page.timestamp and ${table}.id = page.id
 order by ${table}.timestamp ${page.order}, ${table}.id ${page.order}`;
+}
+
+/** First the times of all that fit, which an index alone answers; then what lies within those of the page. */
+function narrowText(selection: Selection, { order, limit, offset }: PageOf, bind: Bind): string {
+  const { table, columns } = selection.feed;
+  const isEarlier =
+    order === 'desc'
+      ? `timestamp > (select max(timestamp) from page)`
+      : `timestamp < (select min(timestamp) from page)`;
+  const [most, skipped] = [bind(limit), bind(offset)];
+  return `with found as materialized (
+  select timestamp from ${table} where ${whereOf(selection, bind, table)}
+), page as materialized (select timestamp from found order by timestamp ${order} limit ${most}::bigint offset ${skipped}::bigint)
+select ${Object.keys(columns).join(', ')} from ${table}
+where ${whereOf(selection, bind, table)}
+  and timestamp >= (select min(timestamp) from page) and timestamp <= (select max(timestamp) from page)
+order by timestamp ${order}, id ${order}
+limit ${most}::bigint offset ${skipped}::bigint - (select count(*) from found where ${isEarlier})`;
 }
 
 function conditionsOf({ conditions }: Selection, bind: Bind): string {

@@ -36,6 +36,7 @@ export const proxyFeed: Feed = {
     metadata: 'jsonb',
     slice: 'bigint',
     path_key: 'bigint',
+    terms: 'int[]',
   },
 };
 
@@ -61,6 +62,7 @@ export const trafficFeed: Feed = {
     types: 'text[]',
     record: 'jsonb',
     slice: 'bigint',
+    terms: 'int[]',
   },
 };
 

@@ -1,8 +1,10 @@
 import { createIntake } from '../../src/feeds/ingest.ts';
+import { createListings, type ListedAtMost } from '../../src/feeds/listings.ts';
 import { readProxyReport } from '../../src/feeds/proxy-report.ts';
 import { readTrafficReport, type Surroundings } from '../../src/feeds/traffic-report.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Database } from '../../src/store/database.ts';
+import { proxyFeed, trafficFeed } from '../../src/store/feeds.ts';
 
 /** The moment around which records of tests lie. */
 export const noon = Date.parse('2026-03-04T12:00:00Z');
@@ -17,9 +19,11 @@ export async function storeRequests(
   batch: string,
   records: readonly JsonObject[],
   now = span,
+  atMost?: ListedAtMost,
 ): Promise<void> {
   const intake = createIntake(database);
-  const { report, refused } = readProxyReport({ account, reporter: 'proxy', batch, records }, now);
+  const listing = await createListings(database, () => new Date(now.now).toISOString(), atMost).of(proxyFeed, account);
+  const { report, refused } = readProxyReport({ account, reporter: 'proxy', batch, records }, now, listing);
   if (refused.length > 0) throw new Error(JSON.stringify(refused));
   await intake.take(report);
   await intake.close();
@@ -33,10 +37,15 @@ export async function storeTraffic(
   records: readonly JsonObject[],
   around: Partial<Surroundings> = {},
   now = span,
+  atMost?: ListedAtMost,
 ): Promise<void> {
   const intake = createIntake(database);
+  const listing = await createListings(database, () => new Date(now.now).toISOString(), atMost).of(
+    trafficFeed,
+    account,
+  );
   const nobody = { id: '', email: '', name: '' };
-  const { report, refused } = readTrafficReport({ account, reporter: 'reporter', batch, records }, now, {
+  const { report, refused } = readTrafficReport({ account, reporter: 'reporter', batch, records }, now, listing, {
     ...{ peerAt: () => undefined, targetOf: () => undefined, policyOf: () => undefined },
     ...{ reporter: nobody, counters: true },
     ...around,

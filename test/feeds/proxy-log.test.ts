@@ -11,6 +11,7 @@ import { noon, storeRequests } from './filled.ts';
 
 const hosts = ['app.example.com', 'api.example.com', 'rare.example.com'];
 const minute = 60_000;
+const hour = 60 * minute;
 const count = 1200;
 
 /** Requests over three days; what is rare comes in one evening. */
@@ -99,7 +100,9 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
   let engine: Engine;
   beforeAll(async () => {
     made = await testDatabase(kind);
-    await made.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now()), ('b', now())"]);
+    await made.database.asOwner([
+      "insert into accounts (account_id, created_at) values ('a', now()), ('b', now()), ('c', now())",
+    ]);
     engine = createEngine(made.database, () => {});
     const all = requests();
     for (let at = 0; at < all.length; at += 300)
@@ -135,6 +138,32 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
         }
       },
     );
+  });
+
+  it('turns pages of requests of the same moment without losing one or telling one twice', async () => {
+    const same = Array.from({ length: 30 }, (_, at) => ({
+      timestamp: new Date(noon - (at % 3) * minute).toISOString(),
+      ...{ id: `same-${String(at).padStart(2, '0')}`, source_ip: '192.0.2.1', host: 'same.example.com' },
+    }));
+    await storeRequests(made.database, 'c', 'b0', [...same, ...requests().slice(500)]);
+    const call = { account: 'c', revision: 0, actor: { type: 'system', id: 't', name: 't' } } as const;
+    const newest = same.toSorted((a, b) => compare(`${b.timestamp} ${b.id}`, `${a.timestamp} ${a.id}`));
+    for (const order of ['desc', 'asc'] as const)
+      for (const asked of [{ source_ip: '192.0.2.1', from: new Date(noon - hour) }, { host: 'same.example.com' }]) {
+        const pages = await Promise.all(
+          [1, 2, 3, 4, 5].map((page) =>
+            readProxyLog(
+              engine,
+              call,
+              { ...plain, ...asked, order, page, page_size: 7 },
+              { ...small, scannedAtMost: 1 },
+            ),
+          ),
+        );
+        const ids = pages.flatMap(({ records }) => records.map(({ id }) => id));
+        const wanted = newest.map(({ id }) => id);
+        expect(ids).toEqual(order === 'desc' ? wanted : wanted.toReversed());
+      }
   });
 
   it('says totals exactly up to a limit, and about right above it', async () => {

@@ -130,7 +130,7 @@ function parameters(): readonly JsonObject[] {
     query('sort_order', 'Descending unless said otherwise.', { type: 'string', enum: ['asc', 'desc'] }),
     query(
       'search',
-      'A part of host, path, address of the client, or e-mail address or name of the user, in any case; or the beginning of a request’s id.',
+      'A part of the id of the request, of host, path or address of the client, or of e-mail address or name of the user, in any case. In ids, one or two characters are looked for at the beginning.',
     ),
     query('source_ip', 'The address of the client.'),
     query('host', 'The name that was asked for, in any case.'),

@@ -12,6 +12,7 @@ import * as addIdpRecords from './0011_add_idp_records.ts';
 import * as addIdentities from './0012_add_identities.ts';
 import * as addPeering from './0013_add_peering.ts';
 import * as addFeeds from './0014_add_feeds.ts';
+import * as addFeedTerms from './0016_add_feed_terms.ts';
 import * as addRecoveryCodes from './0019_add_recovery_codes.ts';
 import * as addProxies from './0024_add_proxies.ts';
 
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   addIdentities,
   addPeering,
   addFeeds,
+  addFeedTerms,
   addRecoveryCodes,
   addProxies,
 ];

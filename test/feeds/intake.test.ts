@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { createIntake, type IntakeLimits, type Report } from '../../src/feeds/ingest.ts';
+import { createListings } from '../../src/feeds/listings.ts';
+import { readProxyReport } from '../../src/feeds/proxy-report.ts';
+import { proxyFeed } from '../../src/store/feeds.ts';
+import { testDatabase } from '../setup/database.ts';
+import { noon } from './filled.ts';
+
+const span = { now: noon, keptMs: 30 * 86_400_000 };
+const clock = () => new Date(noon).toISOString();
+
+describe('intake of logs', () => {
+  const work = async (limits: Partial<IntakeLimits>) => {
+    const made = await testDatabase('postgres');
+    const intake = createIntake(made.database, limits);
+    const listings = createListings(made.database, clock);
+    const reportOf = async (account: string, batch: string, count: number): Promise<Report> => {
+      const listing = await listings.of(proxyFeed, account);
+      const records = Array.from({ length: count }, () => ({ timestamp: clock(), host: `${account}.example.com` }));
+      return readProxyReport({ account, reporter: 'proxy', batch, records }, span, listing).report;
+    };
+    return {
+      ...{ intake, reportOf },
+      async [Symbol.asyncDispose]() {
+        await intake.close();
+        await made[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  it('refuses an account of which too much waits, and none of which nothing waits', async () => {
+    await using place = await work({ waiting: 100 });
+    const { intake, reportOf } = place;
+    const [first, second, third, other] = await Promise.all([
+      reportOf('loud', '1', 60),
+      reportOf('loud', '2', 40),
+      reportOf('loud', '3', 1),
+      reportOf('quiet', '1', 30),
+    ]);
+    const taken = [intake.take(first), intake.take(second)];
+    expect(() => intake.take(third)).toThrow('100 records wait to be stored already');
+    taken.push(intake.take(other));
+    // With two that have something waiting, each may have half.
+    const more = await reportOf('quiet', '2', 1);
+    await Promise.all(taken);
+    await intake.take(third);
+    await intake.take(more);
+  });
+
+  it('takes a report that is larger than what may wait when nothing of the account does', async () => {
+    await using place = await work({ waiting: 10 });
+    await place.intake.take(await place.reportOf('loud', '1', 50));
+  });
+
+  it('lets accounts take turns: who has little to store does not wait for all of the others', async () => {
+    await using place = await work({ lanes: 1, together: 10 });
+    const { intake, reportOf } = place;
+    const order: string[] = [];
+    const reports = await Promise.all(['1', '2', '3', '4'].map((batch) => reportOf('loud', batch, 10)));
+    reports.push(await reportOf('quiet', '1', 10));
+    await Promise.all(
+      reports.map(({ account, batch, ...rest }) =>
+        intake.take({ account, batch, ...rest }).then(() => order.push(`${account} ${batch}`)),
+      ),
+    );
+    expect(order).toEqual(['loud 1', 'quiet 1', 'loud 2', 'loud 3', 'loud 4']);
+  });
+});
