@@ -33,8 +33,18 @@ function renamed(account: Snapshot, object: StoredObject, key: string): readonly
         ? renamed(account, child, `${key}${child.key.slice(former.length)}`)
         : [],
     );
-  const aliases = [...(object.aliases ?? []).filter((alias) => alias !== key && alias !== former), former];
-  return [{ ...object, key, aliases: aliases.slice(-mostAliases) }, ...children];
+  return [{ ...object, key, aliases: aliasesWith(object.aliases, former, key) }, ...children];
+}
+
+/** The former keys of an object with one more, by which others may still refer to it. */
+function aliasesWith(aliases: readonly string[] = [], former: string, key?: string): readonly string[] {
+  return [...aliases.filter((alias) => alias !== key && alias !== former), former].slice(-mostAliases);
+}
+
+/** The object with its key, or with a key that it had: documents that refer to it by that go on meaning it. */
+export function withKeyIf(isKept: boolean, { key, ...object }: StoredObject): StoredObject {
+  if (key === undefined) return object;
+  return isKept ? { ...object, key } : { ...object, aliases: aliasesWith(object.aliases, key) };
 }
 
 /** Edits of the base as edits of the account: what has another key there changes also when nothing else of it does. */

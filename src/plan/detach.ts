@@ -1,6 +1,7 @@
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isPrunable } from './annotations.ts';
+import { withKeyIf } from './base.ts';
 import { finishPlan } from './finish.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember, statedOverrides } from './overrides.ts';
@@ -27,13 +28,13 @@ export function planDetach({ snapshot, source, newId }: DetachInput): Outcome {
 function withoutSource(snapshot: Snapshot, object: StoredObject, source: string): StoredObject {
   const kind = snapshot.registry.get(object.kind);
   const { spec: fields } = kind;
-  const { owner, key, overrides: _, ...rest } = object;
   const declared = object.declared.filter((declaration) => declaration.source !== source);
+  // What was only taken over belongs to nobody's documents again.
+  const isNamed = object.owner !== undefined || declared.length > 0 || !isPrunable(kind);
+  const { owner, overrides: _, ...rest } = withKeyIf(isNamed, object);
   return {
     ...rest,
     ...(owner === undefined || owner === source ? {} : { owner }),
-    // What was only taken over belongs to nobody's documents again.
-    ...(owner !== undefined || declared.length > 0 || !isPrunable(kind) ? { key } : {}),
     spec: withoutSourceOrigins(fields, object.spec, declared),
     ...overridesMember(statedOverrides(fields, object, declared)),
     declared,

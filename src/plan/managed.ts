@@ -99,9 +99,12 @@ export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Le
 }
 
 /** Protection stays with the object until a document that states it says otherwise, whoever wants it gone. */
-function protectedProblem({ kind, key, name }: StoredObject, by: Declaration | undefined): Problem {
-  const where = by === undefined ? 'of a document that states it' : `at ${described(by)}`;
-  const message = `${kind} ${key ?? name} is protected by ${protectAnnotation}; remove the annotation ${where} and apply that first`;
+function protectedProblem({ id, kind, key, name }: StoredObject, by: Declaration | undefined): Problem {
+  const remedy =
+    by === undefined
+      ? `no document states it any more, so apply one without the annotation first (\`heddle import ${kind} id:${id}\` prints it)`
+      : `remove the annotation at ${described(by)} and apply that first`;
+  const message = `${kind} ${key ?? name} is protected by ${protectAnnotation}; ${remedy}`;
   return { code: 'object_protected', kind, key: key ?? name, ...(by === undefined ? {} : placeOf(by)), message };
 }
 

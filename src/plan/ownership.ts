@@ -35,7 +35,9 @@ export function keepingOf(
   return {
     ...(next === undefined ? {} : { owner: next }),
     protected: isProtected(desired),
-    ...aliasesOf({ aliases: [...(existing.aliases ?? []), ...(desired.aliases ?? [])] }),
+    ...aliasesOf({
+      aliases: [...(existing.aliases ?? []), ...(desired.aliases ?? [])].filter((alias) => alias !== desired.key),
+    }),
   };
 }
 

@@ -3,6 +3,7 @@ import { originOf, type StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isPrunable } from './annotations.ts';
+import { withKeyIf } from './base.ts';
 import type { Edit } from './finish.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember } from './overrides.ts';
@@ -140,12 +141,12 @@ function release(
     others.length > 0
       ? stateUnits(fields, object, source, {}, { now })
       : { spec: withoutSourceOrigins(fields, object.spec, declared), resets: [], overrides: [] };
-  const { owner, key, overrides: _, ...rest } = object;
-  const next = owner === source ? others[0] : owner;
+  const next = object.owner === source ? others[0] : object.owner;
+  const isNamed = isLeft || declared.length > 0 || next !== undefined || !isPrunable(kind);
+  const { owner: _, overrides: __, ...rest } = withKeyIf(isNamed, object);
   const after: StoredObject = {
     ...rest,
     ...(next === undefined ? {} : { owner: next }),
-    ...(isLeft || declared.length > 0 || next !== undefined || !isPrunable(kind) ? { key } : {}),
     spec,
     ...overridesMember(overrides),
     declared,

@@ -153,8 +153,9 @@ function oneNamed(
 /** The one object that had a key, unless a document states it by the key that it has. */
 function formerly(search: Search, kind: string, name: string): StoredObject | undefined {
   const [object, ...others] = search.snapshot.lookUp(kind, aliasIndex, name);
-  if (object === undefined || others.length > 0) return undefined;
-  return object.key !== undefined && search.stated(kind, object.key) !== undefined ? undefined : object;
+  // What has no key any more belongs to no documents: it is adopted like anything else.
+  if (object?.key === undefined || others.length > 0) return undefined;
+  return search.stated(kind, object.key) === undefined ? object : undefined;
 }
 
 /** Both keys are taken: nobody can say which of the two objects the document means, so both stay as they are. */

@@ -66,7 +66,7 @@ function formerFault({ kind, text, pointer }: Mention, now: string): Fault {
   return { code: 'reference_renamed', path: pointer, message };
 }
 
-/** `now` is the key of an object that was named by a former one. */
+/** `now` is what to call an object that was named by a former key. */
 type Found =
   | { readonly id: string; readonly now?: string | undefined }
   | { readonly code: string; readonly message: string };
@@ -90,7 +90,11 @@ export function resolveName(names: Names, kind: string, text: string): Found {
 
 function byFormerKey(names: Names, kind: string, text: string, objects: readonly StoredObject[]): Found {
   const found = exactlyOne(names, kind, text, objects);
-  return 'id' in found ? { ...found, now: objects[0]?.key } : found;
+  const [object] = objects;
+  if (!('id' in found) || object === undefined) return found;
+  // What no document states any more is known by its name.
+  const now = object.key ?? `name:${object.name}`;
+  return now === `name:${text}` ? found : { ...found, now };
 }
 
 function leftOut(kind: string, text: string): Found {

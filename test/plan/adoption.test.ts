@@ -186,6 +186,32 @@ describe('adoption', () => {
     expect(refusals(deleteOn(planned(outcome).next, 'g1'))).toEqual([]);
   });
 
+  it.each([
+    ['the source that lets go of it', 'a'],
+    ['another source', 'b'],
+  ])('E81 keeps what documents mean that refer to it by the key that it loses, those of %s', (_, source) => {
+    const devs = document('Group', 'developers', { name: 'g1' });
+    const policy = allow('p', ['developers'], ['developers']);
+    const first = applyOn(withGroup, 'a', source === 'a' ? [devs, policy] : [devs, document('Group', 'mine')]);
+    const state = source === 'a' ? first : applyOn(first, source, [policy]);
+    const left = source === 'a' ? [policy] : [document('Group', 'mine')];
+    const released = applyOn(state, 'a', left);
+    expect(released.get('g1')).toMatchObject({ aliases: ['developers'], declared: [] });
+    expect(released.get('g1')?.key).toBeUndefined();
+    const again = planOn(released, source, [policy]);
+    expect(linesOf(again, released)).toEqual([]);
+    expect(planned(again).plan.warnings.map(({ message }) => message)).toEqual([
+      'Group `developers` is called `name:g1` now; write that',
+      'Group `developers` is called `name:g1` now; write that',
+    ]);
+    // Taken over again by a document it is what it was, and not by one that only says that it was called so.
+    expect(applyOn(released, 'c', [devs]).get('g1')).toEqual(
+      expect.not.objectContaining({ aliases: expect.anything() }),
+    );
+    const other = document('Group', 'new', { name: 'New' }, { previousNames: ['developers'] });
+    expect(linesOf(planOn(released, 'c', [other]), released)).toEqual(['create Group/new']);
+  });
+
   it('E81 deletes an adopted object with its document when its adoption said so', () => {
     const prune = { annotations: { 'heddle.dev/on-release': 'prune' } };
     const state = applyOn(withGroup, 'a', [

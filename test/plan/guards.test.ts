@@ -161,7 +161,7 @@ describe('protection', () => {
     const state = applyOn(found, 'a', [document('Group', 'g1', {}, { annotations })]);
     expect(refusals(deleteOn(state, 'g1'))).toEqual(['object_protected Group/g1']);
     const released = applyOn(state, 'a', [], { allowEmpty: true });
-    expect(problemsOf(deleteOn(released, 'g1'))[0]?.message).toContain('remove the annotation');
+    expect(problemsOf(deleteOn(released, 'g1'))[0]?.message).toContain('`heddle import Group id:g1` prints it');
     const cleared = applyOn(applyOn(released, 'b', [document('Group', 'g1')]), 'b', [], { allowEmpty: true });
     expect(refusals(deleteOn(cleared, 'g1'))).toEqual([]);
   });
