@@ -1,10 +1,13 @@
 import {
+  addBits,
+  addCommonBits,
   type BitSet,
   countBits,
   hasBit,
   intersectBits,
   noBits,
   numbersIn,
+  shareBits,
   subtractBits,
   uniteBits,
 } from '../lib/bit-set.ts';
@@ -12,7 +15,7 @@ import type { Access } from './access.ts';
 import { idsAt } from './ends.ts';
 import type { Extent } from './flows.ts';
 import type { Place } from './places.ts';
-import { type Itself, reachedFrom, reachedTo, type Spoken, spokenAbout } from './reached.ts';
+import { reachedFrom, surelyReachedFrom, surelyReachedTo } from './reached.ts';
 
 /** Ids of peers that a peer may open connections to, in order: for sure, and depending on posture checks. */
 export interface AccessiblePeers {
@@ -47,32 +50,44 @@ export interface PlaceAt {
   readonly place: Place;
 }
 
-/** Looks around a peer. As another of its own kind it finds the same as all peers of which the same is said. */
-export function surroundingOf(
-  access: Access,
-  at: number,
-  spoken: Spoken = spokenAbout(access, at),
-  itself: Itself = 'left out',
-): Surrounding {
-  const { peer, proxy } = access.ends.of;
-  const reached = reachedFrom(access, at, spoken, itself).sure;
-  const uses = numbersIn(subtractBits(reached, peer)).flatMap((where): PlaceAt[] => {
-    const place = access.places.get(access.ends.ids[where] ?? '');
-    return place === undefined || hasBit(place.gateways, at) ? [] : [{ at: where, place }];
-  });
+/** What a peer surely reaches, and by whom it is surely reached. */
+export interface Reached {
+  readonly from: BitSet;
+  readonly to: BitSet;
+}
+
+/** Looks around a peer. */
+export function surroundingOf(access: Access, at: number): Surrounding {
+  return surround(access, at, { from: surelyReachedFrom(access, at), to: surelyReachedTo(access, at) });
+}
+
+/** What surrounds a peer that reaches this, and is reached by that. */
+export function surround(access: Access, at: number, { from, to }: Reached): Surrounding {
+  const { peer, proxy, resource, route } = access.ends.of;
+  const uses = placesAmong(access, from, [resource, route]).filter(({ place }) => !hasBit(place.gateways, at));
   const serves = leadingPlaces(access, at);
-  const neighbours = uniteBits(
-    intersectBits(reached, uniteBits(peer, proxy)),
-    reachedTo(access, at, spoken, itself).sure,
-    ...uses.map(({ place }) => place.gateways),
-    ...serves.map((served) => clientsOf(access, served)),
-  );
+  const neighbours: BitSet = new Int32Array(Math.max(from.length, peer.length, proxy.length));
+  addCommonBits(neighbours, from, peer);
+  addCommonBits(neighbours, from, proxy);
+  addBits(neighbours, to);
+  for (const { place } of uses) addBits(neighbours, place.gateways);
+  for (const served of serves) addBits(neighbours, clientsOf(access, served));
   return { neighbours, uses, serves };
+}
+
+function placesAmong({ ends, places }: Access, among: BitSet, parts: readonly BitSet[]): readonly PlaceAt[] {
+  return parts.flatMap((part) => {
+    if (!shareBits(part, among)) return [];
+    return numbersIn(intersectBits(part, among)).flatMap((at): PlaceAt[] => {
+      const place = places.get(ends.ids[at] ?? '');
+      return place === undefined ? [] : [{ at, place }];
+    });
+  });
 }
 
 /** Peers that are led to a place, not those that lead there. */
 function clientsOf(access: Access, { at, place }: PlaceAt): BitSet {
-  return subtractBits(reachedTo(access, at).sure, place.gateways);
+  return subtractBits(surelyReachedTo(access, at), place.gateways);
 }
 
 function peersReachedFrom(access: Access, id: string): Extent {

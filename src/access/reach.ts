@@ -5,7 +5,7 @@ import { idsAt, slotsOf } from './ends.ts';
 import type { Flow } from './flows.ts';
 import { compareTexts } from './named.ts';
 import { type PlaceAt, surroundingOf } from './neighbours.ts';
-import { spokenAbout } from './reached.ts';
+import { flowsAbout } from './reached.ts';
 import { type Protocol, partOf, readResource, readRoute } from './vocabulary.ts';
 
 /**
@@ -94,12 +94,11 @@ export function reachOf(access: Access, peer: string): Reach | undefined {
 type CommonReach = Pick<Reach, 'outbound' | 'inbound' | 'uses' | 'serves'> & { readonly neighbours: BitSet };
 
 function commonReach(access: Access, at: number): CommonReach {
-  const spoken = spokenAbout(access, at);
-  const surrounding = surroundingOf(access, at, spoken);
+  const surrounding = surroundingOf(access, at);
   return {
     neighbours: surrounding.neighbours,
-    outbound: rulesOf(access, at, spoken.from, 'to'),
-    inbound: rulesOf(access, at, spoken.to, 'from'),
+    outbound: rulesOf(access, at, 'to'),
+    inbound: rulesOf(access, at, 'from'),
     uses: surrounding.uses.map((used) => usedPlace(access, used)).sort(compareIds),
     serves: surrounding.serves.map((served) => servedPlace(access, served, at)).sort(compareIds),
   };
@@ -110,11 +109,12 @@ function nothing(peer: string): Reach {
 }
 
 /** The rules of flows that speak about an end, with the peers on the other side. */
-function rulesOf(access: Access, at: number, flows: readonly Flow[], other: 'from' | 'to'): readonly FirewallRule[] {
+function rulesOf(access: Access, at: number, other: 'from' | 'to'): readonly FirewallRule[] {
   const own = other === 'to' ? 'from' : 'to';
   const drops: FirewallRule[] = [];
   const accepts: FirewallRule[] = [];
-  for (const flow of flows) {
+  for (const nth of flowsAbout(access, at, own)) {
+    const flow = access.flows[nth] as Flow;
     const which = flow.drop ? 'possible' : 'sure';
     if (!hasBit(flow[own][which], at)) continue;
     const rule = ruleOf(access, flow, flow[other][which]);
@@ -172,7 +172,7 @@ function servedPlace(access: Access, { at, place }: PlaceAt, gateway: number): S
 /** What gateways let through to a place: only receivers use a route, whatever policies say. */
 function rulesTo(access: Access, at: number): readonly FirewallRule[] {
   const gate = access.gates.find(({ slot }) => slot === at);
-  const rules = rulesOf(access, at, spokenAbout(access, at).to, 'from');
+  const rules = rulesOf(access, at, 'from');
   if (gate === undefined) return rules;
   const receivers = new Set(idsAt(access.ends, gate.receivers));
   return rules

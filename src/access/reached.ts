@@ -1,47 +1,54 @@
-import { addBits, type BitSet, dropBits, hasAllBits, hasBit } from '../lib/bit-set.ts';
-import { intersectIntervals, joinIntervals, subtractIntervals } from '../lib/intervals.ts';
+import { addAllBits, type BitSet, dropBits, hasBit } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
 import type { Extent, Flow } from './flows.ts';
+import { cutByDrops, gatherDrops, isSweeping } from './grips.ts';
 import { closedGates, shutOut } from './line.ts';
-import { cutTraffic } from './pieces.ts';
 
-/** The flows that speak about an end, as one that opens connections and as one that is reached. */
-export interface Spoken {
-  readonly from: readonly Flow[];
-  readonly to: readonly Flow[];
-}
-
-/** Finds the flows that speak about an end. */
-export function spokenAbout({ flows }: Access, at: number): Spoken {
-  const [from, to]: [Flow[], Flow[]] = [[], []];
-  for (const flow of flows) {
-    if (hasBit(flow.from.possible, at)) from.push(flow);
-    if (hasBit(flow.to.possible, at)) to.push(flow);
+/** Finds the flows that speak about an end, as one that opens connections or as one that is reached; as places in the list. */
+export function flowsAbout({ flows }: Access, at: number, own: 'from' | 'to'): readonly number[] {
+  const found: number[] = [];
+  // A plain loop without names that vary: it runs for every peer over every flow.
+  if (own === 'from') {
+    for (let nth = 0; nth < flows.length; nth++) if (hasBit((flows[nth] as Flow).from.possible, at)) found.push(nth);
+  } else {
+    for (let nth = 0; nth < flows.length; nth++) if (hasBit((flows[nth] as Flow).to.possible, at)) found.push(nth);
   }
-  return { from, to };
+  return found;
 }
 
 /** Whether an end counts as another of its own kind: what peers that are alike have in common may name themselves. */
 export type Itself = 'left out' | 'as another';
 
-/** What a peer may open some connection to, drops weighed; not itself unless asked for. */
-export function reachedFrom(
-  access: Access,
-  at: number,
-  { from }: Spoken = spokenAbout(access, at),
-  itself: Itself = 'left out',
-): Extent {
-  return reached(access, from, { at, own: 'from', other: 'to', closed: closedGates(access, at), itself });
+/** What a peer may open some connection to, drops weighed; not itself. */
+export function reachedFrom(access: Access, at: number): Extent {
+  const view = viewFrom(access, at, 'left out');
+  const about = flowsAbout(access, at, 'from');
+  const sure = weighAll(access, about, view, 'sure');
+  const isOpen = about.some((nth) => {
+    const { from, to } = access.flows[nth] as Flow;
+    return to.sure !== to.possible || !hasBit(from.sure, at);
+  });
+  return { sure, possible: isOpen ? weighAll(access, about, view, 'possible') : sure };
 }
 
-/** Peers that may open some connection to an end, drops weighed; not itself unless asked for. */
-export function reachedTo(
+/** What a peer may surely open some connection to, drops weighed; not itself unless asked for. */
+export function surelyReachedFrom(
   access: Access,
   at: number,
-  { to }: Spoken = spokenAbout(access, at),
+  about: readonly number[] = flowsAbout(access, at, 'from'),
   itself: Itself = 'left out',
-): Extent {
-  return reached(access, to, { at, own: 'to', other: 'from', closed: shutOut(access, at), itself });
+): BitSet {
+  return weighAll(access, about, viewFrom(access, at, itself), 'sure');
+}
+
+/** Peers that may surely open some connection to an end, drops weighed; not itself unless asked for. */
+export function surelyReachedTo(
+  access: Access,
+  at: number,
+  about: readonly number[] = flowsAbout(access, at, 'to'),
+  itself: Itself = 'left out',
+): BitSet {
+  return weighAll(access, about, { at, own: 'to', other: 'from', closed: shutOut(access, at), itself }, 'sure');
 }
 
 interface View {
@@ -53,60 +60,60 @@ interface View {
   readonly itself: Itself;
 }
 
-function reached(access: Access, flows: readonly Flow[], view: View): Extent {
-  const sure = weighAll(access, flows, view, 'sure');
-  const isOpen = flows.some((flow) => {
-    const other = flow[view.other];
-    return other.sure !== other.possible || !hasBit(flow[view.own].sure, view.at);
-  });
-  return { sure, possible: isOpen ? weighAll(access, flows, view, 'possible') : sure };
+function viewFrom(access: Access, at: number, itself: Itself): View {
+  return { at, own: 'from', other: 'to', closed: closedGates(access, at), itself };
 }
 
 /** Weighs surely against possibly, and the other way round: who may be dropped is not surely reached. */
-function weighAll(access: Access, flows: readonly Flow[], view: View, which: keyof Extent): BitSet {
+function weighAll(access: Access, about: readonly number[], view: View, which: keyof Extent): BitSet {
   const { at, own, other } = view;
   const against = which === 'sure' ? 'possible' : 'sure';
-  const empty = (): BitSet => new Int32Array((access.ends.ids.length + 31) >>> 5);
-  const accepts = flows.filter((flow) => !flow.drop && hasBit(flow[own][which], at));
+  const flows = about.map((nth) => access.flows[nth] as Flow);
   const drops = flows.filter((flow) => flow.drop && hasBit(flow[own][against], at));
-  const found = empty();
-  for (const flow of accepts) addBits(found, flow[other][which]);
-  if (drops.length > 0) {
-    const dropped = empty();
-    for (const drop of drops) addBits(dropped, drop[other][against]);
-    dropBits(found, dropped);
-    // Whom a drop names is reached all the same when it is about other traffic.
-    for (const flow of accepts) {
-      const accepted = flow[other][which];
-      if (!hasAllBits(found, accepted)) addUndropped(found, flow, accepted, drops, (drop) => drop[other][against]);
-    }
+  const dropsOf = gatherDrops(access, drops);
+  const free: BitSet[] = [];
+  const held = new Map<string, Held>();
+  for (const flow of flows) {
+    if (flow.drop || !hasBit(flow[own][which], at)) continue;
+    const some = dropsOf.get(flow.trafficKey);
+    const accepted = flow[other][which];
+    if (some === undefined) free.push(accepted);
+    else hold(held, flow, some, accepted);
   }
+  const found = emptyFor(access);
+  addAllBits(found, free);
+  for (const { flow, drops: some, sets } of held.values()) {
+    const accepted = emptyFor(access);
+    addAllBits(accepted, sets);
+    for (const piece of cutByDrops(flow.traffic, some))
+      addWithout(
+        found,
+        accepted,
+        piece.map((drop) => drop[other][against]),
+      );
+  }
+  for (const drop of drops) if (isSweeping(drop)) dropBits(found, drop[other][against]);
   dropBits(found, view.closed);
   if (view.itself === 'left out' && hasBit(found, at)) found[at >>> 5] = (found[at >>> 5] as number) & ~(1 << at);
   return found;
 }
 
-/** Adds those of whose accepted traffic something is left. */
-function addUndropped(
-  found: BitSet,
-  flow: Flow,
-  accepted: BitSet,
-  drops: readonly Flow[],
-  droppedBy: (drop: Flow) => BitSet,
-): void {
-  const whole = drops.filter((drop) => gripOf(drop, flow) === 'whole').map(droppedBy);
-  const partial = drops.filter((drop) => gripOf(drop, flow) === 'part');
-  const shared = partial.map(({ traffic }) => intersectIntervals(flow.traffic, traffic));
-  // What no drop is about passes to all that are left.
-  if (partial.length === 0 || subtractIntervals(flow.traffic, joinIntervals(shared.flat())).length > 0) {
-    addWithout(found, accepted, whole);
-    return;
-  }
-  const { pieces, parts } = cutTraffic(shared);
-  for (const piece of pieces.keys()) {
-    const some = partial.filter((_, at) => parts[at]?.includes(piece)).map(droppedBy);
-    addWithout(found, accepted, [...whole, ...some]);
-  }
+/** Accepting flows of the same traffic, of which something is dropped. */
+interface Held {
+  /** One of them. */
+  readonly flow: Flow;
+  readonly drops: readonly Flow[];
+  readonly sets: BitSet[];
+}
+
+function hold(held: Map<string, Held>, flow: Flow, drops: readonly Flow[], accepted: BitSet): void {
+  const known = held.get(flow.trafficKey);
+  if (known === undefined) held.set(flow.trafficKey, { flow, drops, sets: [accepted] });
+  else known.sets.push(accepted);
+}
+
+function emptyFor({ ends }: Access): BitSet {
+  return new Int32Array((ends.ids.length + 31) >>> 5);
 }
 
 function addWithout(found: BitSet, accepted: BitSet, dropped: readonly BitSet[]): void {
@@ -116,21 +123,4 @@ function addWithout(found: BitSet, accepted: BitSet, dropped: readonly BitSet[])
     for (const set of dropped) word &= ~(set[at] ?? 0);
     found[at] = (found[at] as number) | word;
   }
-}
-
-/** How much of the traffic of an accepting flow a dropping one is about. */
-type Grip = 'none' | 'part' | 'whole';
-
-const grips = new WeakMap<Flow, WeakMap<Flow, Grip>>();
-
-/** Remembered for as long as both flows live, because every peer between them asks. */
-function gripOf(drop: Flow, accept: Flow): Grip {
-  const known = grips.get(drop) ?? new WeakMap<Flow, Grip>();
-  grips.set(drop, known);
-  const present = known.get(accept);
-  if (present !== undefined) return present;
-  const shared = intersectIntervals(accept.traffic, drop.traffic);
-  const grip = shared.length === 0 ? 'none' : subtractIntervals(accept.traffic, shared).length === 0 ? 'whole' : 'part';
-  known.set(accept, grip);
-  return grip;
 }

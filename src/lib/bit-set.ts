@@ -30,6 +30,22 @@ export function addBits(target: BitSet, more: BitSet): void {
   for (let at = 0; at < more.length; at++) target[at] = (target[at] as number) | (more[at] as number);
 }
 
+/** Adds all numbers of many sets to one under construction that is long enough for them. */
+export function addAllBits(target: BitSet, sets: readonly BitSet[]): void {
+  let nth = 0;
+  // Four at a time: most of the work is reading and writing the target.
+  for (; nth + 4 <= sets.length; nth += 4) {
+    const [a, b, c, d] = [sets[nth], sets[nth + 1], sets[nth + 2], sets[nth + 3]] as [BitSet, BitSet, BitSet, BitSet];
+    const shortest = Math.min(a.length, b.length, c.length, d.length);
+    for (let at = 0; at < shortest; at++)
+      target[at] =
+        (target[at] as number) | (a[at] as number) | (b[at] as number) | (c[at] as number) | (d[at] as number);
+    for (const set of [a, b, c, d])
+      for (let at = shortest; at < set.length; at++) target[at] = (target[at] as number) | (set[at] as number);
+  }
+  for (; nth < sets.length; nth++) addBits(target, sets[nth] as BitSet);
+}
+
 /** Takes all numbers of a set out of one under construction. */
 export function dropBits(target: BitSet, fewer: BitSet): void {
   const length = Math.min(target.length, fewer.length);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sharedText } from '../../src/access/map/map.ts';
 import { mapIn, readMapImage } from '../../src/engine/peer-maps.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
@@ -36,10 +37,10 @@ async function privateService(own: TestApi) {
 async function mapFor({ engine, account }: TestApi, peer: string) {
   const told = mapIn(await readMapImage(engine, account), peer);
   if (typeof told === 'string') throw new Error(told);
-  const read = (name: 'peers' | 'sets') => told.map.shared.lists[name].map(({ text }) => JSON.parse(text));
+  const shared = JSON.parse(`{${sharedText(told.map.shared)}}`);
   return {
-    peers: read('peers').map(({ id, allowed_ips, public_key }) => ({ id, allowed_ips, public_key })),
-    named: read('sets').flatMap(({ peers }) => peers),
+    peers: shared.peers.map(({ id, allowed_ips, public_key }: JsonObject) => ({ id, allowed_ips, public_key })),
+    named: shared.sets.flatMap(({ peers }: JsonObject) => peers),
   };
 }
 

@@ -6,11 +6,26 @@ import { isFor, type Picture } from './picture.ts';
 /** How many peers are asked about one by one before it is worked out for all of an image at once, which takes as long. */
 const fewPeers = 300;
 
-/** What two peers of one image have in common exactly if the same is said about both: so they are told the same. */
+/** For how many images nobody looks again whether peers are alike when hardly any two were. */
+const blindImages = 16;
+
+/**
+ * What two peers of one image have in common only if the same is said about both: so they are told the same. Where hardly
+ * any two are alike it is not looked for: then it is another for each.
+ */
 export function likenessOf(picture: Picture, at: number): string | number {
-  picture.asked += 1;
-  if (picture.asked === fewPeers) picture.classes = classesOf(picture);
-  return picture.classes?.[at] ?? markedBy(picture, at);
+  const { likeness } = picture;
+  likeness.asked += 1;
+  if (likeness.strangers > 0) return at;
+  if (likeness.asked === fewPeers) likeness.classes = classesOf(picture);
+  return likeness.classes?.[at] ?? markedBy(picture, at);
+}
+
+/** Learns from the image before whether it is worth while to look for peers that are alike. */
+export function carryLikeness({ likeness: old, shared }: Picture, { likeness: next }: Picture): void {
+  const isStrange = old.asked >= fewPeers / 8 && shared.size * 2 > old.asked;
+  if (old.strangers > 0) next.strangers = old.strangers - 1;
+  else if (isStrange) next.strangers = blindImages;
 }
 
 /** By slot: which class of peers that are alike each one is of. */

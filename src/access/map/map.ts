@@ -1,6 +1,7 @@
 import { hasBit } from '../../lib/bit-set.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Access } from '../access.ts';
+import { changeOfPeers, writePeerSet } from './peer-set.ts';
 import { expiredIn, isFor, type Picture, pictureOf } from './picture.ts';
 import {
   changeOfSection,
@@ -12,7 +13,7 @@ import {
   sameEntry,
   writeEntry,
 } from './section.ts';
-import { listNames, type SharedMap, sharedMapOf } from './shared.ts';
+import { listNames, peerLists, type SharedMap, sharedMapOf } from './shared.ts';
 import { writePeer } from './vocabulary.ts';
 
 /** All that a peer has to know to take its part: what it alone is told, and what it is told in common with others. */
@@ -42,8 +43,11 @@ export function ownText({ self }: PeerMap): string {
 }
 
 /** What it is told in common with others, as members of a JSON object. */
-export function sharedText({ settings, dns, lists }: SharedMap): string {
-  const written = listNames.map((name) => `"${name}":[${lists[name].map(({ text }) => text).join(',')}]`);
+export function sharedText({ settings, dns, around, lists }: SharedMap): string {
+  const written = [
+    ...peerLists.map((name) => `"${name}":[${joined(writePeerSet(around[name]))}]`),
+    ...listNames.map((name) => `"${name}":[${joined(lists[name])}]`),
+  ];
   return [`"settings":${settings.text}`, `"dns":${dns.text}`, ...written].join(',');
 }
 
@@ -68,10 +72,11 @@ function writeChange(before: SharedMap, after: SharedMap): string {
   const members: string[] = [];
   for (const name of ['settings', 'dns'] as const)
     if (!sameEntry(before[name], after[name])) members.push(`"${name}":${after[name].text}`);
-  for (const name of listNames) {
-    const change = changeOfSection(before.lists[name], after.lists[name]);
+  const add = (name: string, change: SectionChange | undefined): void => {
     if (change !== undefined) members.push(`"${name}":${changeText(change)}`);
-  }
+  };
+  for (const name of peerLists) add(name, changeOfPeers(before.around[name], after.around[name]));
+  for (const name of listNames) add(name, changeOfSection(before.lists[name], after.lists[name]));
   return members.join(',');
 }
 

@@ -1,17 +1,10 @@
-import {
-  type BitSet,
-  bitsOf,
-  hasBit,
-  intersectBits,
-  isEmptyBits,
-  noBits,
-  numbersIn,
-  uniteBits,
-} from '../../lib/bit-set.ts';
-import type { StoredObject } from '../../model/object.ts';
+import { type BitSet, bitsOf, hasBit, intersectBits, noBits, numbersIn, uniteBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
-import { slotsInOrder, slotsOf } from '../ends.ts';
-import { type Entry, noEntries, type Section } from './section.ts';
+import { slotsOf } from '../ends.ts';
+import type { Earlier } from './carried.ts';
+import { carryDigests, type Digests, digestOfSlots } from './digests.ts';
+import type { Book, PeerSet } from './peer-set.ts';
+import type { Entry } from './section.ts';
 import type { SharedMap } from './shared.ts';
 import {
   type ClientSettings,
@@ -38,6 +31,15 @@ export interface DnsAudience extends Audience {
   readonly search: readonly string[];
 }
 
+/** How it is found out which peers are alike. */
+export interface Likeness {
+  /** How often somebody asked, and what all are like once that was worth it. */
+  asked: number;
+  classes: Int32Array | undefined;
+  /** For how many images it is taken for granted that hardly two are. */
+  strangers: number;
+}
+
 /** An image of an account with all that its maps tell besides; made once for an image. */
 export interface Picture {
   readonly access: Access;
@@ -51,15 +53,17 @@ export interface Picture {
   readonly exposing: Audience;
   /** Peers whose user has to sign in again; looked for when they are asked for. */
   expired: BitSet | undefined;
-  /** What others are told about each peer, by its slot; filled as it is needed. */
-  readonly told: (Entry | undefined)[];
-  /** The peers of sets that were asked for, by the set. */
-  readonly sections: Map<string, Section>;
+  book: Book;
+  digests: Digests;
   /** What peers that are alike are told in common, by their likeness. */
   readonly shared: Map<string | number, SharedMap>;
-  /** How often somebody asked what a peer is like, and what all are like once that was worth it. */
-  asked: number;
-  classes: Int32Array | undefined;
+  /** The same by slot, as far as it was asked for, or is known from before the image. */
+  maps: (SharedMap | undefined)[];
+  /** What is known from before about peers whose maps may be others now. */
+  earlier: Earlier | undefined;
+  readonly likeness: Likeness;
+  /** What is told of DNS besides its lists, by its text. */
+  readonly entries: Map<string, Entry>;
 }
 
 const pictures = new WeakMap<Access, Picture>();
@@ -77,17 +81,16 @@ export function pictureOf(access: Access): Picture {
  */
 export function carryPicture(before: Access, after: Access, peers: readonly string[]): void {
   const [old, next] = [pictures.get(before), pictureOf(after)];
-  if (old === undefined || next.told.length > 0 || before.ends !== after.ends) return;
+  if (old === undefined || next.likeness.asked > 0 || before.ends !== after.ends) return;
   if (old.settings.domain !== next.settings.domain) return;
-  next.told.push(...old.told);
   if (peers.length === 0 && before.circumstances === after.circumstances) next.expired = old.expired;
-  for (const id of peers) delete next.told[after.ends.slots.get(id) ?? -1];
-  if (peers.length === 0 && old.sections.size < mostSections)
-    for (const [set, section] of old.sections) next.sections.set(set, section);
+  const slots = peers.map((id) => after.ends.slots.get(id) ?? -1);
+  next.digests = carryDigests(old.digests, slots);
+  next.book = old.book;
+  if (peers.length === 0) return;
+  next.book = { ends: after.ends, entries: [...old.book.entries] };
+  for (const slot of slots) if (slot >= 0) next.book.entries[slot] = undefined;
 }
-
-/** How many sections are carried on; beyond that most are of sets that nobody has any more. */
-const mostSections = 2000;
 
 /** Everything that is meant for the peers of some groups. */
 export function audiencesOf({ dns, unmanaged, logging, exposing }: Picture): readonly Audience[] {
@@ -109,26 +112,22 @@ export function expiredIn(picture: Picture): BitSet {
   return picture.expired;
 }
 
-/** The peers of a set as others are told about them, in order; equal sets give the same section. */
-export function peersIn(picture: Picture, slots: BitSet): Section {
-  if (isEmptyBits(slots)) return noEntries;
-  // The words of a set, as characters.
-  const key = Buffer.from(slots.buffer, slots.byteOffset, slots.byteLength).toString('latin1');
-  const known = picture.sections.get(key) ?? writePeers(picture, slots);
-  picture.sections.set(key, known);
-  return known;
+/** The peers of a set as others are told about them. */
+export function peersIn(picture: Picture, slots: BitSet): PeerSet {
+  const { book, digests } = picture;
+  return { book, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(picture, slot)) };
 }
 
-function writePeers({ access, settings, told }: Picture, slots: BitSet): Section {
-  const { ends, state } = access;
-  return slotsInOrder(ends, slots).map((slot) => {
-    const known = told[slot];
-    if (known !== undefined) return known;
-    // A slot of a peer that is taken has its object.
-    const { entry } = writePeer(state.get(ends.ids[slot] as string) as StoredObject, settings.domain);
-    told[slot] = entry;
-    return entry;
-  });
+/** What others are told about whoever is at a slot; nothing where no peer and no proxy is. */
+function entryAt({ access, settings, book }: Picture, slot: number): Entry | undefined {
+  const known = book.entries[slot];
+  if (known !== undefined) return known;
+  const { peer, proxy } = access.ends.of;
+  const object = hasBit(peer, slot) || hasBit(proxy, slot) ? access.state.get(access.ends.ids[slot] ?? '') : undefined;
+  if (object === undefined) return undefined;
+  const { entry } = writePeer(object, settings.domain);
+  book.entries[slot] = entry;
+  return entry;
 }
 
 /** The audiences that a peer belongs to. */
@@ -154,12 +153,14 @@ function drawPicture(access: Access): Picture {
     unmanaged: { id: 'unmanaged', what: undefined, peers: membersOf(access, readUnmanaged(state)) },
     logging: { id: 'logging', what: undefined, peers: chosen(logged) },
     exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
-    asked: 0,
-    classes: undefined,
     expired: undefined,
-    told: [],
-    sections: new Map(),
+    book: { ends: access.ends, entries: access.ends.ids.map(() => undefined) },
+    digests: carryDigests(undefined, []),
     shared: new Map(),
+    maps: access.ends.ids.map(() => undefined),
+    earlier: undefined,
+    entries: new Map(),
+    likeness: { asked: 0, classes: undefined, strangers: 0 },
   };
 }
 

@@ -75,6 +75,7 @@ const digests = new WeakMap<Section, string>();
 
 /** Equal for equal sections, whatever server worked them out. */
 export function sectionDigest(section: Section): string {
+  if (section.length === 0) return '0 0 0 0 0';
   const known = digests.get(section) ?? addDigests(section);
   digests.set(section, known);
   return known;
@@ -90,6 +91,20 @@ function addDigests(section: Section): string {
     d = (d + digest[3]) | 0;
   }
   return `${section.length} ${a} ${b} ${c} ${d}`;
+}
+
+/** Both sections as one; of an entry that both have, that of the second. */
+export function joinSections(a: Section, b: Section): Section {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  const joined: Entry[] = [];
+  let at = 0;
+  for (const entry of b) {
+    while (at < a.length && (a[at] as Entry).id < entry.id) joined.push(a[at++] as Entry);
+    if (a[at]?.id === entry.id) at += 1;
+    joined.push(entry);
+  }
+  while (at < a.length) joined.push(a[at++] as Entry);
+  return joined;
 }
 
 /** What has to be done to one section to get the other; `undefined` when nothing has. */

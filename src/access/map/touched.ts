@@ -4,6 +4,7 @@ import { agreeOnSlots, idsAt, slotsOf } from '../ends.ts';
 import { surroundingOf } from '../neighbours.ts';
 import { touchedPeers } from '../touched.ts';
 import { partOf } from '../vocabulary.ts';
+import { carryMaps } from './carried.ts';
 import { type Audience, audiencesOf, carryPicture, pictureOf } from './picture.ts';
 import { mapPartOf } from './vocabulary.ts';
 
@@ -26,14 +27,20 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
   }
   carryPicture(before, after, peers);
   // To look around each of very many peers takes longer than to compare all maps.
-  if (all || peers.length * 16 > after.ends.order.length) return idsAt(after.ends, everyone);
-  const touched = uniteBits(
-    slotsOf(after.ends, touchedPeers(before, after)),
-    ...audienceShifts(before, after),
-    ...peers.flatMap((id) => around(after, id)),
-    ...(users ? loggedInto(after) : []),
-  );
-  return idsAt(after.ends, intersectBits(touched, everyone));
+  const isAll = all || peers.length * 16 > after.ends.order.length;
+  const touched = isAll
+    ? everyone
+    : intersectBits(
+        uniteBits(
+          slotsOf(after.ends, touchedPeers(before, after)),
+          ...audienceShifts(before, after),
+          ...peers.flatMap((id) => around(after, id)),
+          ...(users ? loggedInto(after) : []),
+        ),
+        everyone,
+      );
+  carryMaps(pictureOf(before), pictureOf(after), touched);
+  return idsAt(after.ends, touched);
 }
 
 /** Peers that are told something that changed, or not any more, or for the first time. */

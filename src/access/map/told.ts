@@ -1,0 +1,121 @@
+import { type BitSet, intersectBits, uniteBits } from '../../lib/bit-set.ts';
+import type { Access } from '../access.ts';
+import { idsAt } from '../ends.ts';
+import type { Flow } from '../flows.ts';
+import { compareTexts } from '../named.ts';
+import { type Entry, writeEntry, writeSet } from './section.ts';
+
+/** The side of a flow at which others are. */
+export type Other = 'from' | 'to';
+
+/** A flow as those at one of its ends are told of it: the rule, and the set of peers on the other side. */
+export interface Told {
+  readonly rule: Entry;
+  readonly set: Entry;
+}
+
+/** The peers that may use a guarded route, which all rules to it are limited to. */
+export interface Limit {
+  readonly id: string;
+  readonly receivers: BitSet;
+}
+
+/** What is known about the flows of an image as they are told, by their places in its list. */
+export interface FlowTable {
+  readonly told: Readonly<Record<Other, (Told | undefined)[]>>;
+  /** Whether their rules are in the order of their ids as they stand. */
+  readonly inOrder: boolean;
+  /** Flows by which users may log in. */
+  readonly logins: readonly Flow[];
+}
+
+const tables = new WeakMap<Access['flows'], FlowTable>();
+
+/** The table of an image. */
+export function flowTableOf({ flows }: Access): FlowTable {
+  const known = tables.get(flows);
+  if (known !== undefined) return known;
+  const ids = flows.map(ruleId);
+  const table: FlowTable = {
+    told: { from: flows.map(() => undefined), to: flows.map(() => undefined) },
+    inOrder: ids.every((id, nth) => nth === 0 || compareTexts(ids[nth - 1] as string, id) <= 0),
+    logins: flows.filter(({ by, drop }) => !drop && by?.rule.protocol === 'ssh'),
+  };
+  tables.set(flows, table);
+  return table;
+}
+
+/** What every peer asks for that a flow speaks about, good as long as the flow lives. */
+const written = { from: new WeakMap<Flow, Told>(), to: new WeakMap<Flow, Told>() };
+
+/** A flow as it is told. */
+export function toldOf(access: Access, table: FlowTable, nth: number, other: Other): Told {
+  const known = table.told[other][nth];
+  if (known !== undefined) return known;
+  // Places are those of flows.
+  const flow = access.flows[nth] as Flow;
+  const told = written[other].get(flow) ?? tellOf(flow, commonSet(access, flow, other));
+  written[other].set(flow, told);
+  table.told[other][nth] = told;
+  return told;
+}
+
+/** A flow as it is told those who lead to a place that only some may use. */
+export function toldWithin(access: Access, nth: number, limit: Limit): Told {
+  const flow = access.flows[nth] as Flow;
+  return tellOf(flow, writePeers(access, flow, 'from', limit));
+}
+
+function tellOf(flow: Flow, set: Entry): Told {
+  return { set, rule: writeRule(flow, set.id) };
+}
+
+/** Sets that were written, by what they hold; good as long as that lives. */
+const sets = new WeakMap<BitSet, Map<string, Entry>>();
+
+/** The peers at the other side of a flow. The same names mean the same peers in one image, whatever flow has them. */
+function commonSet(access: Access, flow: Flow, other: Other): Entry {
+  const bits = flow[other][flow.drop ? 'possible' : 'sure'];
+  const known = sets.get(bits) ?? new Map<string, Entry>();
+  sets.set(bits, known);
+  const present = known.get(setId(flow, other));
+  if (present !== undefined) return present;
+  const entry = writePeers(access, flow, other);
+  known.set(entry.id, entry);
+  return entry;
+}
+
+function writePeers({ ends }: Access, flow: Flow, other: Other, limit?: Limit): Entry {
+  const bits = intersectBits(flow[other][flow.drop ? 'possible' : 'sure'], uniteBits(ends.of.peer, ends.of.proxy));
+  const among = limit === undefined ? bits : intersectBits(bits, limit.receivers);
+  return writeSet(setId(flow, other, limit), idsAt(ends, among));
+}
+
+function setId(flow: Flow, other: Other, limit?: Limit): string {
+  const names = [...(other === 'from' ? flow.fromNames : flow.toNames)].sort().join('+');
+  // Posture checks are about the sources of a rule, which a flow in reverse goes to.
+  const checked = (other === 'from') !== flow.reverse ? (flow.by?.policy.postures ?? []) : [];
+  const checks = checked.length === 0 ? '' : `/${[...checked].sort().join('+')}${flow.drop ? '?' : ''}`;
+  return `${names}${checks}${limit === undefined ? '' : `@${limit.id}`}`;
+}
+
+function ruleId({ id, by, reverse }: Flow): string {
+  return by === undefined ? id : `${by.policy.id}/${by.rule.key}${reverse ? '/reverse' : ''}`;
+}
+
+function writeRule(flow: Flow, set: string): Entry {
+  const { by, drop } = flow;
+  const id = ruleId(flow);
+  if (by === undefined) return writeEntry(id, { id, action: 'accept', protocol: 'all', ports: [], set });
+  const { policy, rule } = by;
+  return writeEntry(id, {
+    id,
+    policy: { id: policy.id, name: policy.name },
+    rule: { id: rule.id, name: rule.name },
+    action: drop ? 'drop' : 'accept',
+    protocol: rule.protocol,
+    ports: rule.ports,
+    set,
+    ...(rule.protocol === 'ssh' ? { authorized_groups: rule.authorized } : {}),
+  });
+}
