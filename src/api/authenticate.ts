@@ -7,6 +7,7 @@ import type { Authenticator } from '../identity/authenticate.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { Operation } from '../model/roles.ts';
 import { requireRight } from '../plan/authorize.ts';
+import { findAccount } from '../store/accounts.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,6 +21,8 @@ declare module 'fastify' {
     refuses?: true;
     /** What a caller must be allowed to do. `anyone`: nothing, the route is about the callers themselves. */
     access?: Access;
+    /** The route is about the whole server: for people of the account that the server began with, and of no other. */
+    server?: true;
     /** The route writes nothing but plans, whatever its method. */
     plans?: true;
   }
@@ -35,6 +38,7 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
     const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization));
     if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
     await requireAccess(request, call, engine.snapshots);
+    if (request.routeOptions.config.server === true) await requireServer(call, engine);
     request.call = call;
   };
 }
@@ -61,6 +65,12 @@ async function requireAccess(request: FastifyRequest, call: Call, snapshots: Sna
   if (access === 'anyone') return;
   const state = await snapshots.at(call.account, call.revision);
   if (access.own !== true) requireRight(state, call.actor, access.module, access.operation);
+}
+
+/** Other accounts of the server must learn nothing of each other, nor do anything to each other. */
+async function requireServer({ account }: Call, { database }: Engine): Promise<void> {
+  if ((await findAccount(database))?.account === account) return;
+  throw new NotAllowed('this is about the whole server, and for people of the account alone that it began with');
 }
 
 /** Routes that say nothing are about configuration as a whole. */

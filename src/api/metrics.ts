@@ -101,7 +101,8 @@ export function addMetrics(app: FastifyInstance, engine: Engine): void {
     return { type: meters.contentType, text: await meters.text() };
   };
   app.decorate('readMetrics', read);
-  app.get('/metrics', async (_request, reply) => {
+  // It names accounts and their sources.
+  app.get('/metrics', { config: { server: true } }, async (_request, reply) => {
     const { type, text } = await read();
     return reply.header('content-type', type).send(text);
   });

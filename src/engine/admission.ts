@@ -49,6 +49,8 @@ export interface Admission {
   readonly derived?: JsonObject;
   /** What is told beside the user itself. */
   readonly told?: readonly AuditEvent[];
+  /** Throws when the account, as it is at that moment, lets nobody in like this. */
+  check?(state: Snapshot): void;
   /** Nobody asked for it: the server does it by itself. */
   readonly isOwnDeed?: true;
 }
@@ -65,6 +67,7 @@ export async function admit(engine: Engine, call: Call, wish: Wish, admission: A
     {
       ...shared(account, email, id, admission),
       propose: (stateOf) => {
+        admission.check?.(stateOf(account));
         const { actor, ...context } = contextOf(engine, call, stateOf(account), options);
         const by = isOwnDeed === true || actor === undefined ? {} : { actor };
         const kind = engine.registry.get(userKind);
@@ -89,6 +92,7 @@ export async function admitInvited(engine: Engine, call: Call, user: string, adm
       ...shared(account, email, user, admission),
       propose: (stateOf) => {
         const state = stateOf(account);
+        admission.check?.(state);
         return {
           [account]: planEdits(engine, state, [derive(engine, requireUser(state, user), { status: 'active' })]),
         };

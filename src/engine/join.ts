@@ -59,7 +59,9 @@ export async function joinAccount(
 export async function foundAccount(engine: Engine, person: Newcomer, domain: string): Promise<Joining> {
   const [account, id] = [engine.newId(), engine.newId()];
   const founded = emptySnapshot(engine.registry, account);
-  const owner = { id, name: person.name, email: person.email, idp: person.issuer, domain };
+  // An address that nobody proved is kept from nobody whose it is.
+  const email = person.emailVerified ? person.email : '';
+  const owner = { id, name: person.name, email, idp: person.issuer, domain };
   return write(engine, person, id, {
     accounts: [],
     founded,

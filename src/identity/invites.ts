@@ -4,6 +4,7 @@ import { inviteFault } from '../engine/invite-sender.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
 import { putCredentials } from '../store/credentials.ts';
 import {
   createInvite,
@@ -120,8 +121,11 @@ export async function acceptInvite(engine: Engine, token: string, body: JsonObje
 async function enter(engine: Engine, invite: FoundInvite, hash: string, at: string, tokenHash: string): Promise<void> {
   const { account, revision, email, name } = invite;
   const state = await engine.snapshots.at(account, revision);
-  const fault = inviteFault(state, invite);
-  if (fault !== undefined) throw invalid('', 'invite_void', fault);
+  const check = (now: Snapshot): void => {
+    const fault = inviteFault(now, invite);
+    if (fault !== undefined) throw invalid('', 'invite_void', fault);
+  };
+  check(state);
   const id = invite.user ?? engine.newId();
   const call: Call = { account, revision, actor: { type: 'user', id, name: name === '' ? email : name, email } };
   const beside = [
@@ -130,14 +134,14 @@ async function enter(engine: Engine, invite: FoundInvite, hash: string, at: stri
   ];
   if (invite.user !== null) {
     requireUser(state, id);
-    return admitInvited(engine, call, id, { beside, isFound: true });
+    return admitInvited(engine, call, id, { beside, isFound: true, check });
   }
   const groups = invite.groups.filter((group) => state.get(group) !== undefined);
   const wished = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
   const wish: Wish = { id, email, name, role: invite.role, groups, body: wished, options: { strict: false } };
   const derived = { status: 'active', invite: invite.id };
   // Whoever invited had the right to; the person themselves has none yet.
-  await admit(engine, call, wish, { beside, isFound: true, derived, isOwnDeed: true });
+  await admit(engine, call, wish, { beside, isFound: true, derived, check, isOwnDeed: true });
 }
 
 /** The invite of a token. A text that cannot be one is answered like one that is not known. */

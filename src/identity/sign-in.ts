@@ -34,8 +34,8 @@ export function createSignIn(options: SignInOptions): (claims: Claims, token: st
 }
 
 /**
- * Makes a user of somebody who is unknown so far: in the account that invited the address, in that of the e-mail domain,
- * in the one account of the server, or in a new account of their own.
+ * Makes a user of somebody who is unknown so far: in the one account of the server, in that of the e-mail domain, in the one
+ * that invited the address, or in a new account of their own.
  */
 async function signIn(options: SignInOptions, claims: Claims, token: string): Promise<KnownIdentity> {
   const { issuer, subject } = claims;
@@ -68,9 +68,10 @@ async function findDestination(
 ): Promise<string | undefined> {
   if (singleAccount) return (await findAccount(database))?.account;
   const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
-  const inviting = emailVerified ? await accountsOfEmail(database, email.toLowerCase()) : [];
-  if (ofDomain !== undefined && inviting.includes(ofDomain)) return ofDomain;
-  return inviting[0] ?? ofDomain;
+  // Whoever invites people of another organisation must not get hold of them before that one does.
+  if (ofDomain !== undefined || !emailVerified) return ofDomain;
+  const [inviting] = await accountsOfEmail(database, email.toLowerCase());
+  return inviting;
 }
 
 /** The domain of the person's organisation: as the issuer vouches for it, or that of a proved address; empty when neither. */

@@ -69,7 +69,9 @@ export async function insertIdentity(run: Run, identity: NewIdentity): Promise<b
   );
   if (added.length === 0) return false;
   await run(
-    'insert into identities (account_id, issuer, subject, user_id, created_at) values ($1, $2, $3, $4, $5::timestamptz)',
+    // A sign-in that was noted while its user was deleted may have left a row that leads nowhere.
+    `insert into identities (account_id, issuer, subject, user_id, created_at) values ($1, $2, $3, $4, $5::timestamptz)
+     on conflict (account_id, issuer, subject) do update set user_id = excluded.user_id, created_at = excluded.created_at`,
     [account, issuer, subject, user, at],
   );
   return true;

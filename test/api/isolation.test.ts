@@ -170,6 +170,17 @@ describe('another account on the same server', () => {
       expect(JSON.parse((await ask('GET', url)).text)).toHaveLength(url === '/api/peers' ? 2 : 1);
   });
 
+  it('is told nothing about the whole server, and does nothing to it', async () => {
+    for (const [method, url] of [
+      ['GET', '/metrics'],
+      ['POST', '/api/config/secrets/rotate'],
+      ['POST', '/api/config/idp/rotate'],
+    ] as const) {
+      const [first, second] = await Promise.all(tokens.map((token) => asker(api(), token)(method, url)));
+      expect([url, first?.status, second?.status]).toEqual([url, 200, 403]);
+    }
+  });
+
   it('cannot be changed, and is not told to be there', async () => {
     const ask = asker(api(), tokens[0] ?? '');
     const before = (await api().engine.snapshots.fresh(other)).revision;

@@ -4,6 +4,7 @@ import type { Call, Engine } from '../../src/engine/engine.ts';
 import { contextOf } from '../../src/engine/objects.ts';
 import { changeTogether } from '../../src/engine/tenant-steps.ts';
 import { subscribeTenant } from '../../src/engine/tenants.ts';
+import { acceptInvite } from '../../src/identity/invites.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
 import { planCreate } from '../../src/plan/requests.ts';
@@ -57,6 +58,21 @@ describe('rights that end while something is done', () => {
       const work = subscribeTenant(engine, await callOf(own, id), made.id, 'price_1');
       await expect(work).rejects.toThrow(/may not update|blocked/);
     }
+  });
+
+  it('end it: an invite lets nobody in whose sender is an admin no more', async () => {
+    await using own = await testApi();
+    const sender = await someone(own, 'admin');
+    const body = guest();
+    const { invite_token: token } = (await (await callAs(own, sender))('POST', '/api/users/invites', body)).body;
+    const engine = interrupted(own.engine, async () => {
+      const user = { role: 'user', auto_groups: [], is_blocked: false };
+      expect((await own.call('PUT', `/api/users/${sender}`, user)).status).toBe(200);
+    });
+    const password = 'correct horse battery';
+    await expect(acceptInvite(engine, token, { password })).rejects.toThrow('may not invite anybody any more');
+    const emails = (await own.call('GET', '/api/users')).body.map(({ email }: JsonObject) => email);
+    expect(emails).not.toContain(body['email']);
   });
 });
 

@@ -204,7 +204,35 @@ describe('on a server of many accounts', () => {
     expect((await stranger('GET', '/api/users')).body).toHaveLength(1);
   });
 
-  it('an invitation goes before the domain', async () => {
+  it('an address that is not proved is kept from nobody whose it is', async () => {
+    const squatter = await somebody(many, 'squatter', { email: 'vic@gmail.com', name: 'Vic' });
+    expect((await squatter('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', name: 'Vic', email: '' });
+    const victim = await somebody(many, 'vic', proved('vic@gmail.com'));
+    expect((await victim('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', email: 'vic@gmail.com' });
+  });
+
+  it('a row that leads nowhere keeps nobody out', async () => {
+    const { database } = one.engine;
+    const values = [one.account, provider.issuer, 'late'];
+    await database.asOwner(async (run) => {
+      await run(
+        "insert into identities (account_id, issuer, subject, user_id, created_at) values ($1, $2, $3, 'gone', now())",
+        values,
+      );
+    });
+    const late = await somebody(one, 'late', proved('late@example.com'));
+    expect((await late('GET', '/api/users/current')).status).toBe(200);
+  });
+
+  it('an invitation of somebody else does not go before the organisation of the address', async () => {
+    const rival = await somebody(many, 'rival', proved('rival@rival.example'));
+    const body = { email: 'new@acme.example', name: 'New', role: 'admin', auto_groups: [], is_service_user: false };
+    expect((await rival('POST', '/api/users', body)).status).toBe(200);
+    const newcomer = await somebody(many, 'new', proved('new@acme.example'));
+    expect((await newcomer('GET', '/api/users/current')).body.message).toBe('user is pending approval');
+  });
+
+  it('an invitation goes before an account of one’s own', async () => {
     const owner = await somebody(many, 'host', proved('host@host.example'));
     const body = { email: 'guest@gmail.com', name: 'Guest', role: 'auditor', auto_groups: [], is_service_user: false };
     expect((await owner('POST', '/api/users', body)).status).toBe(200);

@@ -9,8 +9,8 @@ import type { ConfigRoutesOptions } from './options.ts';
 /** The routes about the account as a whole. */
 export function addStatusRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOptions): void {
   app.get('/api/config/status', async (request) => accountStatus(engine, callOf(request), version));
-  app.post('/api/config/secrets/rotate', async () => rotateSecrets(engine));
-  app.post('/api/config/idp/rotate', async () => {
+  app.post('/api/config/secrets/rotate', { config: { server: true } }, async () => rotateSecrets(engine));
+  app.post('/api/config/idp/rotate', { config: { server: true } }, async () => {
     if (!engine.registry.installation.embeddedIdp)
       throw new Conflict(
         'precondition',
