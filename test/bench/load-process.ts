@@ -1,24 +1,37 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import pg from 'pg';
-import type { HttpLoad, LoadResult, TransactionLoad } from './load.ts';
+import { enrolBare, enrolMachine, prepareMachines } from './enrolling.ts';
+import type { BareEnrolmentLoad, EnrolmentLoad, HttpLoad, Load, LoadResult, TransactionLoad } from './load.ts';
+import { connectClients, exchange } from './sockets.ts';
 import { median } from './timing.ts';
 
-process.on('message', (load: HttpLoad | TransactionLoad) => {
-  const work = load.type === 'http' ? runHttp(load) : runTransactions(load);
-  work.then(
+process.on('message', (load: Load) => {
+  run(load).then(
     (result) => process.send?.(result),
     (error: unknown) => process.send?.(String(error)),
   );
 });
 
+function run(load: Load): Promise<LoadResult> {
+  switch (load.type) {
+    case 'http':
+      return runHttp(load);
+    case 'transactions':
+      return runTransactions(load);
+    case 'enrolments':
+      return runEnrolments(load);
+    case 'bare enrolments':
+      return runBareEnrolments(load);
+  }
+}
+
 let number = 0;
 
 async function runHttp(load: HttpLoad): Promise<LoadResult> {
-  const { hostname, port } = new URL(load.url);
-  const sockets = Array.from({ length: load.clients }, () => connect(Number(port), hostname).setNoDelay(true));
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  const result = await repeat(sockets, load.milliseconds, (socket) => exchange(socket, requestOf(load)));
+  const sockets = await connectClients(load.url, load.clients);
+  const result = await repeat(sockets, isOver(load), async (socket) => {
+    await exchange(socket, requestOf(load));
+  });
   for (const socket of sockets) socket.destroy();
   return result;
 }
@@ -30,29 +43,24 @@ function requestOf({ method, path, token, body = '' }: HttpLoad): string {
   return `${method} ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Token ${token}\r\n${type}\r\n${text}`;
 }
 
-/** Sends one request and waits for the end of its answer. Lean, because the load shares the machine with the server. */
-function exchange(socket: Socket, request: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    let length: number | undefined;
-    const onData = (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      length ??= lengthOf(text);
-      if (length === undefined || text.length < length) return;
-      socket.off('data', onData).off('error', reject);
-      if (text.startsWith('HTTP/1.1 200')) resolve();
-      else reject(new Error(text));
-    };
-    socket.on('data', onData).once('error', reject);
-    socket.write(request);
-  });
+/** The keys are there before the clock starts: each machine makes its own, and here they would all share one core. */
+async function runEnrolments({ url, clients, machines, setupKey }: EnrolmentLoad): Promise<LoadResult> {
+  const waiting = prepareMachines(machines);
+  const sockets = await connectClients(url, clients);
+  const result = await repeat(
+    sockets,
+    () => waiting.length === 0,
+    async (socket: Socket) => {
+      const machine = waiting.pop();
+      if (machine !== undefined) await enrolMachine(socket, machine, setupKey);
+    },
+  );
+  for (const socket of sockets) socket.destroy();
+  return result;
 }
 
-/** How long the answer is with its head, as soon as the head says so. */
-function lengthOf(text: string): number | undefined {
-  const end = text.indexOf('\r\n\r\n');
-  if (end < 0) return undefined;
-  return end + 4 + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
+async function runBareEnrolments(load: BareEnrolmentLoad): Promise<LoadResult> {
+  return withConnections(load, (client) => enrolBare(client, ownNumber()));
 }
 
 const insertObject = `insert into objects (account_id, id, kind, name, spec, created_revision, updated_revision, created_at, updated_at)
@@ -60,17 +68,12 @@ const insertObject = `insert into objects (account_id, id, kind, name, spec, cre
 const insertEvent = `insert into audit_events (account_id, id, activity_code, initiator_id, target_id, meta, created_at)
   values ('bare', $1, 'group.add', 'bench', $2, $3, now())`;
 
-async function runTransactions({ url, clients, milliseconds }: TransactionLoad): Promise<LoadResult> {
-  const connections = Array.from({ length: clients }, () => new pg.Client({ connectionString: url }));
-  await Promise.all(connections.map((client) => client.connect()));
-  const result = await repeat(connections, milliseconds, writeBare);
-  await Promise.all(connections.map((client) => client.end()));
-  return result;
+async function runTransactions(load: TransactionLoad): Promise<LoadResult> {
+  return withConnections(load, writeBare);
 }
 
 async function writeBare(client: pg.Client): Promise<void> {
-  number += 1;
-  const own = process.pid * 1e8 + number;
+  const own = ownNumber();
   const [id, name] = [`bare-${own}`, `Group ${own}`];
   await client.query('begin');
   await client.query({ name: 'object', text: insertObject, values: [id, name, JSON.stringify({ name, peers: {} })] });
@@ -79,16 +82,37 @@ async function writeBare(client: pg.Client): Promise<void> {
   await client.query('commit');
 }
 
-/** Lets every client do its work again and again until the time is over. */
+function ownNumber(): number {
+  number += 1;
+  return process.pid * 1e8 + number;
+}
+
+async function withConnections(
+  load: TransactionLoad | BareEnrolmentLoad,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<LoadResult> {
+  const connections = Array.from({ length: load.clients }, () => new pg.Client({ connectionString: load.url }));
+  await Promise.all(connections.map((client) => client.connect()));
+  const result = await repeat(connections, isOver(load), work);
+  await Promise.all(connections.map((client) => client.end()));
+  return result;
+}
+
+function isOver({ milliseconds }: { readonly milliseconds: number }): () => boolean {
+  const end = performance.now() + milliseconds;
+  return () => performance.now() >= end;
+}
+
+/** Lets every client do its work again and again until that is over. */
 async function repeat<C>(
   clients: readonly C[],
-  milliseconds: number,
+  over: () => boolean,
   work: (client: C) => Promise<void>,
 ): Promise<LoadResult> {
   const start = performance.now();
   const taken: number[] = [];
   const loop = async (client: C) => {
-    for (let at = start; at - start < milliseconds; ) {
+    for (let at = start; !over(); ) {
       await work(client);
       const now = performance.now();
       taken.push(now - at);

@@ -21,6 +21,26 @@ export interface TransactionLoad {
   readonly milliseconds: number;
 }
 
+/** Machines that become peers, each with all that it takes; each client takes the next machine when it is through with one. */
+export interface EnrolmentLoad {
+  readonly type: 'enrolments';
+  readonly url: string;
+  readonly setupKey: string;
+  readonly clients: number;
+  readonly machines: number;
+}
+
+/** Bare transactions of the rows that an enrolment leaves, each client on a connection of its own. */
+export interface BareEnrolmentLoad {
+  readonly type: 'bare enrolments';
+  readonly url: string;
+  readonly clients: number;
+  readonly milliseconds: number;
+}
+
+/** What a process can be told to do. */
+export type Load = HttpLoad | TransactionLoad | EnrolmentLoad | BareEnrolmentLoad;
+
 /** What a load came to. */
 export interface LoadResult {
   readonly perSecond: number;
@@ -31,7 +51,7 @@ export interface LoadResult {
 
 /** A process that makes load, so that both sides of a comparison pay the same for it. */
 export interface LoadGenerator extends Disposable {
-  run(load: HttpLoad | TransactionLoad): Promise<LoadResult>;
+  run(load: Load): Promise<LoadResult>;
 }
 
 /** Starts the process. */
@@ -45,7 +65,7 @@ export function startLoadGenerator(): LoadGenerator {
   };
 }
 
-function ask(child: ChildProcess, load: HttpLoad | TransactionLoad): Promise<LoadResult> {
+function ask(child: ChildProcess, load: Load): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const fail = (reason: unknown) => reject(new Error(`the load failed: ${reason}`));
     const settle = (answer: LoadResult | string) => {

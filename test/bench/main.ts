@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { access } from './access.ts';
 import { apply } from './apply.ts';
+import { enrolment } from './enrolment.ts';
 import { http } from './http.ts';
 import { large } from './large.ts';
 import { lists } from './lists.ts';
@@ -37,6 +38,7 @@ const benchmarks: readonly Benchmark[] = [
   access,
   maps,
   streams,
+  enrolment,
   logsOf(Number(values.rows)),
 ];
 

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** Kept connections to a server, one for each client. */
+export async function connectClients(url: string, clients: number): Promise<readonly Socket[]> {
+  const { hostname, port } = new URL(url);
+  const sockets = Array.from({ length: clients }, () => connect(Number(port), hostname).setNoDelay(true));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+/** Sends one request and waits for the end of its answer, which it answers. Lean, because the load shares the machine with the server. */
+export function exchange(socket: Socket, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    let length: number | undefined;
+    const onData = (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      length ??= lengthOf(text);
+      if (length === undefined || text.length < length) return;
+      socket.off('data', onData).off('error', reject);
+      if (text.startsWith('HTTP/1.1 200')) resolve(text.slice(text.indexOf('\r\n\r\n') + 4));
+      else reject(new Error(text));
+    };
+    socket.on('data', onData).once('error', reject);
+    socket.write(request);
+  });
+}
+
+/** How long the answer is with its head, as soon as the head says so. */
+function lengthOf(text: string): number | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  return end + 4 + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
+}
