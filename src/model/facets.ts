@@ -1,4 +1,6 @@
+import { entriesOf as fieldsOf } from './field.ts';
 import type { Kind } from './kind.ts';
+import { beside, movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 import { mentionsOf } from './references.ts';
 import type { Registry } from './registry.ts';
@@ -16,6 +18,9 @@ export interface Facets {
   readonly keys: readonly { readonly rule: string; readonly value: string }[];
   /** Values for look-ups by rules: index to value. */
   readonly indexes: readonly { readonly index: string; readonly value: string }[];
+  /** Every reference but membership, of which there may be very many: see `movedReferences`. */
+  readonly links: readonly Reference[];
+  /** Every reference; the list is made when somebody reads it. */
   readonly references: readonly Reference[];
   /** Entries of the directory, by which the object is found across accounts. */
   readonly entries: readonly { readonly kind: string; readonly value: string }[];
@@ -57,7 +62,48 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
   for (const [index, values] of Object.entries(kind.indexes)) {
     for (const value of values(object)) indexes.push({ index, value });
   }
-  return { keys, indexes, references: referencesOf(registry, object), entries: entriesOf(kind, object) };
+  const links = linksOf(registry, object);
+  let all: readonly Reference[] | undefined;
+  return {
+    ...{ keys, indexes, links, entries: entriesOf(kind, object) },
+    get references() {
+      all ??= [...links, ...movedReferences(registry, undefined, object).come];
+      return all;
+    },
+  };
+}
+
+/** References that are in one of two versions of an object alone. */
+export interface MovedReferences {
+  readonly come: readonly Reference[];
+  readonly gone: readonly Reference[];
+}
+
+/** In which memberships two versions of an object differ; one that is absent has none. */
+export function movedReferences(
+  registry: Registry,
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): MovedReferences {
+  const come: Reference[] = [];
+  const gone: Reference[] = [];
+  for (const field of membershipFields(registry.get((after ?? before)?.kind ?? ''))) {
+    for (const { id: to, was, is } of movedMembers(before?.spec, after?.spec, field)) {
+      come.push(...is.filter((hand) => !was.includes(hand)).map((origin) => ({ field, to, origin })));
+      gone.push(...was.filter((hand) => !is.includes(hand)).map((origin) => ({ field, to, origin })));
+    }
+  }
+  return { come, gone };
+}
+
+const memberships = new WeakMap<Kind, readonly string[]>();
+
+/** The names of a kind's membership fields. */
+export function membershipFields(kind: Kind): readonly string[] {
+  const known =
+    memberships.get(kind) ?? fieldsOf(kind.spec).flatMap(([name, { type }]) => (type === 'members' ? [name] : []));
+  memberships.set(kind, known);
+  return known;
 }
 
 function entriesOf({ entries }: Kind, object: StoredObject): Facets['entries'] {
@@ -68,23 +114,13 @@ function entriesOf({ entries }: Kind, object: StoredObject): Facets['entries'] {
   });
 }
 
-function referencesOf(registry: Registry, object: StoredObject): readonly Reference[] {
+function linksOf(registry: Registry, object: StoredObject): readonly Reference[] {
   const kind = registry.get(object.kind);
   const found = new Map<string, Reference>();
-  const add = (field: string, to: string, origin: string) =>
-    found.set(`${field}\n${to}\n${origin}`, { field, to, origin });
-  if (object.parent !== undefined) add(parentField, object.parent, '');
-  for (const mention of mentionsOf(kind.spec, object.spec)) {
-    if (mention.field === kind.parent?.field) continue;
-    for (const origin of originsOf(object, mention.field, mention.text)) add(mention.field, mention.text, origin);
+  const add = (field: string, to: string) => found.set(`${field}\n${to}`, { field, to, origin: '' });
+  if (object.parent !== undefined) add(parentField, object.parent);
+  for (const mention of mentionsOf(kind.spec, beside(object.spec, membershipFields(kind)))) {
+    if (mention.field !== kind.parent?.field) add(mention.field, mention.text);
   }
   return [...found.values()];
-}
-
-/** Membership has one row per origin; every other reference has one row. */
-function originsOf(object: StoredObject, field: string, id: string): readonly string[] {
-  const value = object.spec[field];
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [''];
-  const origins = (value as Record<string, unknown>)[id];
-  return Array.isArray(origins) ? origins.map(String) : [''];
 }

@@ -1,5 +1,6 @@
 import { emptyMap, type MapDraft, type PersistentMap } from '../lib/persistent-map.ts';
-import { facetsOf, parentField } from './facets.ts';
+import { facetsOf, membershipFields, parentField } from './facets.ts';
+import { movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 import type { Registry } from './registry.ts';
 import type { SourceSettings } from './source-settings.ts';
@@ -131,11 +132,25 @@ function countOn(
 
 /** Everything that goes leaves before anything comes, so that unique values can move from one object to another. */
 function replaceAll(registry: Registry, drafts: Drafts, edits: Edits): void {
-  for (const id of [...edits.remove, ...edits.put.map((object) => object.id)]) {
+  for (const id of edits.remove) {
     const old = drafts.objects.get(id);
-    if (old !== undefined) takeOut(registry, drafts, old);
+    if (old === undefined) continue;
+    takeOut(registry, drafts, old);
+    moveMembers(registry, drafts, old, undefined);
   }
-  for (const object of edits.put) putIn(registry, drafts, object);
+  // Of an object that stays, memberships are compared: they may be many, and few of them move.
+  const replaced = new Map<string, StoredObject>();
+  for (const { id } of edits.put) {
+    const old = drafts.objects.get(id);
+    if (old === undefined) continue;
+    takeOut(registry, drafts, old);
+    replaced.set(id, old);
+  }
+  for (const object of edits.put) {
+    putIn(registry, drafts, object);
+    moveMembers(registry, drafts, replaced.get(object.id), object);
+    replaced.set(object.id, object);
+  }
 }
 
 function takeOut(registry: Registry, drafts: Drafts, object: StoredObject): void {
@@ -143,15 +158,13 @@ function takeOut(registry: Registry, drafts: Drafts, object: StoredObject): void
   drafts.kinds.drop(object.kind, object.id);
   for (const source of sourcesOf(object)) drafts.sources.drop(source, object.id);
   if (object.parent !== undefined) drafts.index.drop(indexKey(object.kind, parentField, object.parent), object.id);
-  const { keys, indexes, references } = facetsOf(registry, object);
+  const { keys, indexes, links } = facetsOf(registry, object);
   for (const { rule, value } of keys) {
     const entry = indexKey(object.kind, rule, value);
     if (drafts.unique.get(entry) === object.id) drafts.unique.delete(entry);
   }
   for (const { index, value } of indexes) drafts.index.drop(indexKey(object.kind, index, value), object.id);
-  for (const { field, to } of references) {
-    if (drafts.referrers.drop(to, `${object.id}${separator}${field}`)) count(drafts, to, object.kind, field, -1);
-  }
+  for (const { field, to } of links) unlink(drafts, object, field, to);
 }
 
 function putIn(registry: Registry, drafts: Drafts, object: StoredObject): void {
@@ -159,16 +172,38 @@ function putIn(registry: Registry, drafts: Drafts, object: StoredObject): void {
   drafts.kinds.add(object.kind, object.id);
   for (const source of sourcesOf(object)) drafts.sources.add(source, object.id);
   if (object.parent !== undefined) drafts.index.add(indexKey(object.kind, parentField, object.parent), object.id);
-  const { keys, indexes, references } = facetsOf(registry, object);
+  const { keys, indexes, links } = facetsOf(registry, object);
   for (const { rule, value } of keys) {
     const entry = indexKey(object.kind, rule, value);
     // The first holder stays: the planner reports the second one.
     if (drafts.unique.get(entry) === undefined) drafts.unique.set(entry, object.id);
   }
   for (const { index, value } of indexes) drafts.index.add(indexKey(object.kind, index, value), object.id);
-  for (const { field, to } of references) {
-    if (drafts.referrers.add(to, `${object.id}${separator}${field}`)) count(drafts, to, object.kind, field, 1);
+  for (const { field, to } of links) link(drafts, object, field, to);
+}
+
+function moveMembers(
+  registry: Registry,
+  drafts: Drafts,
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): void {
+  const object = after ?? before;
+  if (object === undefined) return;
+  for (const field of membershipFields(registry.get(object.kind))) {
+    for (const { id, was, is } of movedMembers(before?.spec, after?.spec, field)) {
+      if (is.length === 0) unlink(drafts, object, field, id);
+      else if (was.length === 0) link(drafts, object, field, id);
+    }
   }
+}
+
+function link(drafts: Drafts, { id, kind }: StoredObject, field: string, to: string): void {
+  if (drafts.referrers.add(to, `${id}${separator}${field}`)) count(drafts, to, kind, field, 1);
+}
+
+function unlink(drafts: Drafts, { id, kind }: StoredObject, field: string, to: string): void {
+  if (drafts.referrers.drop(to, `${id}${separator}${field}`)) count(drafts, to, kind, field, -1);
 }
 
 function sourcesOf(object: StoredObject): Iterable<string> {

@@ -1,5 +1,6 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields, isDivided } from './field.ts';
+import { hasHands, type MemberMove, movedMembers, withMemberHands } from './members.ts';
 import { defaultOf } from './normalize.ts';
 
 /**
@@ -69,6 +70,10 @@ export function keyedEntries(key: string, entries: readonly JsonObject[]): reado
 export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject, prefix = ''): readonly UnitChange[] {
   const changes: UnitChange[] = [];
   for (const [name, field] of entriesOf(fields)) {
+    if (field.type === 'members' && hasHands(before, name) && hasHands(after, name)) {
+      changes.push(...diffMembers(`${prefix}${name}`, movedMembers(before, after, name)));
+      continue;
+    }
     const was = before[name];
     const is = after[name];
     if (was === is || equalJson(was, is)) continue;
@@ -78,6 +83,13 @@ export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject,
     else changes.push(...diffValue(field, path, was, is));
   }
   return changes;
+}
+
+/** Elements of a set that knows the hands which put them there. */
+function diffMembers(path: string, moves: readonly MemberMove[]): readonly UnitChange[] {
+  return moves.map(({ id, was, is }) =>
+    change(`${path}[${id}]`, was.length === 0 ? undefined : was, is.length === 0 ? undefined : is),
+  );
 }
 
 function diffValue(field: AnyField, path: string, was: Json | undefined, is: Json | undefined): readonly UnitChange[] {
@@ -106,6 +118,8 @@ export function isHandover(fields: Fields, { path, before, after }: UnitChange):
 
 /** The spec after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */
 export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
+  if (changes.length > 0 && changes.every(({ path }) => isElement(fields, spec, path)))
+    return moveElements(spec, changes);
   const result: Record<string, Json> = { ...spec };
   const nested = new Map<string, UnitChange[]>();
   for (const unit of changes) {
@@ -122,6 +136,19 @@ export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly U
   }
   for (const [name, inner] of nested) assign(result, name, withUnits(fields[name] as AnyField, result[name], inner));
   return result;
+}
+
+function isElement(fields: Fields, spec: JsonObject, path: string): boolean {
+  const { name, rest } = splitPath(path);
+  return rest !== undefined && fields[name]?.type === 'members' && hasHands(spec, name);
+}
+
+/** Changes of nothing but memberships: the sets are not copied for that. */
+function moveElements(spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
+  return changes.reduce((moved, { path, after }) => {
+    const { name, rest = '' } = splitPath(path);
+    return withMemberHands(moved, name, rest, Array.isArray(after) ? after.map(String) : []);
+  }, spec);
 }
 
 /** An optional object whose last member goes is not there any more. */

@@ -1,5 +1,5 @@
 import { topologicalOrder } from '../lib/order.ts';
-import { facetsOf } from '../model/facets.ts';
+import { facetsOf, movedReferences } from '../model/facets.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Registry } from '../model/registry.ts';
 import { type Change, subjectOf } from './plan.ts';
@@ -43,7 +43,9 @@ function predecessors(
   };
   for (const change of changes) {
     if (change.after !== undefined && created.size > 0) {
-      for (const { to } of facetsOf(registry, change.after).references) add(change, created.get(to));
+      // What is created now can only be a member from now on.
+      const { come } = movedReferences(registry, change.before, change.after);
+      for (const { to } of [...facetsOf(registry, change.after).links, ...come]) add(change, created.get(to));
     }
     if (change.before !== undefined && deleted.size > 0) {
       for (const { to } of facetsOf(registry, change.before).references) {

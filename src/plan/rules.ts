@@ -1,6 +1,6 @@
 import { nearestAll } from '../lib/nearest.ts';
 import type { Actor } from '../model/actor.ts';
-import { facetsOf, parentField } from '../model/facets.ts';
+import { facetsOf, movedReferences, parentField, type Reference } from '../model/facets.ts';
 import type { Fields } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import type { Edition } from '../model/means.ts';
@@ -25,6 +25,7 @@ export interface StepInput {
 /** Every broken rule of a step. Only what changes is looked at. */
 export function checkRules(step: StepInput, locate: Locate): readonly Problem[] {
   const { before, next, changes, edition } = step;
+  const left = leftMembers(changes, next);
   const problems: Problem[] = [];
   for (const change of changes) {
     const kind = before.registry.get(subjectOf(change).kind);
@@ -33,7 +34,7 @@ export function checkRules(step: StepInput, locate: Locate): readonly Problem[] 
       ...(change.internal === true ? [] : rightFaults(before, step.actor, kind, change.action)),
       ...editionFaults(kind, change, edition),
       ...deedFaults(kind, change, step),
-      ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, next)),
+      ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, left })),
     ];
     problems.push(...faults.map((fault) => locate(subjectOf(change), fault)));
     if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next));
@@ -80,13 +81,22 @@ function isCloudOnly(fields: Fields, path: string): boolean {
   return field?.cloudOnly === true;
 }
 
-function objectFaults(kind: Kind, change: Change, after: StoredObject, next: Snapshot): readonly Fault[] {
+/** The state after a step, and the members that objects still have of what it deletes, by object. */
+interface Outcome {
+  readonly next: Snapshot;
+  readonly left: ReadonlyMap<string, readonly Link[]>;
+}
+
+type Link = Pick<Reference, 'field' | 'to'>;
+
+function objectFaults(kind: Kind, change: Change, after: StoredObject, outcome: Outcome): readonly Fault[] {
+  const { next } = outcome;
   // The fields give the spec the shape that the rules expect; an unchanged spec was checked when it was written.
   const own = change.units.length === 0 ? [] : (kind.check?.(after.spec as never) ?? []);
   return [
     ...own,
     ...uniqueFaults(kind, after, next),
-    ...danglingFaults(after, next),
+    ...danglingFaults(change.before, after, outcome),
     ...(own.length === 0 ? (kind.checkState?.(after, next) ?? []) : []),
   ];
 }
@@ -113,15 +123,37 @@ function holderHint(holder: StoredObject): string {
   return '';
 }
 
-/** References to objects that this very step deletes. */
-function danglingFaults(object: StoredObject, next: Snapshot): readonly Fault[] {
-  return facetsOf(next.registry, object)
-    .references.filter(({ to }) => next.get(to) === undefined)
-    .map(({ field, to }) => ({
+/** References to objects that this very step deletes. Members that stay are not looked at one by one. */
+function danglingFaults(
+  was: StoredObject | undefined,
+  object: StoredObject,
+  { next, left }: Outcome,
+): readonly Fault[] {
+  const { links } = facetsOf(next.registry, object);
+  const { come } = movedReferences(next.registry, was, object);
+  const dangling = [...links, ...come].filter(({ to }) => next.get(to) === undefined);
+  const named = new Set([...dangling, ...(left.get(object.id) ?? [])].map(({ field, to }) => `${field}\n${to}`));
+  return [...named].map((link) => {
+    const [field = '', to = ''] = link.split('\n');
+    return {
       code: 'reference_deleted',
       path: `/${field.split('.')[0]}`,
       message: `refers to ${to}, which does not exist any more; remove the reference`,
-    }));
+    };
+  });
+}
+
+function leftMembers(changes: readonly Change[], next: Snapshot): Outcome['left'] {
+  const left = new Map<string, Link[]>();
+  for (const { action, before } of changes) {
+    if (action !== 'delete' || before === undefined) continue;
+    for (const { from, field } of next.referrersOf(before.id)) {
+      const list = left.get(from.id) ?? [];
+      left.set(from.id, list);
+      list.push({ field, to: before.id });
+    }
+  }
+  return left;
 }
 
 const inUseCodes = { linked: 'object_linked', in_use: 'object_in_use', precondition: 'object_required' } as const;

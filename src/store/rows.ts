@@ -1,8 +1,8 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
-import { facetsOf } from '../model/facets.ts';
-import { entriesOf } from '../model/field.ts';
+import { facetsOf, membershipFields, movedReferences, type Reference } from '../model/facets.ts';
 import type { Kind } from '../model/kind.ts';
+import { beside } from '../model/members.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 
@@ -58,7 +58,10 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
         objectRow(next.registry.get(after.kind), after),
       );
     difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
-    difference(referenceRows(base, before), referenceRows(next, after), rows.deleteReferences, rows.insertReferences);
+    difference(linkRows(base, before), linkRows(next, after), rows.deleteReferences, rows.insertReferences);
+    const { gone, come } = movedReferences(next.registry, before, after);
+    rows.deleteReferences.push(...gone.map((reference) => referenceRow(id, reference)));
+    rows.insertReferences.push(...come.map((reference) => referenceRow(id, reference)));
     difference(entryRows(base, before), entryRows(next, after), rows.deleteEntries, rows.insertEntries);
     declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
     const isHeld = after?.overrides !== undefined;
@@ -96,14 +99,7 @@ function objectRow(kind: Kind, object: StoredObject): JsonObject {
 /** Membership is rows of `object_refs` only. */
 function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
   const fields = membershipFields(kind);
-  return fields.length === 0
-    ? spec
-    : Object.fromEntries(Object.entries(spec).filter(([name]) => !fields.includes(name)));
-}
-
-/** The names of a kind's membership fields. */
-export function membershipFields(kind: Kind): readonly string[] {
-  return entriesOf(kind.spec).flatMap(([name, field]) => (field.type === 'members' ? [name] : []));
+  return fields.length === 0 ? spec : beside(spec, fields);
 }
 
 type Row = readonly [identity: string, row: JsonObject];
@@ -122,12 +118,16 @@ function indexable(value: string): string {
   return value.length <= 500 && !value.startsWith('sha256:') ? value : `sha256:${sha256(value)}`;
 }
 
-function referenceRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+function linkRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
   if (object === undefined) return [];
-  return facetsOf(snapshot.registry, object).references.map(({ field, to, origin }) => [
-    `${field}\n${to}\n${origin}`,
-    { from_id: object.id, field, to_id: to, origin },
+  return facetsOf(snapshot.registry, object).links.map((link) => [
+    `${link.field}\n${link.to}`,
+    referenceRow(object.id, link),
   ]);
+}
+
+function referenceRow(from_id: string, { field, to, origin }: Reference): JsonObject {
+  return { from_id, field, to_id: to, origin };
 }
 
 function entryRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {

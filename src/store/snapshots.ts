@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { NotFound } from '../model/errors.ts';
+import { membershipFields } from '../model/facets.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
@@ -8,7 +9,6 @@ import { readSettings, type SourceSettings } from '../model/source-settings.ts';
 import { build, statement } from './builder.ts';
 import type { AccountAccess } from './database.ts';
 import { type ChangeRow, replay } from './history.ts';
-import { membershipFields } from './rows.ts';
 import type { ObjectsTable } from './schema.ts';
 
 /** Reads all objects of an account as they are at one moment; `undefined` when there is no such account. */

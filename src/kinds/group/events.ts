@@ -1,6 +1,6 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { listedPeers } from '../shared/membership.ts';
+import { listedPeers, movedPeers } from '../shared/membership.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { textOf } from '../shared/stored.ts';
 
@@ -11,13 +11,12 @@ export function createdEvents(after: StoredObject, state: State): readonly Audit
 
 /** A rename, and one event for each peer that came or went. */
 export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
-  const was = new Set(listedPeers(before));
-  const is = new Set(listedPeers(after));
+  const { joined, left } = movedPeers(before, after);
   const renamed = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
   return [
     ...(before.name === after.name ? [] : [renamed]),
-    ...[...is].filter((peer) => !was.has(peer)).map((peer) => memberEvent('peer.group.add', after, peer, state)),
-    ...[...was].filter((peer) => !is.has(peer)).map((peer) => memberEvent('peer.group.delete', after, peer, state)),
+    ...joined.map((peer) => memberEvent('peer.group.add', after, peer, state)),
+    ...left.map((peer) => memberEvent('peer.group.delete', after, peer, state)),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Consequence, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { holdsPeer, listedPeers } from '../shared/membership.ts';
+import { movedPeers } from '../shared/membership.ts';
 import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf, withIpv6 } from '../shared/peer-addresses.ts';
 import { sectionOf, textOf } from '../shared/stored.ts';
 
@@ -12,7 +12,8 @@ export function followIpv6({ before, after }: Step, state: State): readonly Cons
   const range = rangeOf(account, 'ipv6');
   const taken = new Set<string>();
   const isTaken = isTakenIn(state, 'ipv6');
-  return movedPeers(before, after).flatMap((id): readonly Consequence[] => {
+  const { joined, left } = movedPeers(before, after);
+  return [...joined, ...left].flatMap((id): readonly Consequence[] => {
     const peer = state.get(id);
     if (peer === undefined || range === undefined) return [];
     const has = textOf(peer, 'ipv6') !== '';
@@ -27,11 +28,4 @@ export function followIpv6({ before, after }: Step, state: State): readonly Cons
 export function hasIpv6Enabled(group: StoredObject, state: State): boolean {
   const [account] = state.ofKind('Account');
   return account !== undefined && listed(sectionOf(account, 'settings')['ipv6_enabled_groups']).includes(group.id);
-}
-
-/** Peers that came or went. */
-function movedPeers(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
-  const [was, is] = [before, after].map((group) => (group === undefined ? [] : listedPeers(group)));
-  const isIn = (group: StoredObject | undefined, id: string) => group !== undefined && holdsPeer(group, id);
-  return [...(is ?? []).filter((id) => !isIn(before, id)), ...(was ?? []).filter((id) => !isIn(after, id))];
 }

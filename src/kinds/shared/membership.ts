@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../lib/json.ts';
 import type { Consequence, State } from '../../model/kind.ts';
+import { countMembers, handsOf, movedMembers, withMemberHands } from '../../model/members.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { sectionOf, textsOf } from './stored.ts';
 
@@ -21,43 +21,30 @@ export function listedPeers(group: StoredObject): readonly string[] {
 
 /** How many peers are in a group. */
 export function countPeers(group: StoredObject, state: State): number {
-  return isAll(group) ? state.countOf('Peer') : sizeOf(group);
-}
-
-const sizes = new WeakMap<StoredObject, number>();
-
-/** Counted once for each object, because every member's answer says it. */
-function sizeOf(group: StoredObject): number {
-  const known = sizes.get(group) ?? listedPeers(group).length;
-  sizes.set(group, known);
-  return known;
+  return isAll(group) ? state.countOf('Peer') : countMembers(group.spec, 'peers');
 }
 
 /** Whether a peer is in a group, without walking the group. */
 export function holdsPeer(group: StoredObject, peer: string): boolean {
-  return isAll(group) || Object.hasOwn(sectionOf(group, 'peers'), peer);
+  return isAll(group) || handsOf(group.spec, 'peers', peer).length > 0;
+}
+
+/** Peers that joined a group and that left it, without walking the group when one version came of the other. */
+export function movedPeers(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): { readonly joined: readonly string[]; readonly left: readonly string[] } {
+  const moves = movedMembers(before?.spec, after?.spec, 'peers');
+  const ids = (side: 'was' | 'is') => moves.filter((move) => move[side].length === 0).map(({ id }) => id);
+  return { joined: ids('was'), left: ids('is') };
 }
 
 /** The group with a peer that this hand puts there, nothing when it is there by that hand already. */
 export function withMember(group: StoredObject | undefined, peer: string, origin: string): readonly Consequence[] {
   if (group === undefined || isKept(group)) return [];
-  // Stored membership is element to origins.
-  const peers = sectionOf(group, 'peers') as Readonly<Record<string, readonly string[]>>;
-  const origins = peers[peer] ?? [];
-  if (origins.includes(origin)) return [];
-  return [{ change: group, spec: { ...group.spec, peers: insertSorted(peers, peer, [...origins, origin].sort()) } }];
-}
-
-/** Ids grow, so that a new one nearly always comes last; sorting is for the others. */
-function insertSorted(
-  peers: Readonly<Record<string, readonly string[]>>,
-  peer: string,
-  origins: readonly string[],
-): JsonObject {
-  const all = { ...peers, [peer]: origins };
-  const last = Object.keys(peers).at(-1);
-  if (last === undefined || last <= peer) return all;
-  return Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const hands = handsOf(group.spec, 'peers', peer);
+  if (hands.includes(origin)) return [];
+  return [{ change: group, spec: withMemberHands(group.spec, 'peers', peer, [...hands, origin].sort()) }];
 }
 
 /** Whether two groups have a peer in common. Walks the smaller one. */
