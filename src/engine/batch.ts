@@ -65,6 +65,7 @@ export async function planBatch(
       kept: mutation.keep?.(result),
       lease,
       forgets: options.forgets,
+      statuses: mutation.observe?.() ?? [],
       at,
       events: [...events, ...(mutation.audit?.(result.plan) ?? [])],
     });

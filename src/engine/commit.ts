@@ -7,6 +7,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import type { Database } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
+import type { StatusUpdate } from '../store/peer-status.ts';
 import type { SavedPlan } from '../store/plans.ts';
 import { batchSize, planAhead, type Queue } from './ahead.ts';
 import type { Planned, Waiting } from './batch.ts';
@@ -36,6 +37,8 @@ export interface Mutation {
   readonly approved?: string;
   /** Makes the id of the request, so that a repetition of it is recognised; absent: one of its own. */
   requestId?(): string;
+  /** What is observed about the peers of the plan, and stored with it. */
+  observe?(): readonly StatusUpdate[];
   /** What is recorded beside the changes themselves. */
   audit?(plan: Plan): readonly AuditEvent[];
 }

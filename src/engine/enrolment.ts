@@ -31,6 +31,8 @@ export interface Newcomer {
   readonly extraLabels: readonly string[];
   /** Where it is, as far as its address tells. */
   readonly place: JsonObject;
+  /** What it told about itself. */
+  readonly facts?: JsonObject;
 }
 
 /** A peer that was let in, in the state that has it. */
@@ -41,7 +43,7 @@ export interface Enrolled {
 
 /** Lets a machine in, by one revision, with everything that follows. Throws what keeps it out. */
 export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enrolled> {
-  const { account, sponsor } = newcomer;
+  const { account, sponsor, place, facts } = newcomer;
   let id = engine.newId();
   const actor = await actorOf(engine, newcomer);
   const committed = await engine.committer.mutate({
@@ -53,6 +55,14 @@ export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enr
       id = edits.id;
       return planEdits(engine, state, edits.edits, edits.now);
     },
+    // Whoever is let in is known with all that was told: by one commit, or not at all.
+    observe: () => [
+      {
+        ...{ peer: id, place },
+        ...(sponsor.way === 'user' ? { signedIn: true } : {}),
+        ...(facts === undefined ? {} : { facts }),
+      },
+    ],
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   const peer = committed.after.get(id);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../lib/json.ts';
 import { tunnelSpelling } from '../lib/public-key.ts';
-import { type KeyPair, makeKeyPair, sharedHash, signText } from './keys.ts';
+import { type KeyPair, makeKeyPair, readPrivateKey, sharedHash, signText } from './keys.ts';
 import { proofText, tunnelText, writeProof } from './proof-text.ts';
 
 /** The keys of one machine. */
@@ -36,7 +36,11 @@ export function answerTo(
   keys: MachineKeys,
   { challenge, public_key }: { readonly challenge: string; readonly public_key: string },
 ): JsonObject {
-  const mac = sharedHash(tunnelText(challenge, keys.signing.publicKey), keys.tunnel, public_key);
+  const mac = sharedHash(
+    tunnelText(challenge, keys.signing.publicKey),
+    readPrivateKey('X25519', keys.tunnel),
+    public_key,
+  );
   if (mac === undefined) throw new Error('the challenge of the server carries no key that can be answered');
   return { challenge, mac };
 }

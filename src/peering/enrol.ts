@@ -6,7 +6,7 @@ import { sha256Base64 } from '../lib/node-pure.ts';
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, Unauthenticated } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import { checkTunnel } from './challenges.ts';
+import type { Challenges, TunnelProof } from './challenges.ts';
 import { readFacts } from './facts.ts';
 import type { Proof } from './proof.ts';
 import type { PeeringOptions } from './service.ts';
@@ -18,23 +18,24 @@ export interface EnrolRequest {
   /** The user who signs the machine in; absent when a setup key does. */
   readonly call?: Call;
   readonly place: JsonObject;
+  /** Throws for whoever does not hold the key of the tunnel. */
+  checkTunnel(proof: TunnelProof, keys: Parameters<Challenges['check']>[1]): void;
   /** Finds the object that a setup key is, by its hash. */
   findKey(hash: string): Promise<{ readonly account: string; readonly subject: string } | undefined>;
   /** Uses the nonce of the proof up, in the account that is being joined. */
   useNonce(account: string): Promise<void>;
 }
 
-/** A peer that is in, with the facts that it brought. */
+/** A peer that is in. */
 export interface Joined extends Enrolled {
   readonly account: string;
-  readonly facts?: JsonObject;
 }
 
 /** Lets a machine in. Throws what keeps it out. */
 export async function enrol({ engine, now }: PeeringOptions, request: EnrolRequest): Promise<Joined> {
   const { proof } = request;
   const wanted = readWish(request.body, proof.key, now());
-  checkTunnel(engine.means, wanted.answer, { tunnel: wanted.tunnel, signing: proof.key }, now());
+  request.checkTunnel(wanted.answer, { tunnel: wanted.tunnel, signing: proof.key });
   const { account, sponsor } = await sponsorOf(request, wanted.setupKey);
   await request.useNonce(account);
   const enrolled = await enrolPeer(engine, {
@@ -43,8 +44,9 @@ export async function enrol({ engine, now }: PeeringOptions, request: EnrolReque
     signingKey: proof.key,
     extraLabels: wanted.labels,
     place: request.place,
+    ...(wanted.facts === undefined ? {} : { facts: wanted.facts }),
   });
-  return { ...enrolled, account, ...(wanted.facts === undefined ? {} : { facts: wanted.facts }) };
+  return { ...enrolled, account };
 }
 
 async function sponsorOf(
@@ -67,7 +69,7 @@ interface Wish {
   readonly hostname: string;
   readonly setupKey?: string;
   readonly tunnel: string;
-  readonly answer: { readonly challenge: string; readonly mac: string };
+  readonly answer: TunnelProof;
   readonly labels: readonly string[];
   readonly facts?: JsonObject;
 }

@@ -1,6 +1,6 @@
 import { createGatherer } from '../engine/gather.ts';
 import { Unauthenticated } from '../model/errors.ts';
-import { useNonces } from '../store/agent-nonces.ts';
+import { type NonceManner, useNonces } from '../store/agent-nonces.ts';
 import type { Database } from '../store/database.ts';
 import { type FoundEntry, findEntries } from '../store/find-entries.ts';
 import type { Proof } from './proof.ts';
@@ -11,6 +11,8 @@ export interface Guard {
   find(kind: string, value: string): Promise<FoundEntry | undefined>;
   /** Uses a proof up. Throws `Unauthenticated` for one that was used before, on whatever server. */
   use(account: string, proof: Proof): Promise<void>;
+  /** The same for a proof whose use is only acknowledged behind a commit: the store need not wait for its disk twice. */
+  useBefore(account: string, proof: Proof): Promise<void>;
 }
 
 /** Creates the guard. */
@@ -19,19 +21,19 @@ export function createGuard(database: Database): Guard {
     const found = await findEntries(database, kind, values);
     return (value) => found.get(value);
   });
-  const claim = createGatherer<string, Proof, boolean>(async (account, proofs) => {
-    const nonces = proofs.map((proof) => ({ nonce: nameOf(proof), expires: proof.expires }));
-    // What comes twice among these is fresh once.
-    const fresh = new Set(await useNonces(database, account, nonces));
-    return (proof) => fresh.delete(nameOf(proof));
-  });
-  return {
-    find,
-    async use(account, proof) {
+  const claimBy = (manner: NonceManner) => {
+    const claim = createGatherer<string, Proof, boolean>(async (account, proofs) => {
+      const nonces = proofs.map((proof) => ({ nonce: nameOf(proof), expires: proof.expires }));
+      // What comes twice among these is fresh once.
+      const fresh = new Set(await useNonces(database, account, nonces, manner));
+      return (proof) => fresh.delete(nameOf(proof));
+    });
+    return async (account: string, proof: Proof): Promise<void> => {
       if (await claim(account, proof)) return;
       throw new Unauthenticated('the proof was used before; sign every request anew, with a nonce of its own');
-    },
+    };
   };
+  return { find, use: claimBy('lasting'), useBefore: claimBy('before a commit') };
 }
 
 function nameOf({ key, nonce }: Proof): string {

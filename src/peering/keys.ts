@@ -2,6 +2,7 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
+  createSecretKey,
   diffieHellman,
   generateKeyPairSync,
   type KeyObject,
@@ -27,9 +28,14 @@ export function makeKeyPair(curve: Curve): KeyPair {
   return { publicKey: x, privateKey: d };
 }
 
+/** The private half of a pair as it is used; to read it costs as much as to use it. */
+export function readPrivateKey(crv: Curve, pair: KeyPair): KeyObject {
+  return createPrivateKey({ key: { kty: 'OKP', crv, x: pair.publicKey, d: pair.privateKey }, format: 'jwk' });
+}
+
 /** The signature of a text, base64url. */
 export function signText(text: string, pair: KeyPair): string {
-  return sign(null, Buffer.from(text), privateKey('Ed25519', pair)).toString('base64url');
+  return sign(null, Buffer.from(text), readPrivateKey('Ed25519', pair)).toString('base64url');
 }
 
 /** Whether this key signed the text. */
@@ -38,10 +44,10 @@ export function isSigned(text: string, key: string, signature: string): boolean 
 }
 
 /** The hash of a text under the secret that two X25519 keys share, base64url; `undefined` for a key that shares none. */
-export function sharedHash(text: string, own: KeyPair, other: string): string | undefined {
+export function sharedHash(text: string, own: KeyObject, other: string): string | undefined {
   try {
-    const secret = diffieHellman({ privateKey: privateKey('X25519', own), publicKey: publicKey('X25519', other) });
-    return createHmac('sha256', secret).update(text).digest('base64url');
+    const secret = diffieHellman({ privateKey: own, publicKey: publicKey('X25519', other) });
+    return createHmac('sha256', createSecretKey(secret)).update(text).digest('base64url');
   } catch {
     // A key of low order, which no tunnel has: OpenSSL refuses it.
     return undefined;
@@ -56,8 +62,4 @@ export function equalHash(one: string, other: string): boolean {
 
 function publicKey(crv: Curve, x: string): KeyObject {
   return createPublicKey({ key: { kty: 'OKP', crv, x }, format: 'jwk' });
-}
-
-function privateKey(crv: Curve, pair: KeyPair): KeyObject {
-  return createPrivateKey({ key: { kty: 'OKP', crv, x: pair.publicKey, d: pair.privateKey }, format: 'jwk' });
 }

@@ -8,7 +8,7 @@ import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { type Challenge, makeChallenge } from './challenges.ts';
+import { type Challenge, type Challenges, createChallenges } from './challenges.ts';
 import { enrol } from './enrol.ts';
 import { readExposure } from './exposure.ts';
 import { readFacts } from './facts.ts';
@@ -76,9 +76,10 @@ export interface Peering {
 export function createPeering(options: PeeringOptions): Peering {
   const { engine, now } = options;
   const guard = createGuard(engine.database);
+  const challenges = createChallenges(engine.means);
   return {
-    challenge: () => makeChallenge(engine.means, now()),
-    enrol: (request, call) => letIn(options, guard, request, call),
+    challenge: () => challenges.make(now()),
+    enrol: (request, call) => letIn(options, { guard, challenges }, request, call),
     login: (request, call) => logIn(options, guard, request, call),
     authenticate: (request) => authenticate(options, guard, request),
     async report({ account, peer }, given) {
@@ -91,21 +92,19 @@ export function createPeering(options: PeeringOptions): Peering {
   };
 }
 
-async function letIn(options: PeeringOptions, guard: Guard, request: AgentRequest, call?: Call): Promise<Welcome> {
-  const { engine, now } = options;
-  const proof = checkProof(request.proof, request, now());
-  const place = placeOf(options, request);
+async function letIn(
+  options: PeeringOptions,
+  { guard, challenges }: { readonly guard: Guard; readonly challenges: Challenges },
+  request: AgentRequest,
+  call?: Call,
+): Promise<Welcome> {
+  const proof = checkProof(request.proof, request, options.now());
   const joined = await enrol(options, {
-    ...{ body: request.content ?? {}, proof, place },
+    ...{ body: request.content ?? {}, proof, place: placeOf(options, request) },
     ...(call === undefined ? {} : { call }),
+    checkTunnel: (answer, keys) => challenges.check(answer, keys, options.now()),
     findKey: (hash) => guard.find('setup-key', hash),
-    useNonce: (account) => guard.use(account, proof),
-  });
-  const { account, peer, facts } = joined;
-  await engine.presence.note(account, {
-    ...{ peer: peer.id, place },
-    ...(call === undefined ? {} : { signedIn: true }),
-    ...(facts === undefined ? {} : { facts }),
+    useNonce: (account) => guard.useBefore(account, proof),
   });
   return welcome(options, joined);
 }

@@ -20,7 +20,8 @@ type Inserted =
   | 'revisions'
   | 'changes'
   | 'events'
-  | 'plans';
+  | 'plans'
+  | 'statuses';
 
 /** A lease without which nothing is written. */
 type Needed = Pick<Lease, 'name' | 'fence'>;
@@ -198,6 +199,13 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, head.last_event + x.at, (x.event ->> 'revision')::bigint, (x.event ->> 'created_at')::timestamptz, x.event ->> 'activity_code',
     x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email', x.event ->> 'target_id', (x.event -> 'meta')::jsonb
   from head, json_array_elements(${json(rows, add)}) with ordinality as x(event, at)`,
+  new_statuses: (rows, add) => `
+  insert into peer_status (account_id, peer_id, last_seen, last_login, facts, place)
+  select $1, x.peer_id, clock_timestamp(), case when x.signed_in then clock_timestamp() end, x.facts, x.place
+  from head, json_to_recordset(${json(rows, add)}) as x(peer_id text, signed_in boolean, facts jsonb, place jsonb)
+  order by x.peer_id
+  on conflict (account_id, peer_id) do update set last_seen = excluded.last_seen, facts = coalesce(excluded.facts, peer_status.facts),
+    last_login = coalesce(excluded.last_login, peer_status.last_login), place = excluded.place, written = pg_current_xact_id()`,
   new_plans: (rows, add) => `
   insert into plans (account_id, id, source_id, digest, state, request, result, base_revision, actor, applied_revision, created_at, expires_at, outputs)
   select $1, x.id, x.source_id, x.digest, x.state, x.request, x.result, x.base_revision, x.actor, x.applied_revision, x.created_at, x.expires_at, x.outputs

@@ -6,6 +6,7 @@ import { statement } from './builder.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { AccountAccess } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
+import { statusRow } from './peer-status.ts';
 import { appliedPlanRow } from './plans.ts';
 import { repeated } from './repeated.ts';
 import { countRows, rowChanges } from './rows.ts';
@@ -87,6 +88,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     used_plans: revisions.flatMap(usedPlans),
     new_changes: history,
     new_events: events,
+    new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(statusRow)),
     new_plans: revisions.flatMap(({ kept }) => (kept === undefined ? [] : [appliedPlanRow(kept)])),
   };
   const { text, parameters } = commitStatement(head, parts, leases);

@@ -7,6 +7,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange } from '../model/units.ts';
 import type { Change, Claim, Plan } from '../plan/plan.ts';
 import type { Lease } from './leases.ts';
+import type { StatusUpdate } from './peer-status.ts';
 import type { SavedPlan } from './plans.ts';
 
 /** One plan on its way into the store. */
@@ -29,6 +30,8 @@ export interface RevisionInput {
   /** ISO 8601. */
   readonly at: string;
   readonly events: readonly AuditEvent[];
+  /** What is observed about peers, and stored with it. */
+  readonly statuses?: readonly StatusUpdate[];
 }
 
 /** The rows of `changes` of one revision. */

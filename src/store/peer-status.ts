@@ -61,9 +61,13 @@ export async function writeStatuses(
   account: string,
   updates: readonly StatusUpdate[],
 ): Promise<void> {
-  const rows = updates.map(({ peer, signedIn, ...update }) => ({ peer_id: peer, signed_in: signedIn, ...update }));
-  await database.inAccount(account, [statement(writeText, [account, JSON.stringify(rows)])]);
+  await database.inAccount(account, [statement(writeText, [account, JSON.stringify(updates.map(statusRow))])]);
   database.wrote(updates.length);
+}
+
+/** An update as statements read it. */
+export function statusRow({ peer, signedIn, ...update }: StatusUpdate): JsonObject {
+  return { peer_id: peer, ...(signedIn === undefined ? {} : { signed_in: signedIn }), ...update };
 }
 
 const writeText = `insert into peer_status as s (account_id, peer_id, connected, stream, server, last_seen, last_login, facts, place)

@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+} from 'node:crypto';
 import { Internal } from '../model/errors.ts';
 import { sealedPrefix, type Vault } from '../model/means.ts';
 
@@ -7,8 +15,8 @@ export const keyBytes = 32;
 
 interface Key {
   readonly id: string;
-  readonly cipher: Uint8Array;
-  readonly nonce: Uint8Array;
+  readonly cipher: KeyObject;
+  readonly nonce: KeyObject;
 }
 
 /**
@@ -41,7 +49,9 @@ function keyIdOf(key: Uint8Array): string {
 
 function deriveKey(key: Uint8Array): Key {
   if (key.length !== keyBytes) throw new Internal(`a secret key has ${keyBytes} bytes, not ${key.length}`);
-  const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', key, '', `heddle ${purpose}`, keyBytes));
+  // Handed over as bytes, a key costs more to take in than to use.
+  const derive = (purpose: string) =>
+    createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', `heddle ${purpose}`, keyBytes)));
   return { id: keyIdOf(key), cipher: derive('cipher'), nonce: derive('nonce') };
 }
 

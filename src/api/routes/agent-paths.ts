@@ -121,7 +121,7 @@ export const agentPaths: JsonObject = {
       answer: json(
         object({
           challenge: text('To be sent back as it is.'),
-          public_key: text('An X25519 key, made for this alone; base64url.'),
+          public_key: text('An X25519 key of the server, used for a minute; base64url.'),
           server_time: time('What the clock of the server says.'),
           expires_at: time('When the challenge ends.'),
         }),
