@@ -7,7 +7,7 @@ import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
 /** The token of the machine owner of all replicas. */
-const token = makeToken('nbp_', new Uint8Array(32).fill(9));
+export const token = makeToken('nbp_', new Uint8Array(32).fill(9));
 
 /** Servers on one Postgres, and how to start one more. */
 export interface Replicas extends AsyncDisposable {

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { enrolWhileKilling, readEnrolled } from './enrolling.ts';
+import { expireWhileKilling } from './expiring.ts';
+import { openReplicas } from './replicas.ts';
+
+it('machines that enrol while one of two servers is killed are in once, whoever told them or did not', {
+  timeout: 120_000,
+}, async () => {
+  await using replicas = await openReplicas();
+  const { acknowledged, faults } = await enrolWhileKilling(replicas, { machines: 60, clients: 12, killAfter: 20 });
+  expect(faults).toEqual([]);
+  const { peers } = await readEnrolled(replicas);
+  expect([acknowledged.length, [...acknowledged].sort()]).toEqual([60, [...peers].sort()]);
+});
+
+it('logins that are over end once when whoever ends them is killed and starts again', {
+  timeout: 120_000,
+}, async () => {
+  await expireWhileKilling();
+});

@@ -1,0 +1,90 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'vitest';
+import { statement } from '../../src/store/builder.ts';
+import type { Database } from '../../src/store/database.ts';
+import { apiOn, type TestApi, token } from '../api/setup.ts';
+import { newMachine } from '../peering/machine.ts';
+import { testDatabase } from '../setup/database.ts';
+import { addPeers } from '../setup/peers.ts';
+
+/** More than one step of the upkeep is about. */
+const peers = 500;
+
+/** What the account says about logins that ended. */
+interface Look {
+  readonly expired: number;
+  readonly events: number;
+  readonly targets: number;
+  readonly owner: string | null;
+  readonly fence: number;
+}
+
+/**
+ * Two processes look after an account in which 500 logins are over. Whichever is at it is killed and started again: every
+ * login ends once.
+ */
+export async function expireWhileKilling(): Promise<void> {
+  await using made = await testDatabase('postgres');
+  await using own = await apiOn(made.database, async () => undefined);
+  await fill(own);
+  const { database } = own.engine;
+  const keepers = new Map(['one', 'two'].map((name) => [name, startKeeper(made.url ?? '', name)]));
+  try {
+    await expect.poll(async () => (await look(database)).events, { timeout: 20_000, interval: 2 }).toBeGreaterThan(0);
+    const owner = (await look(database)).owner ?? 'one';
+    await kill(keepers.get(owner));
+    // So it would run out by itself, after a minute.
+    await database.asOwner(["update leases set until = clock_timestamp() where name = 'upkeep'"]);
+    keepers.set(owner, startKeeper(made.url ?? '', owner));
+    await expect.poll(async () => (await look(database)).expired, { timeout: 20_000 }).toBe(peers + 1);
+    const { fence } = await look(database);
+    // Whoever comes now finds nothing to do.
+    await expect.poll(async () => (await look(database)).fence, { timeout: 20_000 }).toBeGreaterThan(fence + 4);
+    expect(await look(database)).toMatchObject({ expired: peers + 1, events: peers + 1, targets: peers + 1 });
+  } finally {
+    await Promise.all([...keepers.values()].map(kill));
+  }
+}
+
+/** Peers whose users signed in too long ago. */
+async function fill(own: TestApi): Promise<void> {
+  const [account] = (await own.call('GET', '/api/accounts')).body;
+  const settings = { ...account.settings, peer_login_expiration_enabled: true, peer_login_expiration: 3600 };
+  await own.call('PUT', `/api/accounts/${account.id}`, { ...account, settings });
+  const user_id = (await own.call('GET', '/api/users/current')).body.id;
+  const labels = Array.from({ length: peers }, (_, at) => `peer-${at}`);
+  await addPeers(own.engine, own.account, labels, { user_id, login_expiration_enabled: true });
+  // One with keys, by which the account is found.
+  await newMachine(own).enrol({}, { authorization: `Bearer ${token}` });
+  await own.engine.database.asOwner([
+    "insert into peer_status (account_id, peer_id) select account_id, id from objects where kind = 'Peer' on conflict do nothing",
+    `update peer_status set last_seen = now() - interval '2 hours', last_login = now() - interval '2 hours',
+      written = pg_current_xact_id()`,
+  ]);
+}
+
+function startKeeper(url: string, name: string): ChildProcess {
+  return fork(new URL('./keeper.ts', import.meta.url), [url, name]);
+}
+
+async function kill(keeper: ChildProcess | undefined): Promise<void> {
+  if (keeper === undefined || keeper.exitCode !== null || keeper.signalCode !== null) return;
+  keeper.kill('SIGKILL');
+  await once(keeper, 'exit');
+}
+
+async function look(database: Database): Promise<Look> {
+  const [row] = await database.lookUp(
+    statement<Look>(
+      `select (select count(*)::int from objects where kind = 'Peer' and derived ->> 'login_expired' = 'true') as expired,
+        (select count(*)::int from audit_events where activity_code = 'peer.login.expire') as events,
+        (select count(distinct target_id)::int from audit_events where activity_code = 'peer.login.expire') as targets,
+        (select owner from leases where name = 'upkeep') as owner,
+        coalesce((select fence::int from leases where name = 'upkeep'), 0) as fence`,
+      [],
+    ),
+  );
+  if (row === undefined) throw new Error('the query answers one row');
+  return row;
+}

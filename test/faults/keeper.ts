@@ -1,0 +1,15 @@
+import { createEngine } from '../../src/app.ts';
+import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
+import { openDatabase } from '../../src/store/database.ts';
+
+// A process that looks after peers like a server does, only more often, and may be killed at any moment of that.
+// Arguments: the URL of the database, and the name of the server.
+
+const [url = '', server = ''] = process.argv.slice(2);
+const database = await openDatabase({ url, poolSize: 2 });
+const engine = createEngine(database, () => {});
+runPeerUpkeep({
+  ...{ engine, server, everyMs: 20, graceMs: 0 },
+  tell: (level, message) => process.stderr.write(`${level}: ${message}\n`),
+});
+process.on('disconnect', () => process.exit());
