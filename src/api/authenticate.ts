@@ -34,13 +34,17 @@ export type Access = 'anyone' | { readonly module: string; readonly operation: O
 /** Authenticates every request but those of open routes, and asks whether the caller may do it; unknown paths were refused before. */
 export function createAuthHook(authenticator: Authenticator, engine: Engine) {
   return async (request: FastifyRequest): Promise<void> => {
-    if (request.routeOptions.config.open === true) return;
-    const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization));
-    if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
-    await requireAccess(request, call, engine.snapshots);
-    if (request.routeOptions.config.server === true) await requireServer(call, engine);
-    request.call = call;
+    if (request.routeOptions.config.open !== true) request.call = await authorize(request, authenticator, engine);
   };
+}
+
+/** On whose behalf a request runs, when they may do what its route does. What lasts asks again before it goes on. */
+export async function authorize(request: FastifyRequest, authenticator: Authenticator, engine: Engine): Promise<Call> {
+  const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization));
+  if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
+  await requireAccess(request, call, engine.snapshots);
+  if (request.routeOptions.config.server === true) await requireServer(call, engine);
+  return call;
 }
 
 /** The call in the account that the query names: the caller's own, or that of a tenant. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import { type Cursor, endOfEvents, eventsAfter } from '../store/events.ts';
 import type { Call, Engine } from './engine.ts';
+import { readableNames } from './object-list.ts';
 
 /** One event as it is told: `id` is its place in the stream, from which a reader can go on. */
 export interface AccountEvent {
@@ -12,8 +13,8 @@ export interface AccountEvent {
 
 /** A reader of an account's events. */
 export interface EventReader {
-  /** The next events, none when nothing has happened since. */
-  next(): Promise<readonly AccountEvent[]>;
+  /** The next events that whoever reads may see, `undefined` when nothing has happened since. Asks who reads each time. */
+  next(reader: () => Promise<Call>): Promise<readonly AccountEvent[] | undefined>;
 }
 
 /** How many events are read at once. */
@@ -32,10 +33,14 @@ export async function readEvents(engine: Engine, { account }: Call, after: strin
       `events after ${after} not found: the history begins with revision ${found.oldest}; read the state anew and follow the events from now on, without \`after\``,
     );
   return {
-    async next() {
+    async next(reader) {
       const rows = await eventsAfter(engine.database, account, place, pageSize);
       place = rows.at(-1) ?? place;
-      return rows.map(({ revision, seq, type, data }) => ({ id: `${revision}:${seq}`, type, data }));
+      if (rows.length === 0) return undefined;
+      const call = await reader();
+      const isReadable = readableNames(await engine.snapshots.at(account, call.revision), call);
+      const seen = rows.filter(({ type, data }) => type !== 'change' || isReadable(String(data['kind'])));
+      return seen.map(({ revision, seq, type, data }) => ({ id: `${revision}:${seq}`, type, data }));
     },
   };
 }

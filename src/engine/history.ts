@@ -3,13 +3,13 @@ import { NotFound } from '../model/errors.ts';
 import { aliasIndex } from '../model/facets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
-import { isAllowed } from '../plan/authorize.ts';
+
 import { type Label, labeler } from '../plan/view.ts';
 import { readKept } from '../store/past.ts';
 import { idsOfKey, listRevisions, readChangesOf, readNames, readRevision } from '../store/revisions.ts';
 import type { Call, Engine } from './engine.ts';
 import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
-import { readableBy } from './object-list.ts';
+import { readableNames } from './object-list.ts';
 import { requireKept } from './past-states.ts';
 
 /** Which revisions are asked for. */
@@ -63,12 +63,10 @@ export async function showRevision(engine: Engine, call: Call, revision: number)
   return { ...headOf(found), changes: rows.map((row) => viewHistoryRow(engine.registry, row, label)) };
 }
 
-/** The changes of kinds that the caller may read; what no program knows any more is for owners. */
+/** The changes of kinds that the caller may read. */
 function readableRows<Row extends HistoryRow>(state: Snapshot, call: Call, rows: readonly Row[]): readonly Row[] {
-  const isReadable = readableBy(state, call);
-  const names = new Set(state.registry.kinds.filter(isReadable).map(({ name }) => name));
-  const seesAll = isAllowed(state, call.actor, 'accounts', 'update');
-  return rows.filter(({ kind }) => names.has(kind) || (seesAll && state.registry.find(kind) === undefined));
+  const isReadable = readableNames(state, call);
+  return rows.filter(({ kind }) => isReadable(kind));
 }
 
 /** The ids that a text may mean: an id, or a kind with a key that objects of it have or had. */

@@ -56,6 +56,13 @@ export function readableBy(state: Snapshot, { actor }: Pick<Call, 'actor'>): (ki
   return (kind) => isAllowed(state, actor, kind.module, 'read');
 }
 
+/** Whether a caller may see changes of a kind, by its name; what no program knows any more is for owners. */
+export function readableNames(state: Snapshot, call: Pick<Call, 'actor'>): (kind: string) => boolean {
+  const names = new Set(state.registry.kinds.filter(readableBy(state, call)).map(({ name }) => name));
+  const seesAll = isAllowed(state, call.actor, 'accounts', 'update');
+  return (kind) => names.has(kind) || (seesAll && state.registry.find(kind) === undefined);
+}
+
 function chooseObjects(
   state: Snapshot,
   isReadable: (kind: Kind) => boolean,

@@ -4,6 +4,7 @@ import { createObject } from '../../src/engine/objects.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { recordEvents } from '../../src/store/events.ts';
 import { testDatabase } from '../setup/database.ts';
+import { callAs, person } from './people.ts';
 import { apiOn, type TestApi, token } from './setup.ts';
 
 let api: TestApi;
@@ -121,6 +122,26 @@ describe('the stream of events', () => {
     await api.call('PUT', `/api/groups/${id}`, { name: 'renamed-again', peers: [] });
     const [change] = await stream.take(1);
     expect(change?.data).toMatchObject({ action: 'update', paths: ['name'] });
+  });
+
+  test('shows only kinds that its reader may read, and ends with the right to read', async () => {
+    const made = (await api.call('POST', '/api/users', person({ role: 'network_admin' }))).body;
+    const token = (
+      await (
+        await callAs(api, made.id)
+      )('POST', `/api/users/${made.id}/tokens`, { name: 't', expires_in: 1 })
+    ).body;
+    using stream = await follow('', { authorization: `Token ${token.plain_token}` });
+    const channel = { type: 'email', target: { emails: ['a@example.com'] }, event_types: [], enabled: true };
+    expect((await api.call('POST', '/api/integrations/notifications/channels', channel)).status).toBe(200);
+    await api.group('seen');
+    const told = await stream.take(3);
+    expect(told.map(({ event, data }) => data['kind'] ?? event)).toEqual(['revision', 'Group', 'revision']);
+    const blocked = { role: 'network_admin', auto_groups: [], is_blocked: true };
+    expect((await api.call('PUT', `/api/users/${made.id}`, blocked)).status).toBe(200);
+    await api.group('unseen');
+    // It ends: there are no more events to come.
+    expect(await stream.take(1)).toEqual([]);
   });
 
   test('refuses a place that is none, and one that the history does not have any more', async () => {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Engine } from '../../engine/engine.ts';
+import type { Call, Engine } from '../../engine/engine.ts';
 import { type EventReader, readEvents } from '../../engine/events.ts';
 import { createNews, type News } from '../../engine/news.ts';
-import { Unavailable } from '../../model/errors.ts';
+import { HeddleError } from '../../model/errors.ts';
 import { operation, query, textual } from '../../model/lower/openapi-operation.ts';
 import type { AreaRoutes } from '../area-routes.ts';
-import { callOf } from '../authenticate.ts';
+import { authorize, callOf } from '../authenticate.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
 
 const path = '/api/config/events';
@@ -15,14 +15,14 @@ const example =
 
 /** What happens in an account, as a stream that can be taken up again where it was left. */
 export const events: AreaRoutes = {
-  add(app, engine) {
+  add(app, engine, { authenticator }) {
     const news = createNews(engine);
     const streams = new Set<EventStream>();
     app.addHook('preClose', async () => {
       for (const stream of streams) stream.end();
       news.close();
     });
-    addStream(app, engine, news, streams);
+    addStream(app, engine, news, streams, (request) => authorize(request, authenticator, engine));
   },
   paths: {
     [path]: {
@@ -40,17 +40,24 @@ export const events: AreaRoutes = {
   },
 };
 
-function addStream(app: FastifyInstance, engine: Engine, news: News, streams: Set<EventStream>): void {
+function addStream(
+  app: FastifyInstance,
+  engine: Engine,
+  news: News,
+  streams: Set<EventStream>,
+  readerOf: (request: FastifyRequest) => Promise<Call>,
+): void {
   app.get(path, async (request, reply) => {
     const call = callOf(request);
     const reader = await readEvents(engine, call, startOf(request));
     const stream = openEventStream(reply);
     streams.add(stream);
     try {
-      await pump(reader, stream, (wake) => news.follow(call.account, { wake, gone: () => stream.end() }));
+      const next = () => reader.next(() => readerOf(request));
+      await pump(next, stream, (wake) => news.follow(call.account, { wake, gone: () => stream.end() }));
     } catch (error) {
       // The head is sent: all that can be said is the end of the stream. The reader comes back and is told why.
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof HeddleError)) throw error;
     } finally {
       streams.delete(stream);
       stream.end();
@@ -58,8 +65,12 @@ function addStream(app: FastifyInstance, engine: Engine, news: News, streams: Se
   });
 }
 
-/** Sends what happened, then waits for news, until the stream ends. A store that is away ends it: the reader comes back. */
-async function pump(reader: EventReader, stream: EventStream, follow: (wake: () => void) => () => void): Promise<void> {
+/** Sends what happened, then waits for news, until the stream ends. A store that is away ends it, and a reader who may not read any more. */
+async function pump(
+  next: () => ReturnType<EventReader['next']>,
+  stream: EventStream,
+  follow: (wake: () => void) => () => void,
+): Promise<void> {
   let wake = (): void => undefined;
   let news = true;
   const unfollow = follow(() => {
@@ -70,7 +81,7 @@ async function pump(reader: EventReader, stream: EventStream, follow: (wake: () 
   try {
     while (!stream.signal.aborted) {
       news = false;
-      for (let page = await reader.next(); page.length > 0; page = await reader.next()) await stream.send(page);
+      for (let page = await next(); page !== undefined; page = await next()) await stream.send(page);
       if (news || stream.signal.aborted) continue;
       await new Promise<void>((resolve) => {
         wake = resolve;
