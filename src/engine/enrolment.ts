@@ -13,9 +13,9 @@ import { planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 
-/** Who lets a new peer in. */
+/** Who lets a new peer in, and the revision at which they were found. */
 export type Sponsor =
-  | { readonly way: 'setup_key'; readonly id: string }
+  | { readonly way: 'setup_key'; readonly id: string; readonly revision: number }
   | { readonly way: 'user'; readonly actor: Actor; readonly revision: number };
 
 /** A machine that wants to become a peer. */
@@ -49,7 +49,7 @@ export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enr
   const committed = await engine.committer.mutate({
     account,
     actor,
-    revision: sponsor.way === 'user' ? sponsor.revision : 0,
+    revision: sponsor.revision,
     propose: (state) => {
       const edits = editsFor(engine, state, newcomer, id);
       id = edits.id;
@@ -73,7 +73,7 @@ export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enr
 /** The initiator of an enrolment by key is the key. */
 async function actorOf({ registry, snapshots }: Engine, { account, sponsor }: Newcomer): Promise<Actor> {
   if (sponsor.way === 'user') return sponsor.actor;
-  const name = (await snapshots.current(account)).get(sponsor.id)?.name ?? 'setup key';
+  const name = (await snapshots.at(account, sponsor.revision)).get(sponsor.id)?.name ?? 'setup key';
   return { type: 'system', id: String(wireId(registry.get('SetupKey'), sponsor.id)), name };
 }
 

@@ -6,6 +6,7 @@ import { sha256Base64 } from '../lib/node-pure.ts';
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, Unauthenticated } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import type { FoundEntry } from '../store/find-entries.ts';
 import type { Challenges, TunnelProof } from './challenges.ts';
 import { readFacts } from './facts.ts';
 import type { Proof } from './proof.ts';
@@ -21,7 +22,7 @@ export interface EnrolRequest {
   /** Throws for whoever does not hold the key of the tunnel. */
   checkTunnel(proof: TunnelProof, keys: Parameters<Challenges['check']>[1]): void;
   /** Finds the object that a setup key is, by its hash. */
-  findKey(hash: string): Promise<{ readonly account: string; readonly subject: string } | undefined>;
+  findKey(hash: string): Promise<FoundEntry | undefined>;
   /** Uses the nonce of the proof up, in the account that is being joined. */
   useNonce(account: string): Promise<void>;
 }
@@ -61,7 +62,7 @@ async function sponsorOf(
     throw new Unauthenticated('nobody lets the machine in: send `setup_key`, or the access token of a user');
   const found = await findKey(sha256Base64(setupKey.trim().toUpperCase()));
   if (found === undefined) throw new Unauthenticated('setup key invalid');
-  return { account: found.account, sponsor: { way: 'setup_key', id: found.subject } };
+  return { account: found.account, sponsor: { way: 'setup_key', id: found.subject, revision: found.revision } };
 }
 
 interface Wish {

@@ -145,6 +145,20 @@ describe('a machine that a user signs in', () => {
   });
 });
 
+describe('a machine that comes to another server', () => {
+  it('is let in by a key that was made, and kept out by one that was revoked, a moment ago', async () => {
+    const { engine } = api();
+    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.means.vault });
+    expect((await other.call('GET', '/api/setup-keys')).status).toBe(200);
+    const { id, key = '' } = await setupKey(api());
+    expect(message(await newMachine(other).enrol({ setup_key: key }))).toEqual([200, undefined]);
+    await api().call('PUT', `/api/setup-keys/${id}`, { revoked: true, auto_groups: [] });
+    expect(message(await newMachine(other).enrol({ setup_key: key }))[1]).toMatch(/^the setup key is revoked/);
+    await api().call('PUT', `/api/setup-keys/${id}`, { revoked: false, auto_groups: [] });
+    expect(message(await newMachine(other).enrol({ setup_key: key }))).toEqual([200, undefined]);
+  });
+});
+
 describe('enrolment of very many at once', () => {
   it('lets in exactly as many as the key may let in', async () => {
     await using own = await testApi();
