@@ -34,9 +34,14 @@ export function naiveVerdicts(account: Naive): readonly string[] {
 }
 
 /** Whether traffic includes a probe. */
-export function contains(traffic: Traffic, { protocol, port }: Probe): boolean {
-  const { start } = protocol === 'other' ? otherTraffic : (trafficAsked(protocol, portsOf(protocol, port))[0] ?? none);
-  return traffic.some((interval) => interval.start <= start && start <= interval.end);
+export function contains(traffic: Traffic, probe: Probe): boolean {
+  const at = placeOf(probe);
+  return traffic.some((interval) => interval.start <= at && at <= interval.end);
+}
+
+/** Where a probe is on the line of all traffic. */
+export function placeOf({ protocol, port }: Probe): number {
+  return (protocol === 'other' ? otherTraffic : (trafficAsked(protocol, portsOf(protocol, port))[0] ?? none)).start;
 }
 
 const none = { start: -1, end: -1 };

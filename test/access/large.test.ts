@@ -4,6 +4,7 @@ import { diffAccess } from '../../src/access/diff.ts';
 import { unknownCircumstances } from '../../src/access/facts.ts';
 import { trafficBetween } from '../../src/access/line.ts';
 import { stateOf } from '../kinds/objects.ts';
+import { compareWithBruteForce } from './brute-force.ts';
 import { contains } from './image.ts';
 import { largeAccount, onAnotherPort } from './large.ts';
 import { naiveVerdict, type Probe } from './naive.ts';
@@ -41,4 +42,13 @@ it('in an account of hundreds of peers is what one finds by hand, and so is what
       expect([from, to, probe, gained, lost]).toEqual([from, to, probe, opened, closed]);
     }
   }
+});
+
+it('a difference is for all pairs what brute force finds, which would find another one', () => {
+  const sizes = { peers: 150, groups: 20, groupsOfPeer: 3, policies: 40 };
+  const [objects, others] = [largeAccount(sizes), largeAccount({ ...sizes, seed: 2 })];
+  const diff = diffAccess(compileAccess(stateOf(...objects)), compileAccess(stateOf(...others)));
+  expect(compareWithBruteForce(diff, objects, others)).toEqual({ pairs: 22_350, other: 0 });
+  const wrong = compareWithBruteForce(diff, objects, [...others.slice(0, -1), ...onAnotherPort(others.slice(-1))]);
+  expect(wrong.other).toBeGreaterThan(0);
 });

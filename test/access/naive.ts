@@ -191,7 +191,8 @@ export function naiveGateways(account: Naive, id: string): readonly string[] {
 }
 
 /** Whether a rule is about some traffic. SSH is TCP: a rule for it is about both, and who drops TCP drops it. */
-function isAbout(rule: Raw, { protocol, port }: Probe): boolean {
+/** Whether a stored rule is about this. */
+export function isAbout(rule: Raw, { protocol, port }: Probe): boolean {
   const listed = [
     ...(rule.ports ?? []).map(Number).map((one: number) => [one, one]),
     ...(rule.port_ranges ?? []).map(({ start, end }: Raw) => [start, end]),

@@ -6,6 +6,7 @@ import { touchedPeers } from '../../src/access/touched.ts';
 import { createAccessImages } from '../../src/engine/access-images.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { compareWithBruteForce } from '../access/brute-force.ts';
 import { type LargeSizes, largeAccount, onAnotherPort } from '../access/large.ts';
 import { registry } from '../kinds/objects.ts';
 import type { Benchmark, Row } from './result.ts';
@@ -22,6 +23,8 @@ export const access: Benchmark = {
   run: async () => [
     ...(await differences({ peers: 2000, groups: 100, groupsOfPeer: 1, policies: 500 }, 'one group each')),
     ...(await differences({ peers: 2000, groups: 100, groupsOfPeer: 5, policies: 500 }, 'five groups each')),
+    ...equality({ peers: 2000, groups: 100, groupsOfPeer: 1, policies: 500 }, 'one group each'),
+    ...equality({ peers: 2000, groups: 100, groupsOfPeer: 5, policies: 500 }, 'five groups each'),
     ...(await plans({ peers: 2000, groups: 100, groupsOfPeer: 1, policies: 500 })),
     ...(await counts({ peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 })),
     ...(await maps({ peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 })),
@@ -47,6 +50,24 @@ async function differences(sizes: LargeSizes, note: string): Promise<readonly Ro
     rows.push(at < judged ? { ...row, budget: { is: 'at most', value: 30 } } : row);
   }
   return rows;
+}
+
+/** Whether differences are those that brute force finds, for every pair and every traffic; takes some seconds. */
+function equality(sizes: LargeSizes, note: string): readonly Row[] {
+  const objects = largeAccount(sizes);
+  const others = [...objects.slice(0, -50), ...onAnotherPort(objects.slice(-50))];
+  const afters = [
+    ['50 policies of 500 changed', others],
+    ['all policies and groups are others', largeAccount({ ...sizes, seed: 2 })],
+  ] as const;
+  const [before, ...images] = [objects, ...afters.map(([, after]) => after)].map((some) =>
+    compileAccess(snapshotOf(some)),
+  ) as [Access, ...Access[]];
+  return afters.map(([what, after], at) => {
+    const { pairs, other } = compareWithBruteForce(diffAccess(before, images[at] as Access), objects, after);
+    const found = `of ${pairs.toLocaleString('en-US')} pairs, those for which brute force finds another difference`;
+    return { what: `${found}: ${what}`, note, figure: other, unit: '', budget: { is: 'at most', value: 0 } };
+  });
 }
 
 /** What a plan costs more because it says who gains and loses access: the image of what it leads to, and the difference. */

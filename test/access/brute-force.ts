@@ -1,0 +1,140 @@
+import type { AccessDiff, PairShift, PairTraffic } from '../../src/access/diff.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { placeOf } from './image.ts';
+import { isAbout, type Probe } from './naive.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the model reads stored specs as they come, without the program's readers
+type Raw = any;
+
+/** How many of all pairs were looked at, and for how many something else was found than by brute force. */
+export interface Outcome {
+  readonly pairs: number;
+  readonly other: number;
+}
+
+/**
+ * Holds a difference of two accounts of peers, groups and policies against brute force: for every pair of peers every rule
+ * of both accounts, and every traffic that some rule tells from other traffic.
+ */
+export function compareWithBruteForce(
+  diff: AccessDiff,
+  before: readonly StoredObject[],
+  after: readonly StoredObject[],
+): Outcome {
+  const cells = cellsOf([...before, ...after]);
+  const peers = before.filter(({ kind }) => kind === 'Peer').map(({ id }) => id);
+  const sorted = [...peers].sort((a, b) => (a < b ? -1 : 1));
+  const slots = new Map(peers.map((id, at) => [id, at]));
+  const [was, is] = [before, after].map((objects) => rulesOf(objects, slots, cells)) as [Rules, Rules];
+  const words = (cells.length + 31) >>> 5;
+  const told = tellerOf(cells, words);
+  const pairs = diff.pairs();
+  let next = pairs.next();
+  let other = 0;
+  for (const from of sorted) {
+    const source = slots.get(from) as number;
+    const [old, now] = [was, is].map((rules) => reach(rules, source, peers.length, words)) as [Int32Array, Int32Array];
+    const [gained, lost] = [new Int32Array(old.length), new Int32Array(old.length)];
+    let last = '';
+    for (; next.done !== true && next.value.from.id === from; next = pairs.next()) {
+      const { to } = next.value;
+      // In order, and each once.
+      if (to.id <= last) other += 1;
+      last = to.id;
+      other += told(next.value, slots.get(to.id) as number, gained, lost);
+    }
+    for (let at = 0; at < peers.length; at++) if (differs(at * words, words, { old, now, gained, lost })) other += 1;
+  }
+  return { pairs: peers.length * (peers.length - 1), other: other + (next.done === true ? 0 : 1) };
+}
+
+/** Traffic that stands for all that rules do not tell apart, in order: every port that one names, and one that none does. */
+function cellsOf(objects: readonly StoredObject[]): readonly Probe[] {
+  const named = objects.flatMap(({ kind, spec }) =>
+    kind === 'Policy' ? (spec as Raw).rules.flatMap(({ ports = [] }: Raw) => ports.map(Number)) : [],
+  );
+  const ports = [...new Set<number>([...named, 4242])];
+  const cells = ports.flatMap((port) => (['tcp', 'udp', 'ssh'] as const).map((protocol) => ({ protocol, port })));
+  const all: readonly Probe[] = [...cells, { protocol: 'icmp', port: 0 }, { protocol: 'other', port: 0 }];
+  return [...all].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+type Rules = readonly {
+  readonly drops: boolean;
+  readonly bidirectional: boolean;
+  readonly sources: ReadonlySet<number>;
+  readonly destinations: ReadonlySet<number>;
+  /** The cells that it is about. */
+  readonly about: Int32Array;
+}[];
+
+function rulesOf(objects: readonly StoredObject[], slots: ReadonlyMap<string, number>, cells: readonly Probe[]): Rules {
+  const groups = new Map(objects.flatMap(({ kind, id, spec }) => (kind === 'Group' ? [[id, spec as Raw]] : [])));
+  const members = (ids: readonly string[]) =>
+    new Set(ids.flatMap((id) => Object.keys(groups.get(id)?.peers ?? {}).map((peer) => slots.get(peer) as number)));
+  return objects.flatMap(({ kind, spec }) =>
+    kind !== 'Policy' || (spec as Raw).enabled !== true
+      ? []
+      : (spec as Raw).rules.map((rule: Raw) => ({
+          drops: rule.action === 'drop',
+          bidirectional: rule.bidirectional === true,
+          sources: members(rule.sources),
+          destinations: members(rule.destinations),
+          about: maskOf(cells, (cell) => isAbout(rule, cell)),
+        })),
+  );
+}
+
+function maskOf(cells: readonly Probe[], isIn: (cell: Probe) => boolean): Int32Array {
+  const mask = new Int32Array((cells.length + 31) >>> 5);
+  for (const [at, cell] of cells.entries()) if (isIn(cell)) mask[at >>> 5] = (mask[at >>> 5] as number) | (1 << at);
+  return mask;
+}
+
+/** By target: the cells that pass from a source. */
+function reach(rules: Rules, source: number, peers: number, words: number): Int32Array {
+  const [accepted, dropped] = [new Int32Array(peers * words), new Int32Array(peers * words)];
+  for (const { drops, bidirectional, sources, destinations, about } of rules) {
+    const sides = [...(sources.has(source) ? [destinations] : [])];
+    if (bidirectional && destinations.has(source)) sides.push(sources);
+    const marks = drops ? dropped : accepted;
+    for (const side of sides)
+      for (const target of side)
+        for (let word = 0; word < words; word++)
+          marks[target * words + word] = (marks[target * words + word] as number) | (about[word] as number);
+  }
+  // Nobody makes a pair with himself.
+  accepted.fill(0, source * words, (source + 1) * words);
+  return accepted.map((word, at) => word & ~(dropped[at] as number));
+}
+
+/** Puts what a difference says about a pair into cells; answers 1 when it says that something is open, which nothing is. */
+function tellerOf(cells: readonly Probe[], words: number) {
+  const places = cells.map(placeOf);
+  const put = ({ sure, conditional }: PairTraffic, at: number, into: Int32Array): number => {
+    let cell = 0;
+    for (const { start, end } of sure) {
+      while ((places[cell] ?? end) < start) cell += 1;
+      for (; (places[cell] ?? end + 1) <= end; cell++)
+        into[at * words + (cell >>> 5)] = (into[at * words + (cell >>> 5)] as number) | (1 << cell);
+    }
+    return conditional.length;
+  };
+  return (shift: PairShift, at: number, gained: Int32Array, lost: Int32Array): number =>
+    put(shift.gained, at, gained) + put(shift.lost, at, lost) > 0 ? 1 : 0;
+}
+
+interface Reached {
+  readonly old: Int32Array;
+  readonly now: Int32Array;
+  readonly gained: Int32Array;
+  readonly lost: Int32Array;
+}
+
+function differs(from: number, words: number, { old, now, gained, lost }: Reached): boolean {
+  for (let at = from; at < from + words; at++) {
+    const [was, is] = [old[at] as number, now[at] as number];
+    if ((is & ~was) !== gained[at] || (was & ~is) !== lost[at]) return true;
+  }
+  return false;
+}
