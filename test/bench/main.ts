@@ -7,6 +7,7 @@ import { large } from './large.ts';
 import { lists } from './lists.ts';
 import { logsOf } from './logs.ts';
 import { maps } from './maps.ts';
+import { reconnect } from './reconnect.ts';
 import { type Benchmark, isWithin, type Row } from './result.ts';
 import { sources } from './sources.ts';
 import { openStand } from './stand.ts';
@@ -38,6 +39,7 @@ const benchmarks: readonly Benchmark[] = [
   access,
   maps,
   streams,
+  reconnect,
   enrolment,
   logsOf(Number(values.rows)),
 ];

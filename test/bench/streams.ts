@@ -1,29 +1,19 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { storedObject } from '../../src/engine/bootstrap.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
-import { openHttpSink } from '../../src/peering/streams/http-sink.ts';
-import { createHub, type Hub } from '../../src/peering/streams/hub.ts';
 import { putObjects } from '../setup/objects.ts';
-import { addPeers } from '../setup/peers.ts';
+import { connect, type Mesh, made, openMesh, order, peersPerGroup, policyOf } from './mesh.ts';
 import type { Benchmark, Row } from './result.ts';
-import { openWorkplace, type Stand } from './stand.ts';
-import type { Counted, Order } from './stream-clients.ts';
+import type { Counted } from './stream-clients.ts';
 import { inTurns, median } from './timing.ts';
 
-const [groups, peersPerGroup, rounds] = [100, 50, 9];
+const [groups, rounds] = [100, 9];
 const peers = groups * peersPerGroup;
 
 /** 5,000 peers in 100 groups, connected over sockets to one server; each group reaches itself and the next one. */
 export const streams: Benchmark = {
   name: 'streams',
   async run(stand) {
-    await using mesh = await openMesh(stand);
+    await using mesh = await openMesh(stand, groups);
     const memory = await connectAll(mesh);
     return [
       ...(await oneChange(mesh, 'two groups of 50', [0, 1])),
@@ -31,98 +21,9 @@ export const streams: Benchmark = {
       ...(await silence(mesh)),
       ...(await burst(mesh)),
       memory,
-      await reconnect(mesh),
     ];
   },
 };
-
-interface Mesh extends AsyncDisposable {
-  readonly engine: Engine;
-  readonly account: string;
-  readonly ids: readonly string[];
-  readonly groupIds: readonly string[];
-  readonly clients: ChildProcess;
-  readonly port: number;
-  /** The answers that carry the streams, by peer. */
-  readonly open: Map<string, ServerResponse>;
-  hub: Hub;
-}
-
-async function openMesh(stand: Stand): Promise<Mesh> {
-  const workplace = await openWorkplace({ url: await stand.postgres(), poolSize: 4 });
-  const { engine, account } = workplace;
-  const labels = Array.from({ length: peers }, (_, at) => `peer-${at}`);
-  const ids = await addPeers(engine, account, labels);
-  const groupIds = Array.from({ length: groups + 1 }, () => engine.newId());
-  const members = (at: number) => (at === groups ? ids : ids.slice(at * peersPerGroup, (at + 1) * peersPerGroup));
-  await putObjects(engine, account, () =>
-    groupIds.map((id, at) => made(engine, id, 'Group', { name: `Group ${at}`, peers: [...members(at)] })),
-  );
-  await putObjects(engine, account, () =>
-    Array.from({ length: groups }, (_, at) => policyOf(engine, `own-${at}`, groupIds, [at, at])).concat(
-      Array.from({ length: groups }, (_, at) => policyOf(engine, `next-${at}`, groupIds, [at, (at + 1) % groups])),
-    ),
-  );
-  const open = new Map<string, ServerResponse>();
-  const listener = { connected: () => undefined, gone: () => undefined };
-  const newHub = () => createHub({ engine, listener, now: Date.now, failed: (error) => console.error(error) });
-  const server = createServer((request, response) => {
-    const peer = (request.url ?? '').slice(1);
-    const sink = openHttpSink(response, () => gone());
-    open.set(peer, response);
-    const gone = mesh.hub.join({ account, peer, revision: 0, last: undefined, sink });
-  });
-  server.listen({ host: '127.0.0.1', port: 0, backlog: peers });
-  await once(server, 'listening');
-  const clients = fork(new URL('./stream-clients.ts', import.meta.url));
-  const { port } = server.address() as AddressInfo;
-  const mesh: Mesh = {
-    ...{ engine, account, ids, groupIds, clients, port, open, hub: newHub() },
-    async [Symbol.asyncDispose]() {
-      clients.kill();
-      mesh.hub.close();
-      server.closeAllConnections();
-      server.close();
-      await workplace[Symbol.asyncDispose]();
-    },
-  };
-  return mesh;
-}
-
-function made(engine: Engine, id: string, kind: string, spec: JsonObject) {
-  const { spec: canonical } = canonicalSpec(engine.registry.get(kind), spec);
-  const stored = kind === 'Group' ? { ...canonical, peers: origins(spec['peers'] as readonly string[]) } : canonical;
-  return storedObject(engine, { id, kind, spec: stored, derived: {} }, engine.now());
-}
-
-function origins(ids: readonly string[]): JsonObject {
-  return Object.fromEntries(ids.map((id) => [id, ['api']]));
-}
-
-function policyOf(
-  engine: Engine,
-  id: string,
-  groupIds: readonly string[],
-  [from, to]: readonly [number, number],
-  port = 443,
-) {
-  const sides = { sources: [groupIds[from] ?? ''], destinations: [groupIds[to] ?? ''] };
-  const rule = {
-    name: 'r',
-    enabled: true,
-    action: 'accept',
-    bidirectional: false,
-    protocol: 'tcp',
-    ports: [`${port}`],
-  };
-  return made(engine, id, 'Policy', { name: id, enabled: true, rules: [{ ...rule, ...sides }] });
-}
-
-function order(clients: ChildProcess, given: Order | { readonly type: 'await'; readonly events: number }) {
-  const answer = once(clients, 'message');
-  clients.send(given);
-  return answer;
-}
 
 /** Waits for so many events behind the work; answers how long it took from the moment that `begin` tells. */
 async function until(mesh: Mesh, events: number, work: (begin: () => void) => unknown): Promise<number> {
@@ -142,12 +43,7 @@ async function connectAll(mesh: Mesh): Promise<Row> {
   const collect = await collector();
   await delay(1000);
   const before = collect();
-  await order(mesh.clients, { type: 'await', events: peers * 2 });
-  const reached = new Promise((resolve) => {
-    mesh.clients.on('message', (message) => message === 'reached' && resolve(undefined));
-  });
-  mesh.clients.send({ type: 'connect', port: mesh.port, peers: mesh.ids } satisfies Order);
-  await reached;
+  await connect(mesh);
   await delay(500);
   const after = collect();
   const what = 'memory of one connected peer, its socket and what it was told included';
@@ -250,28 +146,4 @@ async function burst(mesh: Mesh): Promise<readonly Row[]> {
   const [{ events, peers: reached }] = (await order(mesh.clients, { type: 'count' })) as [Counted];
   const what = `events for each of ${reached} peers after ${changes} changes at once`;
   return [{ what, figure: events / reached, unit: '', budget: { is: 'at most', value: changes } }];
-}
-
-/** All come again to a server that knows none of them: how long until the last has its map. */
-async function reconnect(mesh: Mesh): Promise<Row> {
-  await order(mesh.clients, { type: 'cut' });
-  mesh.hub.close();
-  await delay(500);
-  const { engine, account, groupIds } = mesh;
-  // Without the rule by which everybody knows everybody: a megabyte for each peer would measure the sockets alone.
-  await putObjects(engine, account, () => [policyOf(engine, 'everybody', groupIds, [0, 0])]);
-  const listener = { connected: () => undefined, gone: () => undefined };
-  mesh.hub = createHub({ engine, listener, now: Date.now, failed: (error) => console.error(error) });
-  await order(mesh.clients, { type: 'await', events: peers * 2 });
-  const reached = new Promise((resolve) => {
-    mesh.clients.on('message', (message) => message === 'reached' && resolve(undefined));
-  });
-  const start = performance.now();
-  mesh.clients.send({ type: 'connect', port: mesh.port, peers: mesh.ids } satisfies Order);
-  await reached;
-  return {
-    what: 'all 5,000 come again after a restart: until the last has its map',
-    figure: performance.now() - start,
-    unit: 'ms',
-  };
 }

@@ -1,0 +1,123 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { storedObject } from '../../src/engine/bootstrap.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { canonicalSpec } from '../../src/model/canonical.ts';
+import { openHttpSink } from '../../src/peering/streams/http-sink.ts';
+import { createHub, type Hub } from '../../src/peering/streams/hub.ts';
+import { putObjects } from '../setup/objects.ts';
+import { addPeers } from '../setup/peers.ts';
+import { openWorkplace, type Stand } from './stand.ts';
+import type { Order } from './stream-clients.ts';
+
+/** How many peers every group of a mesh has. */
+export const peersPerGroup = 50;
+
+/** Peers in groups and a server to which they connect over sockets; each group reaches itself and the next one. */
+export interface Mesh extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly account: string;
+  readonly ids: readonly string[];
+  readonly groupIds: readonly string[];
+  readonly clients: ChildProcess;
+  readonly port: number;
+  /** The answers that carry the streams, by peer. */
+  readonly open: Map<string, ServerResponse>;
+  /** Whom the next reader that connects meets. */
+  hub: Hub;
+}
+
+/** Makes a mesh of so many groups; nobody is connected yet. */
+export async function openMesh(stand: Stand, groups: number): Promise<Mesh> {
+  const workplace = await openWorkplace({ url: await stand.postgres(), poolSize: 4 });
+  const { engine, account } = workplace;
+  const peers = groups * peersPerGroup;
+  const labels = Array.from({ length: peers }, (_, at) => `peer-${at}`);
+  const ids = await addPeers(engine, account, labels);
+  const groupIds = Array.from({ length: groups + 1 }, () => engine.newId());
+  const members = (at: number) => (at === groups ? ids : ids.slice(at * peersPerGroup, (at + 1) * peersPerGroup));
+  await putObjects(engine, account, () =>
+    groupIds.map((id, at) => made(engine, id, 'Group', { name: `Group ${at}`, peers: [...members(at)] })),
+  );
+  await putObjects(engine, account, () =>
+    Array.from({ length: groups }, (_, at) => policyOf(engine, `own-${at}`, groupIds, [at, at])).concat(
+      Array.from({ length: groups }, (_, at) => policyOf(engine, `next-${at}`, groupIds, [at, (at + 1) % groups])),
+    ),
+  );
+  const open = new Map<string, ServerResponse>();
+  const listener = { connected: () => undefined, gone: () => undefined };
+  const newHub = () => createHub({ engine, listener, now: Date.now, failed: (error) => console.error(error) });
+  const server = createServer((request, response) => {
+    const peer = (request.url ?? '').slice(1);
+    const sink = openHttpSink(response, () => gone());
+    open.set(peer, response);
+    const gone = mesh.hub.join({ account, peer, revision: 0, last: undefined, sink });
+  });
+  server.listen({ host: '127.0.0.1', port: 0, backlog: peers });
+  await once(server, 'listening');
+  const clients = fork(new URL('./stream-clients.ts', import.meta.url));
+  const { port } = server.address() as AddressInfo;
+  const mesh: Mesh = {
+    ...{ engine, account, ids, groupIds, clients, port, open, hub: newHub() },
+    async [Symbol.asyncDispose]() {
+      clients.kill();
+      mesh.hub.close();
+      server.closeAllConnections();
+      server.close();
+      await workplace[Symbol.asyncDispose]();
+    },
+  };
+  return mesh;
+}
+
+/** An object as it is stored. */
+export function made(engine: Engine, id: string, kind: string, spec: JsonObject) {
+  const { spec: canonical } = canonicalSpec(engine.registry.get(kind), spec);
+  const stored = kind === 'Group' ? { ...canonical, peers: origins(spec['peers'] as readonly string[]) } : canonical;
+  return storedObject(engine, { id, kind, spec: stored, derived: {} }, engine.now());
+}
+
+function origins(ids: readonly string[]): JsonObject {
+  return Object.fromEntries(ids.map((id) => [id, ['api']]));
+}
+
+/** A policy from one group to another; the port tells its versions apart. */
+export function policyOf(
+  engine: Engine,
+  id: string,
+  groupIds: readonly string[],
+  [from, to]: readonly [number, number],
+  port = 443,
+) {
+  const sides = { sources: [groupIds[from] ?? ''], destinations: [groupIds[to] ?? ''] };
+  const rule = {
+    name: 'r',
+    enabled: true,
+    action: 'accept',
+    bidirectional: false,
+    protocol: 'tcp',
+    ports: [`${port}`],
+  };
+  return made(engine, id, 'Policy', { name: id, enabled: true, rules: [{ ...rule, ...sides }] });
+}
+
+/** Tells the readers what to do; answers when they do it. */
+export function order(clients: ChildProcess, given: Order | { readonly type: 'await'; readonly events: number }) {
+  const answer = once(clients, 'message');
+  clients.send(given);
+  return answer;
+}
+
+/** Connects everybody; resolves when each has its map. */
+export async function connect({ clients, port, ids }: Mesh): Promise<void> {
+  // The first piece of a stream is not an event, and counts as one.
+  await order(clients, { type: 'await', events: ids.length * 2 });
+  const reached = new Promise((resolve) => {
+    clients.on('message', (message) => message === 'reached' && resolve(undefined));
+  });
+  clients.send({ type: 'connect', port, peers: ids } satisfies Order);
+  await reached;
+}

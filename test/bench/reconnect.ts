@@ -1,0 +1,67 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createEngine } from '../../src/app.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { createAttendance } from '../../src/peering/attendance.ts';
+import { createHub } from '../../src/peering/streams/hub.ts';
+import { connect, openMesh, order, peersPerGroup } from './mesh.ts';
+import type { Benchmark, Row } from './result.ts';
+
+const groups = 200;
+
+/**
+ * Ten thousand agents that come again at the same moment, to a server that was started anew and knows nothing: how long until
+ * the last one has its map, how often the account was worked out meanwhile, and how long anybody else had to wait.
+ */
+export const reconnect: Benchmark = {
+  name: 'reconnect',
+  async run(stand) {
+    await using mesh = await openMesh(stand, groups);
+    const what = `all ${(groups * peersPerGroup).toLocaleString('en')} agents come again after a restart`;
+    await connect(mesh);
+    await order(mesh.clients, { type: 'cut' });
+    mesh.hub.close();
+    await delay(500);
+    const failures: unknown[] = [];
+    const failed = (error: unknown) => failures.push(error);
+    const { engine, worked } = counted(createEngine(mesh.engine.database, () => {}));
+    const attendance = createAttendance({ engine, server: 'bench', failed });
+    mesh.hub = createHub({ engine, listener: attendance, now: Date.now, failed });
+    const loop = monitorEventLoopDelay({ resolution: 1 });
+    loop.enable();
+    const start = performance.now();
+    await connect(mesh);
+    const taken = performance.now() - start;
+    loop.disable();
+    await attendance.settle();
+    await order(mesh.clients, { type: 'cut' });
+    mesh.hub.close();
+    await attendance.close();
+    if (failures.length > 0) throw failures[0];
+    const row = (about: string, figure: number, unit: Row['unit'], most: number): Row => ({
+      ...{ what: about, figure, unit, budget: { is: 'at most', value: most } },
+    });
+    return [
+      { what: `${what}: until the last has its map`, figure: taken, unit: 'ms' },
+      row('… images of who reaches whom that were worked out meanwhile', worked.size, '', 2),
+      { what: '… the longest turn of the server meanwhile', figure: loop.max / 1e6, unit: 'ms' },
+      { what: '… half of its turns were shorter than', figure: loop.percentile(50) / 1e6, unit: 'ms' },
+    ];
+  },
+};
+
+/** The same engine, which notes every image of who reaches whom that it hands out. */
+function counted(engine: Engine): { readonly engine: Engine; readonly worked: ReadonlySet<unknown> } {
+  const worked = new Set<unknown>();
+  const note = <Value>(image: Value): Value => {
+    worked.add(image);
+    return image;
+  };
+  const { access } = engine;
+  const noted: Engine['access'] = {
+    ...access,
+    of: (state) => access.of(state).then(note),
+    soon: (state) => access.soon(state).then(note),
+  };
+  return { engine: { ...engine, access: noted }, worked };
+}
