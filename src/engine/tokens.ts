@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
-import { InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import { InvalidInput, NotAllowed, NotFound, Unavailable } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Operation } from '../model/roles.ts';
@@ -7,6 +7,8 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { isAllowed } from '../plan/authorize.ts';
 import { createToken, deleteToken, listTokens, type TokenRow } from '../store/tokens.ts';
 import type { Told } from '../store/told.ts';
+import { requireUser } from './admission.ts';
+import { attempts } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { newIdFor } from './new-id.ts';
 
@@ -20,13 +22,13 @@ const day = 24 * 60 * 60 * 1000;
 
 /** The tokens of a user. Users see their own; those of service users need the right to. */
 export async function readTokens(engine: Engine, call: Call, user: string): Promise<readonly JsonObject[]> {
-  await requireUser(engine, call, user, 'read');
+  await ownerFor(engine, call, user, 'read');
   return (await listTokens(engine.database, call.account, user)).map(show);
 }
 
 /** One token of a user. Throws `NotFound`. */
 export async function readToken(engine: Engine, call: Call, user: string, id: string): Promise<JsonObject> {
-  await requireUser(engine, call, user, 'read');
+  await ownerFor(engine, call, user, 'read');
   const found = (await listTokens(engine.database, call.account, user)).find((token) => token.id === id);
   if (found === undefined) throw new NotFound(`token ${id} not found`);
   return show(found);
@@ -40,20 +42,28 @@ export async function addToken(
   body: JsonObject,
   make: () => NewToken,
 ): Promise<JsonObject> {
-  const owner = await requireUser(engine, call, user, 'create');
+  const { account } = call;
+  let state = await engine.snapshots.at(account, call.revision);
+  let owner = userFor(state, call, user, 'create');
   const { name, days, planOnly } = readRequest(body);
   const { value, hash } = make();
   const at = engine.now();
   const id = newIdFor(engine, call);
   const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
-  const record = { account: call.account, id, user, name, hash, createdBy: call.actor.id, createdAt: at, expiresAt };
-  await createToken(engine.database, { ...record, planOnly }, told(call, 'create', owner, name, at));
+  const record = { account, id, user, name, hash, planOnly, createdBy: call.actor.id, createdAt: at, expiresAt };
+  const store = () => createToken(engine.database, record, told(call, 'create', owner, name, at), state.revision);
+  for (let attempt = 0; !(await store()); attempt++) {
+    if (attempt === attempts) throw new Unavailable('the account changes all the time; try again');
+    // The right to make it may have gone with what changed.
+    state = await engine.snapshots.fresh(account);
+    owner = userFor(state, call, user, 'create');
+  }
   return { plain_token: value, personal_access_token: await readToken(engine, call, user, id) };
 }
 
 /** Deletes a token of the caller or of a service user. Throws `NotFound`. */
 export async function removeToken(engine: Engine, call: Call, user: string, id: string): Promise<void> {
-  const owner = await requireUser(engine, call, user, 'delete');
+  const owner = await ownerFor(engine, call, user, 'delete');
   const name = String((await readToken(engine, call, user, id))['name']);
   const what = { account: call.account, user, id };
   if (await deleteToken(engine.database, what, told(call, 'delete', owner, name, engine.now()))) return;
@@ -61,10 +71,12 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
 }
 
 /** The user whose tokens the call is about, when the caller may do this with them. */
-async function requireUser(engine: Engine, call: Call, id: string, operation: Operation): Promise<StoredObject> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const user = state.ofKind('User').find((candidate) => candidate.id === id);
-  if (user === undefined) throw new NotFound(`user ${id} not found`);
+async function ownerFor(engine: Engine, call: Call, id: string, operation: Operation): Promise<StoredObject> {
+  return userFor(await engine.snapshots.at(call.account, call.revision), call, id, operation);
+}
+
+function userFor(state: Snapshot, call: Call, id: string, operation: Operation): StoredObject {
+  const user = requireUser(state, id);
   if (id === call.actor.id) return user;
   if (user.spec['is_service_user'] !== true)
     throw new NotAllowed('tokens of other people are theirs alone; make one for a service user instead');

@@ -99,25 +99,31 @@ export async function listTokens(database: Database, account: string, user: stri
   return rows;
 }
 
-/** Stores a new token, its entry in the directory, and what is told about it. */
-export async function createToken(database: Database, token: TokenRecord, told: Told): Promise<void> {
+/** Stores a new token, its entry in the directory, and what is told about it; nothing when the account is at another revision. */
+export async function createToken(
+  database: Database,
+  token: TokenRecord,
+  told: Told,
+  revision: number,
+): Promise<boolean> {
   const { account, id, user, name, hash, createdBy, createdAt, expiresAt, planOnly = false } = token;
   const parameters = [
     ...toldParameters(account, told),
-    ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly],
+    ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly, revision],
   ];
-  await database
+  const [rows] = await database
     .inAccount(account, [statement(createText, parameters)], { write: true })
     .catch((error) => Promise.reject(repeated(error)));
+  return rows.length === 1;
 }
 
-const createText = `with ${headText}, token as (
+const createText = `with ${headText.replace('where account_id = $1', 'where account_id = $1 and revision = $17::bigint')}, token as (
   insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at, plan_only)
   select $1, $9, $10, $11, $12, $13, $14::timestamptz, $15::timestamptz, $16::boolean from head
 ), entry as (
   insert into directory (account_id, kind, value, subject_id) select $1, 'token', $12, $9 from head
 )
-${toldText}`;
+${toldText} returning id`;
 
 /** The statements that store a token with the user who owns it. */
 export function putToken(token: TokenRecord): Beside {

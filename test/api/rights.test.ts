@@ -4,6 +4,7 @@ import type { Call, Engine } from '../../src/engine/engine.ts';
 import { contextOf } from '../../src/engine/objects.ts';
 import { changeTogether } from '../../src/engine/tenant-steps.ts';
 import { subscribeTenant } from '../../src/engine/tenants.ts';
+import { addToken } from '../../src/engine/tokens.ts';
 import { acceptInvite } from '../../src/identity/invites.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
@@ -58,6 +59,30 @@ describe('rights that end while something is done', () => {
       const work = subscribeTenant(engine, await callOf(own, id), made.id, 'price_1');
       await expect(work).rejects.toThrow(/may not update|blocked/);
     }
+  });
+
+  it('end it: nobody gets a token for a service user who is an admin no more', async () => {
+    await using own = await testApi();
+    const admin = await someone(own, 'admin');
+    const robot = (await own.call('POST', '/api/users', person({ email: '', is_service_user: true, role: 'admin' })))
+      .body;
+    const caller = await callOf(own, admin);
+    const make = () => ({ value: 'nbp_x', hash: 'x' });
+    const body = { name: 'CI', expires_in: 1 };
+    expect(await addToken(own.engine, caller, robot.id, body, make)).toMatchObject({ plain_token: 'nbp_x' });
+    const { database } = own.engine;
+    let isDemoted = false;
+    const inAccount: typeof database.inAccount = async (account, statements, options) => {
+      const demote = options?.write === true && !isDemoted;
+      isDemoted ||= demote;
+      const user = { role: 'user', auto_groups: [], is_blocked: false };
+      if (demote) expect((await own.call('PUT', `/api/users/${admin}`, user)).status).toBe(200);
+      return database.inAccount(account, statements, options);
+    };
+    const engine = { ...own.engine, database: { ...database, inAccount } };
+    const late = addToken(engine, caller, robot.id, body, () => ({ value: 'nbp_y', hash: 'y' }));
+    await expect(late).rejects.toThrow('only owners and admins');
+    expect((await own.call('GET', `/api/users/${robot.id}/tokens`)).body).toHaveLength(1);
   });
 
   it('end it: an invite lets nobody in whose sender is an admin no more', async () => {

@@ -51,6 +51,7 @@ async function tokenFor({ engine, account }: TestApi, { name, role, isServiceUse
     engine.database,
     { ...token, expiresAt, planOnly },
     { actor: { type: 'system', id: 'test', name: 'test' }, at, event: { code: 'test', target: id, meta: {} } },
+    (await engine.snapshots.fresh(account)).revision,
   );
   return secret;
 }
