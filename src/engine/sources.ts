@@ -93,6 +93,13 @@ export function countDrift(engine: Engine, state: Snapshot, source: string): num
   return driftOf(state, engine.now(), source).length;
 }
 
+/** How many objects of each kind the source states something about. */
+export function inventoryOf(state: Snapshot, source: string): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { kind } of state.declaredBy(source)) counts[kind] = (counts[kind] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** Names what the other sources of the account want and could not have: the same text while that is the same. */
 export async function wantedByOthers(engine: Engine, account: string, source: string): Promise<string> {
   const wanted = await wantedIn(engine, account);

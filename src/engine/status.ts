@@ -5,6 +5,7 @@ import { readStatus, type SourceStatus, shownStatus, unknownStatus } from '../mo
 import type { Wanted } from '../plan/contested.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
+import { inventoryOf } from './sources.ts';
 import { readTests } from './told-tests.ts';
 import { wantedIn } from './wanted.ts';
 
@@ -20,18 +21,22 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
     .map((id) => ({ id, type: 'push', spec: {}, suspended: false, generation: 1, status: {}, handled_at: null }));
   return [...stored, ...pushing]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((source) => ({ ...viewSource(source, wanted.get(source.id)), objects: state.declaredBy(source.id).length }));
+    .map((source) => viewSource(state, source, wanted.get(source.id)));
 }
 
 function viewSource(
+  state: Snapshot,
   { id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord,
   wanted: Wanted['units'] = [],
 ): JsonObject {
   const found = Object.keys(status).length > 0 ? readStatus(status) : contradicted(wanted);
-  const known = found === undefined ? {} : shownStatus(found, { generation, suspended });
+  // What it states can change without it: by a rollback, or when others take it over.
+  const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
+  const known = found === undefined ? {} : shownStatus({ ...found, ...inventory }, { generation, suspended });
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
   // A status is plain data.
-  return { id, type, ...spec, suspended, generation, status: shown as JsonObject };
+  const objects = state.declaredBy(id).length;
+  return { id, type, ...spec, suspended, generation, status: shown as JsonObject, objects };
 }
 
 /** Of a source that only pushes all that is known is what it wanted and could not have; `undefined` when that is nothing. */

@@ -4,7 +4,7 @@ import { applyApproved } from '../engine/apply-plan.ts';
 import { awaitApproval } from '../engine/approvals.ts';
 import { LeaseLost } from '../engine/batch.ts';
 import type { Desire, Reconciled } from '../engine/documents.ts';
-import { countDrift, wantedByOthers } from '../engine/sources.ts';
+import { countDrift, inventoryOf, wantedByOthers } from '../engine/sources.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Document } from '../model/document.ts';
 import { NotFound } from '../model/errors.ts';
@@ -103,6 +103,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 
   const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     try {
+      // It may be suspended, and that acknowledged, before its loop hears of it; what is under way by then completes.
+      const { suspended } = (await engine.snapshots.fresh(account)).settingsOf(name);
+      if (suspended) return { result: 'same' };
       const fetched = await origin.fetch(record.status().lastAppliedCommit);
       if (fetched.ok) return await conclude(fetched, fresh, isProbe);
       return await failed('unavailable', unavailableMessage(name, fetched.reason));
@@ -230,10 +233,4 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
     case 'stale':
       throw new Error('a source never asks for a certain digest');
   }
-}
-
-function inventoryOf(state: Snapshot, source: string): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const { kind } of state.declaredBy(source)) counts[kind] = (counts[kind] ?? 0) + 1;
-  return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -102,6 +102,8 @@ export function want(schedule: Schedule, trigger: Trigger): Schedule {
 }
 
 function rank(trigger: Trigger): number {
+  // A request does all that the others ask for, and somebody waits to hear that it was heeded.
+  if (trigger === 'request') return 4;
   if (deliberate.has(trigger)) return 3;
   return trigger === 'hint' ? 1 : 2;
 }

@@ -1,10 +1,13 @@
-import { expect, it } from 'vitest';
-import { recordSource } from '../../src/engine/sources.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { createReader } from '../../src/documents/reader.ts';
+import { recordSource, suspendSource } from '../../src/engine/sources.ts';
 import type { SourceEvent } from '../../src/model/source-conditions.ts';
 import { unknownStatus } from '../../src/model/source-status.ts';
+import { processClock } from '../../src/sources/loop.ts';
+import { createReconciler } from '../../src/sources/reconcile.ts';
 import { createRecord } from '../../src/sources/record.ts';
 import { takeLease } from '../../src/store/leases.ts';
-import { openOffice } from './desk.ts';
+import { groups, newShelf, openOffice } from './desk.ts';
 
 const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };
 
@@ -16,16 +19,17 @@ async function openRecord() {
   const request = { account, name: 'source/team', seconds: 30 };
   const lease = await takeLease(office.database, { ...request, owner: 'one' });
   if (lease === undefined) throw new Error('the lease was free');
-  const record = createRecord({
+  const options = {
     ...{ engine, account, name: 'team', lease, status: unknownStatus },
     generation: () => 1,
     nextRunAt: () => undefined,
-  });
+  };
+  const record = createRecord(options);
   const told = async () =>
     (await office.rows(`select activity_code from audit_events where activity_code like 'config.%' order by id`)).map(
       (row) => row['activity_code'],
     );
-  return { office, record, told, request };
+  return { office, record, told, request, options };
 }
 
 it('a status that could not be written is written, and what it tells is told, with the next one that is the same', async () => {
@@ -46,4 +50,19 @@ it('E98: a server whose lease has passed neither records how its source fares no
   await takeLease(office.database, { ...request, owner: 'two' });
   await record.note(refused);
   expect([(await office.statusOf('team')).state, await told()]).toEqual([undefined, []]);
+});
+
+it('E135: a reconcile that begins when its source is suspended changes nothing, although nobody told the loop', async () => {
+  const { office, options } = await openRecord();
+  const reader = createReader();
+  onTestFinished(() => reader.close());
+  const origin = newShelf('team', groups('a')).open();
+  const more = { reader, origin, version: 'test', clock: processClock, tell: () => undefined };
+  const reconciler = createReconciler({ ...options, ...more });
+  await suspendSource(office.engine, office.call, { id: 'team', suspended: true });
+  expect(await reconciler.reconcile(() => true)).toEqual({ result: 'same' });
+  expect(await office.groups()).toEqual([]);
+  await suspendSource(office.engine, office.call, { id: 'team', suspended: false });
+  expect(await reconciler.reconcile(() => true)).toMatchObject({ result: 'done', wrote: true });
+  expect(await office.groups()).toEqual(['a']);
 });

@@ -112,6 +112,10 @@ describe('a schedule', () => {
     expect(due(want(want(started, 'hint'), 'request'), 0)).toEqual({ run: 'request' });
     expect(due(want(want(started, 'request'), 'content'), 0)).toEqual({ run: 'request' });
     expect(due(want(want(started, 'hint'), 'content'), 0)).toEqual({ run: 'content' });
+    for (const other of ['approval', 'settings', 'resume'] as const) {
+      expect(due(want(want(started, other), 'request'), 0)).toEqual({ run: 'request' });
+      expect(due(want(want(started, 'request'), other), 0)).toEqual({ run: 'request' });
+    }
   });
 });
 
