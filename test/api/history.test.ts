@@ -57,6 +57,8 @@ describe('an export', () => {
     const applied = await api.call('POST', '/api/config/apply?source=team', yaml.body, headers);
     expect([applied.body.revision, applied.body.plan.counts.claims]).toEqual([before + 1, 10]);
     expect((await api.call('POST', '/api/config/apply?source=team', yaml.body, headers)).body.revision).toBe(null);
+    for (const query of ['format=xml', 'markAdopt=yes'])
+      expect((await api.call('GET', `/api/config/export?${query}`)).status).toBe(422);
   });
 
   it('is cut down to a kind or a source', async () => {

@@ -6,12 +6,14 @@ import { readableBy } from '../../engine/object-list.ts';
 import { NotFound } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
-import { knownKind, queryOf, wholeNumber } from './request.ts';
+import { knownKind, queryOf, switchOf, wholeNumber, wordOf } from './request.ts';
 
 /** The route by which the account is read as documents. */
 export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
   app.get('/api/config/export', async (request, reply) => {
-    const { kind, source, object, format, revision, markAdopt } = queryOf(request);
+    const query = queryOf(request);
+    const { kind, source, object, revision } = query;
+    const format = wordOf(query, 'format', ['yaml', 'json'] as const);
     knownKind(engine.registry, kind);
     const call = callOf(request);
     const present = await engine.snapshots.at(call.account, call.revision);
@@ -23,7 +25,7 @@ export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOp
       ...(source === undefined ? {} : { source }),
       ...(object === undefined ? {} : { id: findObject(state, object, isVisible).id }),
       isVisible,
-      markAdopt: markAdopt === 'true',
+      markAdopt: switchOf(query, 'markAdopt', false),
     });
     if (object !== undefined && documents.length === 0)
       throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
