@@ -48,7 +48,7 @@ export async function authorize(request: FastifyRequest, authenticator: Authenti
 }
 
 /** The call in the account that the query names: the caller's own, or that of a tenant. */
-async function scoped({ query }: FastifyRequest, engine: Engine, call: Call): Promise<Call> {
+export async function scoped({ query }: FastifyRequest, engine: Engine, call: Call): Promise<Call> {
   const { account } = query as { readonly account?: unknown };
   if (account === undefined || account === '' || account === call.account) return call;
   return await enterTenant(engine, call, String(account));

@@ -91,12 +91,15 @@ function editsFor(engine: Engine, state: Snapshot, newcomer: Newcomer, id: strin
   const holders = [kind.name, 'ProxyPeer'].flatMap((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) ?? []);
   if (holders.some((holder) => !isClaim(holder)))
     throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
+  const [claim] = holders;
+  const isMaker = sponsor.way === 'user' && claim?.derived['made_by'] === sponsor.actor.id;
+  // Who looks after the account is no user of it, and makes only what was asked for before come to life.
+  if (isMaker && claim !== undefined && sponsor.actor.granted !== undefined)
+    return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
   const by = sponsor.way === 'user' ? byUser(state, sponsor.actor) : byKey(engine, state, newcomer);
   if (extraLabels.length > 0 && !by.mayNameItself)
     throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
-  const [claim] = holders;
-  if (claim !== undefined && sponsor.way === 'user' && claim.spec['user_id'] === sponsor.actor.id)
-    return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
+  if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
   const waits = wantsApproval(state);
   const spec = canonicalSpec(kind, {
     name: newcomer.name,

@@ -72,10 +72,12 @@ function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, w
   if ([kind.name, 'ProxyPeer'].some((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) !== undefined))
     throw new Conflict('taken', 'a peer with this key already exists; make a new key pair');
   const spec = canonicalSpec(kind, {
-    ...{ name, hostname: name, wg_pub_key: tunnelKey, user_id: call.actor.id, ephemeral: true },
+    ...{ name, hostname: name, wg_pub_key: tunnelKey, ephemeral: true },
+    // Who acts in the account of a tenant is no user there.
+    ...(call.home === undefined ? { user_id: call.actor.id } : {}),
     ...{ ssh_enabled: false, login_expiration_enabled: false, inactivity_expiration_enabled: false },
   }).spec;
-  const derived = { temporary: true, enrolled_by: 'temporary', os: 'js wasm' };
+  const derived = { temporary: true, enrolled_by: 'temporary', made_by: call.actor.id, os: 'js wasm' };
   const peer = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
   const policies = read.map((rule, at): Edit => {
     // Faults were thrown above.

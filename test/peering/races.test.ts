@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { keepPeers } from '../../src/engine/peer-upkeep.ts';
-import { tunnelKeyOf } from '../../src/peering/client.ts';
+import { answerTo, tunnelKeyOf } from '../../src/peering/client.ts';
 import { statement } from '../../src/store/builder.ts';
 import { takeLease } from '../../src/store/leases.ts';
 import { dropDeadServers } from '../../src/store/peer-status.ts';
 import { callAs, person } from '../api/people.ts';
 import { sharedApi, type TestApi, testApi, token } from '../api/setup.ts';
+import { addPeers } from '../setup/peers.ts';
 import { type Machine, newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
@@ -157,4 +158,31 @@ it('a temporary peer takes its key from nobody, and comes to life when its maker
   expect(enrolled.body.peer.id).not.toBe(claim);
   expect((await own.call('GET', `/api/peers/${claim}`)).status).toBe(404);
   expect(JSON.stringify((await own.call('GET', '/api/policies')).body)).not.toContain(claim);
+});
+
+it('a temporary peer in the account of a tenant is for whoever looks after it', async () => {
+  const own = api();
+  const helpers = await own.group('helpers');
+  const { id: user } = (await own.call('POST', '/api/users', person({ role: 'admin', auto_groups: [helpers] }))).body;
+  const admin = await callAs(own, user);
+  const groups = [{ id: helpers, role: 'admin' }];
+  const { id } = (await admin('POST', '/api/integrations/msp/tenants', { name: 'T', domain: 'd.example.com', groups }))
+    .body;
+  const [target = ''] = await addPeers(own.engine, id, ['box']);
+  const call: TestApi['call'] = (method, url, body, headers) =>
+    (headers?.['authorization'] ?? 'mine') === ''
+      ? own.call(method, url, body, headers)
+      : admin(method, url, body, headers);
+  const browser = newMachine({ call });
+  const wish = { name: 'browser', wg_pub_key: tunnelKeyOf(browser.keys), rules: ['tcp/22'] };
+  const granted = await admin('POST', `/api/peers/${target}/temporary-access?account=${id}`, wish);
+  expect(granted.status).toBe(200);
+  const challenge = (await own.call('POST', '/agent/challenge')).body;
+  const body = { hostname: 'browser', wg_pub_key: wish.wg_pub_key, tunnel_proof: answerTo(browser.keys, challenge) };
+  const entered = await browser.send(`/agent/enrol?account=${id}`, body, {});
+  expect([entered.status, entered.body.peer]).toMatchObject([200, { id: granted.body.id, user_id: '' }]);
+  const other = newMachine({ call });
+  const second = (await own.call('POST', '/agent/challenge')).body;
+  const stranger = { hostname: 'x', wg_pub_key: tunnelKeyOf(other.keys), tunnel_proof: answerTo(other.keys, second) };
+  expect((await other.send(`/agent/enrol?account=${id}`, stranger, {})).status).toBe(401);
 });

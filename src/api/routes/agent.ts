@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { planOnlyRefusal } from '../../engine/commit.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import type { AgentRequest, Welcome } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
+import { scoped } from '../authenticate.ts';
 import { listOf, nameMember, objectBody, parseJson } from '../bodies.ts';
 import { agentPaths } from './agent-paths.ts';
 import { agentServicePaths } from './agent-service-paths.ts';
@@ -34,11 +36,11 @@ export const agent: AreaRoutes = {
         reply.header('cache-control', 'no-store').send(peering.challenge()),
       );
       scope.post('/agent/enrol', { bodyLimit }, async (request, reply) => {
-        const entered = await peering.enrol(agentRequest(request), await callOfUser(request, services));
+        const entered = await peering.enrol(agentRequest(request), await callOfUser(request, engine, services));
         return reply.header('cache-control', 'no-store').send(welcome(entered));
       });
       scope.post('/agent/login', { bodyLimit }, async (request, reply) => {
-        const entered = await peering.login(agentRequest(request), await callOfUser(request, services));
+        const entered = await peering.login(agentRequest(request), await callOfUser(request, engine, services));
         return reply.header('cache-control', 'no-store').send(welcome(entered));
       });
       scope.post('/agent/traffic', { bodyLimit: trafficLimit }, async (request, reply) => {
@@ -90,10 +92,10 @@ export function agentRequest(request: FastifyRequest): AgentRequest {
 }
 
 /** The user whose token comes along, if one does. */
-async function callOfUser(request: FastifyRequest, { authenticator }: Services) {
+async function callOfUser(request: FastifyRequest, engine: Engine, { authenticator }: Services) {
   const { authorization } = request.headers;
   if (authorization === undefined || authorization === '') return undefined;
-  const call = await authenticator.authenticate(authorization);
+  const call = await scoped(request, engine, await authenticator.authenticate(authorization));
   if (call.planOnly === true) throw new NotAllowed(planOnlyRefusal);
   return call;
 }
