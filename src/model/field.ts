@@ -278,9 +278,13 @@ export function isDivided(field: AnyField): field is Extract<AnyField, { readonl
   return field.type === 'object' && field.whole !== true;
 }
 
-/** The fields of a map with their names, in declared order. */
+const entries = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
+
+/** The fields of a map with their names, in declared order; declarations are never edited, so they are listed once. */
 export function entriesOf(fields: Fields): readonly (readonly [string, AnyField])[] {
-  return Object.entries(fields);
+  const known = entries.get(fields) ?? Object.entries(fields);
+  entries.set(fields, known);
+  return known;
 }
 
 /** Whether a value says nothing: absent, `null`, `""`, `[]` or `{}`. */

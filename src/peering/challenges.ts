@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { Unauthenticated } from '../model/errors.ts';
-import type { Means } from '../model/means.ts';
+import type { Means, Vault } from '../model/means.ts';
 import { equalHash, type KeyPair, makeKeyPair, readPrivateKey, sharedHash } from './keys.ts';
 import { tunnelText } from './proof-text.ts';
 import { openValue, sealValue } from './sealed.ts';
@@ -9,13 +9,13 @@ const prefix = 'nbc_';
 const lifetimeMs = 120_000;
 /** How long challenges are made with one key. */
 const keyMs = 60_000;
-/** How many keys are remembered as they are used: those of this server, and the newest of others. */
-const mostKeys = 16;
+/** How many challenges are remembered as they are checked. */
+const mostOpened = 16;
 
 /** What somebody answers who wants to show that they hold the key of a tunnel. */
 export interface Challenge {
   readonly challenge: string;
-  /** X25519, raw, base64url: made for the challenges of a minute. */
+  /** X25519, raw, base64url: that of the challenges of a minute. */
   readonly public_key: string;
   readonly server_time: string;
   readonly expires_at: string;
@@ -36,39 +36,53 @@ export interface Challenges {
   check(proof: TunnelProof, keys: { readonly tunnel: string; readonly signing: string }, now: number): void;
 }
 
-/** Creates them. Very many machines may come at once, and to make and to read keys is most of the work. */
+/** What a challenge carries. */
+interface Opened {
+  readonly until: string;
+  readonly key: KeyObject;
+}
+
+/**
+ * Creates them. Very many machines may come at once, and to make, to seal and to read keys is most of the work: all
+ * challenges of a second are one, and those of a minute have one key.
+ */
 export function createChallenges({ vault }: Means): Challenges {
-  const read = new Map<string, KeyObject>();
-  let current: { readonly pair: KeyPair; readonly until: number } | undefined;
-  const keyOf = (pair: KeyPair): KeyObject => {
-    const key = read.get(pair.publicKey) ?? readPrivateKey('X25519', pair);
-    read.set(pair.publicKey, key);
-    if (read.size > mostKeys) read.delete(read.keys().next().value ?? '');
-    return key;
+  const opened = new Map<string, Opened>();
+  let own: { readonly pair: KeyPair; readonly until: number } | undefined;
+  let last: Omit<Challenge, 'server_time'> | undefined;
+  const openOnce = (challenge: string): Opened | undefined => {
+    const found = opened.get(challenge) ?? open(vault, challenge);
+    if (found !== undefined) opened.set(challenge, found);
+    if (opened.size > mostOpened) opened.delete(opened.keys().next().value ?? '');
+    return found;
   };
   return {
     make(now) {
-      if (current === undefined || current.until <= now) current = { pair: makeKeyPair('X25519'), until: now + keyMs };
-      const { pair } = current;
-      const expires_at = new Date(now + lifetimeMs).toISOString();
-      return {
-        challenge: sealValue(vault, prefix, { ...pair, until: expires_at }),
-        public_key: pair.publicKey,
-        server_time: new Date(now).toISOString(),
-        expires_at,
-      };
+      if (own === undefined || own.until <= now) own = { pair: makeKeyPair('X25519'), until: now + keyMs };
+      const expires_at = new Date(Math.floor(now / 1000) * 1000 + lifetimeMs).toISOString();
+      if (last?.expires_at !== expires_at || last.public_key !== own.pair.publicKey) {
+        const challenge = sealValue(vault, prefix, { ...own.pair, until: expires_at });
+        last = { challenge, public_key: own.pair.publicKey, expires_at };
+      }
+      return { ...last, server_time: new Date(now).toISOString() };
     },
     check({ challenge, mac }, keys, now) {
-      const made = openValue(vault, prefix, challenge);
+      const made = openOnce(challenge);
       if (made === undefined) throw new Unauthenticated('the challenge is not one of this server; ask for a new one');
-      if (Date.parse(String(made['until'])) < now)
+      if (Date.parse(made.until) < now)
         throw new Unauthenticated(
-          `the challenge ended at ${String(made['until'])}, and it is ${new Date(now).toISOString()}; ask for a new one`,
+          `the challenge ended at ${made.until}, and it is ${new Date(now).toISOString()}; ask for a new one`,
         );
-      const pair = { publicKey: String(made['publicKey']), privateKey: String(made['privateKey']) };
-      const expected = sharedHash(tunnelText(challenge, keys.signing), keyOf(pair), keys.tunnel);
+      const expected = sharedHash(tunnelText(challenge, keys.signing), made.key, keys.tunnel);
       if (expected === undefined || !equalHash(expected, mac))
         throw new Unauthenticated('the answer to the challenge does not fit the key of the tunnel');
     },
   };
+}
+
+function open(vault: Vault, challenge: string): Opened | undefined {
+  const made = openValue(vault, prefix, challenge);
+  if (made === undefined) return undefined;
+  const pair = { publicKey: String(made['publicKey']), privateKey: String(made['privateKey']) };
+  return { until: String(made['until']), key: readPrivateKey('X25519', pair) };
 }

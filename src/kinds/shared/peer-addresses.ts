@@ -13,9 +13,20 @@ export type AddressField = 'ip' | 'ipv6';
 /** The setting that says where addresses of a field come from. */
 const rangeSettings = { ip: 'network_range', ipv6: 'network_range_v6' } as const;
 
-/** The range of which peers get such addresses, if there is one. */
+type Ranges = { readonly [Field in AddressField]: Cidr | undefined };
+
+const known = new WeakMap<StoredObject, Ranges>();
+
+/** The range of which peers get such addresses, if there is one. Read once for each account object: every newcomer asks. */
 export function rangeOf(account: StoredObject | undefined, field: AddressField): Cidr | undefined {
-  const text = account === undefined ? undefined : sectionOf(account, 'settings')[rangeSettings[field]];
+  if (account === undefined) return undefined;
+  const ranges = known.get(account) ?? { ip: readRange(account, 'ip'), ipv6: readRange(account, 'ipv6') };
+  known.set(account, ranges);
+  return ranges[field];
+}
+
+function readRange(account: StoredObject, field: AddressField): Cidr | undefined {
+  const text = sectionOf(account, 'settings')[rangeSettings[field]];
   const read = typeof text === 'string' ? parseCidr(text) : undefined;
   return read?.ok === true ? read.cidr : undefined;
 }

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { createChallenges } from '../../src/peering/challenges.ts';
+import { answerTo, makeMachineKeys } from '../../src/peering/client.ts';
+import { createVault } from '../../src/store/vault.ts';
+
+const vault = createVault([new Uint8Array(32).fill(3)]);
+const newServer = () => createChallenges({ vault } as Parameters<typeof createChallenges>[0]);
+const keys = makeMachineKeys();
+const [tunnel, signing] = [keys.tunnel.publicKey, keys.signing.publicKey];
+const noon = Date.parse('2026-12-02T12:00:00.400Z');
+
+/** The answer of the machine, as the server reads it. */
+function answer(challenge: ReturnType<ReturnType<typeof newServer>['make']>) {
+  const { challenge: text, mac } = answerTo(keys, challenge);
+  return { challenge: String(text), mac: String(mac) };
+}
+
+it('a challenge is checked by any server of the installation, until it ends', () => {
+  const [one, other] = [newServer(), newServer()];
+  const made = one.make(noon);
+  expect([made.server_time, made.expires_at]).toEqual(['2026-12-02T12:00:00.400Z', '2026-12-02T12:02:00.000Z']);
+  for (const server of [one, other, other]) server.check(answer(made), { tunnel, signing }, noon + 119_000);
+  expect(() => other.check(answer(made), { tunnel, signing }, noon + 120_000)).toThrow(/ended at 2026-12-02T12:02:00/);
+});
+
+it('those of a second are one, those of a minute have one key, and the next minute has another', () => {
+  const server = newServer();
+  const made = [0, 500, 1000, 59_000, 60_000].map((later) => server.make(noon + later));
+  const [first, same, next, late, other] = made.map(({ challenge, public_key }) => ({ challenge, public_key }));
+  expect(same).toEqual(first);
+  expect([next?.challenge === first?.challenge, next?.public_key, late?.public_key]).toEqual([
+    false,
+    first?.public_key,
+    first?.public_key,
+  ]);
+  expect(other?.public_key).not.toBe(first?.public_key);
+  for (const one of made) server.check(answer(one), { tunnel, signing }, noon + 60_000);
+});
+
+it('the answer to a challenge serves nobody with another key', () => {
+  const server = newServer();
+  const given = answer(server.make(noon));
+  const thief = makeMachineKeys();
+  for (const claimed of [
+    { tunnel: thief.tunnel.publicKey, signing },
+    { tunnel, signing: thief.signing.publicKey },
+  ])
+    expect(() => server.check(given, claimed, noon)).toThrow('does not fit the key of the tunnel');
+});
