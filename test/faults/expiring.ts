@@ -9,7 +9,7 @@ import { testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
 
 /** More than one step of the upkeep is about. */
-const peers = 500;
+const peers = 300;
 
 /** What the account says about logins that ended. */
 interface Look {
@@ -21,7 +21,7 @@ interface Look {
 }
 
 /**
- * Two processes look after an account in which 500 logins are over. Whichever is at it is killed and started again: every
+ * Two processes look after an account in which 300 logins are over. Whichever is at it is killed and started again: every
  * login ends once.
  */
 export async function expireWhileKilling(): Promise<void> {
@@ -31,7 +31,7 @@ export async function expireWhileKilling(): Promise<void> {
   const { database } = own.engine;
   const keepers = new Map(['one', 'two'].map((name) => [name, startKeeper(made.url ?? '', name)]));
   try {
-    await expect.poll(async () => (await look(database)).events, { timeout: 20_000, interval: 2 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await look(database)).events, { timeout: 20_000, interval: 20 }).toBeGreaterThan(0);
     const owner = (await look(database)).owner ?? 'one';
     await kill(keepers.get(owner));
     // So it would run out by itself, after a minute.
@@ -40,7 +40,7 @@ export async function expireWhileKilling(): Promise<void> {
     await expect.poll(async () => (await look(database)).expired, { timeout: 20_000 }).toBe(peers + 1);
     const { fence } = await look(database);
     // Whoever comes now finds nothing to do.
-    await expect.poll(async () => (await look(database)).fence, { timeout: 20_000 }).toBeGreaterThan(fence + 4);
+    await expect.poll(async () => (await look(database)).fence, { timeout: 20_000 }).toBeGreaterThan(fence + 3);
     expect(await look(database)).toMatchObject({ expired: peers + 1, events: peers + 1, targets: peers + 1 });
   } finally {
     await Promise.all([...keepers.values()].map(kill));

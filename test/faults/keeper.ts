@@ -9,7 +9,7 @@ const [url = '', server = ''] = process.argv.slice(2);
 const database = await openDatabase({ url, poolSize: 2 });
 const engine = createEngine(database, () => {});
 runPeerUpkeep({
-  ...{ engine, server, everyMs: 20, graceMs: 0 },
+  ...{ engine, server, everyMs: 100, graceMs: 0 },
   tell: (level, message) => process.stderr.write(`${level}: ${message}\n`),
 });
 process.on('disconnect', () => process.exit());
