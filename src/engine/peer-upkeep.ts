@@ -14,6 +14,7 @@ import { derive, planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
 import { contextOf } from './objects.ts';
 import { planSignIn } from './peer-login.ts';
+import type { PresenceImage } from './presence.ts';
 
 /** Whoever ends what nobody has to end by hand. */
 export const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
@@ -69,11 +70,16 @@ async function settleAll(
   due: readonly DuePeer[],
   lease: Lease,
 ): Promise<readonly Settled[]> {
+  let read: Promise<PresenceImage> | undefined;
+  // Once for all of them, and when the first is planned: somebody may have come back until then.
+  const presence = (): Promise<PresenceImage> => {
+    read ??= engine.presence.at(state.account);
+    return read;
+  };
   return await Promise.all(
     due.map(async (peer) => {
-      const actor = actorOf(state, peer);
-      const message = await commit(engine, state, { actor, lease, propose: (now) => planDue(engine, now, peer) });
-      return { peer, message };
+      const propose: Mutation['propose'] = async (now) => planDue(engine, now, await presence(), peer);
+      return { peer, message: await commit(engine, state, { actor: actorOf(state, peer), lease, propose }) };
     }),
   );
 }
@@ -132,10 +138,9 @@ function actorOf(state: Snapshot, { id, reason }: DuePeer): Actor {
   return user === undefined ? clock : { type: 'system', id: user.id, name: user.name };
 }
 
-async function planDue(engine: Engine, state: Snapshot, due: DuePeer): Promise<Outcome> {
-  // Somebody may have changed it in the meantime, or it came back.
-  const image = await engine.presence.at(state.account);
+function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: DuePeer): Outcome {
   const peer = state.get(due.id);
+  // Somebody may have changed it in the meantime, or it came back.
   const reason = peer && dueReason(peer, image.peers.get(peer.id), settingsOf(state), Date.parse(image.now));
   if (peer === undefined || reason === undefined) return planEdits(engine, state, []);
   if (isLogin(reason)) return planExpiry(engine, state, peer, reason);
