@@ -10,9 +10,10 @@ import { proxyFeed } from '../../src/store/feeds.ts';
 import { fillLog, hosts, paths } from './log-rows.ts';
 import type { Benchmark, Row } from './result.ts';
 import { openWorkplace } from './stand.ts';
-import { inTurns, time } from './timing.ts';
+import { inTurns, median, time } from './timing.ts';
 
 const day = 86_400_000;
+
 /** The log of reverse proxies: pages by time with each filter, other sorts within a day, and what it takes to store it. */
 export function logsOf(count: number): Benchmark {
   return {
@@ -24,20 +25,21 @@ export function logsOf(count: number): Benchmark {
       const loading = await time(() => fillLog(engine.database, account, now, count));
       process.stderr.write(`${count.toLocaleString('en')} records are there after ${Math.round(loading / 1000)} s\n`);
       const call = { account, revision: 0, actor: { type: 'system', id: 'bench', name: 'bench' } } as const;
+      const plain: ProxyLogQuery = { user: {}, sort: 'timestamp', order: 'desc', page: 1, page_size: 50 };
       const rows: Row[] = [];
       for (const [what, query] of Object.entries(queries(now))) {
-        const plain: ProxyLogQuery = { user: {}, sort: 'timestamp', order: 'desc', page: 1, page_size: 50 };
-        const taken: number[] = [];
-        for (let round = 0; round < 20; round += 1)
-          taken.push(await time(() => readProxyLog(engine, call, { ...plain, ...query })));
-        const figure = taken.sort((a, b) => a - b)[18] ?? 0;
-        const note = `p95 of 20, ${count.toLocaleString('en')} records`;
+        const [pages, bare]: [number[], number[]] = [[], []];
+        for (let round = 0; round < 20; round += 1) {
+          pages.push(await time(() => readProxyLog(engine, call, { ...plain, ...query })));
+          bare.push(await time(() => readBare(engine.database, account)));
+        }
         rows.push({
           what: `page of the proxy log: ${what}`,
-          figure,
+          note: `p95 of 20, ${count.toLocaleString('en')} records`,
+          figure: pages.sort((a, b) => a - b)[18] ?? 0,
+          reference: median(bare),
           unit: 'ms',
-          note,
-          budget: { is: 'at most', value: 100 },
+          budget: { is: 'at most', value: 2 },
         });
       }
       return [...rows, await storing(engine.database, account, now)];
@@ -60,6 +62,13 @@ const queries = (now: number): Readonly<Record<string, Partial<ProxyLogQuery>>> 
   'the middle of the id of a request': { search: createHash('md5').update('1234').digest('hex').slice(7, 15) },
   'sorted by duration within a day': { sort: 'duration', from: new Date(now - day) },
 });
+
+/** Reads the newest 100,000 records once: about 50 ms where the budget of a page was set, which so is 100 ms. */
+async function readBare(database: Database, account: string): Promise<void> {
+  const text = `select max(host), max(path), max(duration_ms) from (
+    select host, path, duration_ms from proxy_log where account_id = $1 order by timestamp desc limit 100000) newest`;
+  await database.lookUp(statement(text, [account]));
+}
 
 /** Storing reports of 1,000 records, against a bare insert of the same rows into the same table. */
 async function storing(database: Database, account: string, now: number): Promise<Row> {

@@ -4,6 +4,7 @@ import { createEngine } from '../../src/app.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createAttendance } from '../../src/peering/attendance.ts';
 import { createHub } from '../../src/peering/streams/hub.ts';
+import { countTransactions } from './counting.ts';
 import { connect, openMesh, order, peersPerGroup } from './mesh.ts';
 import type { Benchmark, Row } from './result.ts';
 
@@ -24,7 +25,8 @@ export const reconnect: Benchmark = {
     await delay(500);
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
-    const { engine, worked } = counted(createEngine(mesh.engine.database, () => {}));
+    const asked = countTransactions(mesh.engine.database);
+    const { engine, worked } = counted(createEngine(asked.database, () => {}));
     const attendance = createAttendance({ engine, server: 'bench', failed });
     mesh.hub = createHub({ engine, listener: attendance, now: Date.now, failed });
     const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -34,6 +36,7 @@ export const reconnect: Benchmark = {
     const taken = performance.now() - start;
     loop.disable();
     await attendance.settle();
+    const transactions = asked.transactions();
     await order(mesh.clients, { type: 'cut' });
     mesh.hub.close();
     await attendance.close();
@@ -44,6 +47,7 @@ export const reconnect: Benchmark = {
     return [
       { what: `${what}: until the last has its map`, figure: taken, unit: 'ms' },
       row('… images of who reaches whom that were worked out meanwhile', worked.size, '', 2),
+      row('… transactions meanwhile, who is connected included', transactions, '', 100),
       { what: '… the longest turn of the server meanwhile', figure: loop.max / 1e6, unit: 'ms' },
       { what: '… half of its turns were shorter than', figure: loop.percentile(50) / 1e6, unit: 'ms' },
     ];

@@ -1,5 +1,6 @@
 import { type BitSet, hasBit } from '../../lib/bit-set.ts';
 import { partition } from '../../lib/partition.ts';
+import type { Access } from '../access.ts';
 import { leadingPlaces } from '../neighbours.ts';
 import { isFor, type Picture } from './picture.ts';
 
@@ -42,11 +43,13 @@ function classesOf({ access, unmanaged, dns }: Picture): Int32Array {
   return classes;
 }
 
-function markedBy({ access, unmanaged, dns }: Picture, at: number): string {
+function markedBy({ access, unmanaged, dns, likeness }: Picture, at: number): string {
   const marks: number[] = [];
   const { flows } = access;
-  // A plain loop that makes nothing but numbers: it runs for every peer over every flow.
-  for (let index = 0; index < flows.length; index++) {
+  const near = likeness.near.get(at >>> 5) ?? nearFlows(access, at >>> 5);
+  likeness.near.set(at >>> 5, near);
+  // A plain loop that makes nothing but numbers: it runs for every peer.
+  for (const index of near) {
     const { from, to } = flows[index] as (typeof flows)[number];
     const said =
       (hasBit(from.possible, at) ? 1 : 0) |
@@ -64,6 +67,16 @@ function markedBy({ access, unmanaged, dns }: Picture, at: number): string {
   mark(marks, -1, isFor(unmanaged, at) ? 1 : 0);
   for (const [nth, audience] of dns.entries()) if (isFor(audience, at)) mark(marks, nth);
   return textOf(marks);
+}
+
+/** The flows that have an end among the 32 peers whose numbers lie next to each other, by their places. */
+function nearFlows({ flows }: Access, word: number): readonly number[] {
+  const near: number[] = [];
+  for (let index = 0; index < flows.length; index++) {
+    const { from, to } = flows[index] as (typeof flows)[number];
+    if ([from.possible, from.sure, to.possible, to.sure].some((ends) => (ends[word] ?? 0) !== 0)) near.push(index);
+  }
+  return near;
 }
 
 /** Puts numbers of 32 bits as two characters each. */

@@ -36,6 +36,8 @@ export interface Likeness {
   /** How often somebody asked, and what all are like once that was worth it. */
   asked: number;
   classes: Int32Array | undefined;
+  /** The places of flows that have an end among 32 peers next to each other, by the number of these. */
+  readonly near: Map<number, readonly number[]>;
   /** For how many images it is taken for granted that hardly two are. */
   strangers: number;
 }
@@ -160,7 +162,7 @@ function drawPicture(access: Access): Picture {
     maps: access.ends.ids.map(() => undefined),
     earlier: undefined,
     entries: new Map(),
-    likeness: { asked: 0, classes: undefined, strangers: 0 },
+    likeness: { asked: 0, classes: undefined, near: new Map(), strangers: 0 },
   };
 }
 
