@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { stepAt, totpCode } from '../../src/identity/provider/totp.ts';
 import { runHere } from '../cli/collect.ts';
 import { openBrowser } from './browser.ts';
 import { idpScene } from './idp-scene.ts';
@@ -190,6 +191,17 @@ describe('a person with a keyboard and a browser without scripts', () => {
     await visit();
     await page.getByRole('button', { name: 'Set up a second factor' }).press('Enter');
     await page.getByRole('img', { name: 'QR code of the secret below' }).waitFor();
+    await visit();
+    const secret = (await page.locator('#totp-secret').textContent()) ?? '';
+    await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, stepAt(Date.now())));
+    await page.keyboard.press('Enter');
+    await page.getByText('Keep your recovery codes now.').waitFor();
+    await visit();
+    await page
+      .getByLabel('Code', { exact: true })
+      .fill((await page.locator('#recovery-codes li').first().textContent()) ?? '');
+    await page.getByRole('button', { name: 'Switch it off' }).press('Enter');
+    await page.getByText('The second factor is off.').waitFor();
     await visit();
     await page.goto(`${scene().url}/oidc/session/end`);
     await visit();

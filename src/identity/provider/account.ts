@@ -19,9 +19,9 @@ import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from '.
 const deeds: Readonly<Record<string, string>> = {
   deleted: 'The token is deleted. It stopped working at once.',
   password: 'Your password is changed. You are signed out everywhere else.',
-  'totp-on': 'The second factor is on. The next sign-in asks for a code.',
+  'totp-on': 'The second factor is on. Keep the recovery codes below: the next sign-in asks for a code.',
   'totp-off': 'The second factor is off.',
-  'totp-codes': 'There are new recovery codes. Those so far work no more.',
+  'totp-codes': 'There are new recovery codes below. Those so far work no more.',
 };
 
 /** Somebody who is signed in and looks at their own page. */
