@@ -53,7 +53,8 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
     if (dropped.length === 0) return;
     const kept = new Date(weekOf(moment)).toISOString();
     await run('delete from feed_hours where feed = $1 and hour < $2::timestamptz', [feed.name, kept]);
-    await run('delete from feed_values where feed = $1 and day < $2::date', [feed.name, kept.slice(0, 10)]);
+    // A day longer: the clock of a reporter may be a little ahead of the day on which its values were listed.
+    await run('delete from feed_values where feed = $1 and day < $2::date - 1', [feed.name, kept.slice(0, 10)]);
   });
   return dropped;
 }
