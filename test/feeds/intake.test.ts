@@ -31,17 +31,18 @@ describe('intake of logs', () => {
   it('refuses an account of which too much waits, and none of which nothing waits', async () => {
     await using place = await work({ waiting: 100 });
     const { intake, reportOf } = place;
-    const [first, second, third, other] = await Promise.all([
+    const [first, second, third, other, more] = await Promise.all([
       reportOf('loud', '1', 60),
       reportOf('loud', '2', 40),
       reportOf('loud', '3', 1),
       reportOf('quiet', '1', 30),
+      reportOf('quiet', '2', 21),
     ]);
     const taken = [intake.take(first), intake.take(second)];
     expect(() => intake.take(third)).toThrow('100 records wait to be stored already');
     taken.push(intake.take(other));
-    // With two that have something waiting, each may have half.
-    const more = await reportOf('quiet', '2', 1);
+    // Two accounts have something waiting now, so each of them may have half.
+    expect(() => intake.take(more)).toThrow('30 records wait to be stored already');
     await Promise.all(taken);
     await intake.take(third);
     await intake.take(more);
