@@ -1,5 +1,6 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type Fields, isDivided } from '../model/field.ts';
+import { handsOf } from '../model/members.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import { sourceOrigin } from './membership.ts';
 import type { Manner } from './state-units.ts';
@@ -21,13 +22,11 @@ export function isSettled(
 export function holds(fields: Fields, spec: JsonObject, stated: JsonObject): boolean {
   return Object.entries(stated).every(([name, value]) => {
     const field = fields[name];
+    if (field?.type === 'members')
+      return (value as readonly string[]).every((id) => handsOf(spec, name, id).includes(sourceOrigin));
     const current = spec[name];
     if (field !== undefined && isDivided(field))
       return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);
-    if (field?.type === 'members')
-      return (value as readonly string[]).every((id) =>
-        ((current as Record<string, readonly string[]>)[id] ?? []).includes(sourceOrigin),
-      );
     if (field?.type === 'refs' || (field?.type === 'list' && field.set))
       return (value as readonly Json[]).every((item) => (current as readonly Json[]).includes(item));
     return equalJson(current, value);
