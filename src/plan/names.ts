@@ -1,5 +1,6 @@
 import type { Document } from '../model/document.ts';
 import { statesOnly } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Names } from './resolve.ts';
 import type { ReferenceRule } from './scope.ts';
@@ -13,16 +14,19 @@ export interface NotThere {
   readonly leftOut: readonly Document[];
   /** What the scope of the source keeps from being referred to. */
   readonly refusal: ReferenceRule;
+  /** Whether an object keeps a name other than the one that is stated, because the source leaves it alone. */
+  isSettled(object: StoredObject, name: string): boolean;
 }
 
 /** What the texts of references mean in one plan: its documents first, then the account. */
 export function namesOf(
   snapshot: Snapshot,
   targets: readonly Target[],
-  { broken, leaving, leftOut, refusal }: NotThere,
+  { broken, leaving, leftOut, refusal, isSettled }: NotThere,
 ): Names {
   // What documents only state is not there because a document says so.
   const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
+  let renamed: ReadonlyMap<string, string> | undefined;
   const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
   return {
     snapshot,
@@ -31,8 +35,23 @@ export function namesOf(
       targets.filter((target) => target.desired.kind.name === kind).map((target) => target.desired.key),
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
     isLeftOut: (kind, key) => leftOut.some((document) => document.kind === kind && document.metadata.name === key),
+    renamedTo(id) {
+      renamed ??= renamedBy(targets, isSettled);
+      return renamed.get(id);
+    },
     isLeaving: (id) => leaving.has(id),
     refusal: (kind, id) => refusal(snapshot.registry.get(kind), id),
     label: (id) => labelOf(snapshot.get(id)) ?? targets.find((target) => target.id === id)?.desired.key,
   };
+}
+
+/** Ids of the objects to which documents give another display name than they have, with their keys. */
+function renamedBy(targets: readonly Target[], isSettled: NotThere['isSettled']): ReadonlyMap<string, string> {
+  return new Map(
+    targets.flatMap(({ desired: { kind, key, spec }, existing }) => {
+      const name = spec[kind.nameField];
+      if (existing === undefined || typeof name !== 'string' || name === existing.name) return [];
+      return isSettled(existing, name) ? [] : [[existing.id, key] as const];
+    }),
+  );
 }

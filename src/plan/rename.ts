@@ -140,9 +140,12 @@ function oneNamed(
   }
   if (present?.aliases?.includes(name) === true) return undefined;
   const object = search.snapshot.findByKey(kind, name) ?? formerly(search, kind, name);
-  if (object === undefined || object === present) return undefined;
+  if (object === present) return undefined;
   const still = search.stated(kind, name);
-  if (still === undefined) return present === undefined ? object : block(search, document, object, name);
+  if (still === undefined && object !== undefined)
+    return present === undefined ? object : block(search, document, object, name);
+  // Where there is neither object nor document by the name it is done with; nor do new documents rename each other.
+  if (still === undefined || (object === undefined && present === undefined)) return undefined;
   // Two documents that state each other swap their objects.
   if (present !== undefined && previousNames(still).includes(metadata.name)) return object;
   const message = `\`${name}\` is a previous name here and still has a document of its own (${placeOf(still)}); remove that document or the previous name`;

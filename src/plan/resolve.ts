@@ -18,6 +18,8 @@ export interface Names {
   isBroken(kind: string, key: string): boolean;
   /** Whether the text names a document that the filter of this run leaves out. */
   isLeftOut(kind: string, key: string): boolean;
+  /** What the object is to be called by, if this very plan gives it another display name: its key. */
+  renamedTo(id: string): string | undefined;
   /** Whether this very plan deletes the object. */
   isLeaving(id: string): boolean;
   /** Why the source may not refer to the object, if it may not. */
@@ -74,8 +76,7 @@ type Found =
 /** Finds the one object that a reference text names: a stated key, a stored key, then a display name; or what is wrong. */
 export function resolveName(names: Names, kind: string, text: string): Found {
   if (text.startsWith('id:')) return byId(names, kind, text.slice(3));
-  if (text.startsWith('name:'))
-    return exactlyOne(names, kind, text, names.snapshot.lookUp(kind, 'name', text.slice(5)));
+  if (text.startsWith('name:')) return byName(names, kind, text, names.snapshot.lookUp(kind, 'name', text.slice(5)));
   const stated = names.desired(kind, text);
   if (stated !== undefined) return { id: stated };
   if (names.isBroken(kind, text)) return { code: 'broken', message: '' };
@@ -85,7 +86,16 @@ export function resolveName(names: Names, kind: string, text: string): Found {
   const former = names.snapshot.lookUp(kind, aliasIndex, text);
   if (former.length > 0) return byFormerKey(names, kind, text, former);
   const named = names.snapshot.lookUp(kind, 'name', text);
-  return named.length === 0 && names.isLeftOut(kind, text) ? leftOut(kind, text) : exactlyOne(names, kind, text, named);
+  return named.length === 0 && names.isLeftOut(kind, text) ? leftOut(kind, text) : byName(names, kind, text, named);
+}
+
+/** A name that ends with this plan would name nothing when the same documents are planned again. */
+function byName(names: Names, kind: string, text: string, objects: readonly StoredObject[]): Found {
+  const found = exactlyOne(names, kind, text, objects);
+  const key = 'id' in found ? names.renamedTo(found.id) : undefined;
+  if (key === undefined) return found;
+  const message = `${kind} \`${text}\` gets another name by this plan, because \`${key}\` states one; refer to it as \`${key}\``;
+  return { code: 'reference_renamed', message };
 }
 
 function byFormerKey(names: Names, kind: string, text: string, objects: readonly StoredObject[]): Found {

@@ -34,7 +34,7 @@ export interface Stage {
   readonly targets: readonly Target[];
   /** What nothing states any more and the source may let go. */
   readonly gone: readonly StoredObject[];
-  readonly notThere: Omit<NotThere, 'leaving' | 'refusal'>;
+  readonly notThere: Omit<NotThere, 'leaving' | 'refusal' | 'isSettled'>;
   /** `Kind/key` of objects that the source would rename and another one owns. */
   readonly wanted: readonly string[];
   readonly problems: readonly Problem[];
@@ -115,10 +115,21 @@ function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
   const stated = new Map(targets.map((target) => [target.id, undefined]));
   const { leaving } = pruneObjects(pruning(input, stage, stated));
   const refusal = referenceRule({ account: input.snapshot, source: input.source, targets });
-  const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal });
+  const isSettled = nameRule(input);
+  const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });
   const { snapshot, moved } = base;
   const found = yield* editTargets({ ...input, snapshot, moved, digest: digestAmong(targets) }, targets, names);
   return { stage, found };
+}
+
+/** Which names stay although others are stated: of what was seeded, and of what is only observed since it was stated. */
+function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
+  const { conflictMode } = snapshot.settingsOf(source);
+  return ({ kind, declared }, name) => {
+    const mine = declared.find((declaration) => declaration.source === source);
+    if (conflictMode === 'seed') return mine !== undefined;
+    return conflictMode === 'observe' && mine?.stated[snapshot.registry.get(kind).nameField] === name;
+  };
 }
 
 /** What pruning looks at, `stated` being what the source states now. */

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Document } from '../../src/model/document.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { allow, applyOn, createOn, deleteOn, document, linesOf, office, planOn, refusals, withModes } from './steps.ts';
+
+type Pick = fc.GeneratorValue;
+
+const keys = ['k1', 'k2', 'k3', 'k4'];
+const maybe = (pick: Pick): boolean => pick(fc.boolean);
+const oneOf = <const Value>(pick: Pick, ...values: readonly Value[]): Value => pick(fc.constantFrom, ...values);
+
+/** A group that says now and then something about its life, its name, its members or its past. */
+function someGroup(pick: Pick, state: Snapshot, key: string): Document {
+  const annotations: Record<string, string> = {};
+  const spec: Record<string, JsonObject[string]> = {};
+  const more: { previousNames?: readonly string[] } = {};
+  switch (pick(fc.nat, { max: 9 })) {
+    case 0:
+      annotations['heddle.dev/on-release'] = oneOf(pick, 'prune', 'release');
+      break;
+    case 1:
+      annotations['heddle.dev/prevent-delete'] = 'true';
+      break;
+    case 2:
+      annotations['heddle.dev/membership'] = 'exclusive';
+      break;
+    case 3:
+      annotations['heddle.dev/adopt'] = `id:${oneOf(pick, ...state.ofKind('Group')).id}`;
+      break;
+    case 4:
+    case 5:
+      more.previousNames = [oneOf(pick, ...keys)];
+      break;
+  }
+  if (maybe(pick)) spec['name'] = oneOf(pick, 'n1', 'n2', 'k1', 'k2');
+  if (maybe(pick)) spec['peers'] = ['p1', 'p2', 'p3'].filter(() => maybe(pick));
+  return document('Group', key, spec, { annotations, ...more });
+}
+
+function someDocuments(pick: Pick, state: Snapshot): readonly Document[] {
+  const groups = keys.filter(() => maybe(pick)).map((key) => someGroup(pick, state, key));
+  // A name that becomes a former key is another story.
+  if (groups.some(({ metadata }) => metadata.previousNames !== undefined)) return groups;
+  const end = () => [oneOf(pick, ...keys, 'All', 'n1', 'name:n2')];
+  return maybe(pick) ? [...groups, allow('p', end(), end())] : groups;
+}
+
+/** Somebody does something by hand. */
+function byHand(pick: Pick, state: Snapshot): Snapshot {
+  const group = oneOf(pick, ...state.ofKind('Group'));
+  const outcome = maybe(pick)
+    ? createOn(state, 'Group', { name: oneOf(pick, 'n1', 'n2', 'k1') })
+    : deleteOn(state, group.id);
+  return outcome.ok ? outcome.next : state;
+}
+
+/** Three sources and people change an account in turn; every plan that is applied has to be empty afterwards. */
+function live(pick: Pick): void {
+  const mode = () => ({ conflictMode: oneOf(pick, 'guard', 'correct', 'observe', 'seed') });
+  let state = withModes(office, { a: mode(), b: mode() });
+  for (let step = 0; step < 8; step += 1) {
+    if (pick(fc.nat, { max: 3 }) === 0) state = byHand(pick, state);
+    const source = oneOf(pick, 'a', 'b', 'c');
+    const documents = someDocuments(pick, state);
+    const manner = { adopt: oneOf(pick, 'identical', 'take', 'never'), force: maybe(pick), allowEmpty: true };
+    const outcome = planOn(state, source, documents, { ...manner, ids: `${step}-` });
+    if (!outcome.ok) continue;
+    state = outcome.next;
+    const again = planOn(state, source, documents, { ...manner, ids: `${step}-again-` });
+    expect([refusals(again), again.ok ? linesOf(again, state) : []]).toEqual([[], []]);
+  }
+}
+
+describe('planning after applying', () => {
+  it('gives an empty plan, whatever documents say and whoever else is at work', () => {
+    fc.assert(
+      fc.property(fc.gen(), (pick) => live(pick)),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+
+  it('is refused before it begins where a name that documents refer to is one that they take away', () => {
+    const state = applyOn(office, 'a', [document('Group', 'devs', { name: 'Developers' })]);
+    const documents = [document('Group', 'devs', { name: 'Devs' }), allow('p', ['Developers'], ['name:Developers'])];
+    const outcome = planOn(state, 'a', documents);
+    expect(refusals(outcome)).toEqual([
+      'reference_renamed Policy/p /spec/rules/0/destinations/0',
+      'reference_renamed Policy/p /spec/rules/0/sources/0',
+    ]);
+    const byKey = [document('Group', 'devs', { name: 'Devs' }), allow('p', ['devs'], ['devs'])];
+    expect(linesOf(planOn(state, 'a', byKey), state)).toEqual(['create Policy/p', 'update Group/devs: name']);
+    // Whoever does not correct the name does not take it away.
+    const observed = withModes(state, { a: { conflictMode: 'seed' } });
+    expect(refusals(planOn(observed, 'a', documents))).toEqual([]);
+  });
+
+  it('is refused before it begins where a previous name gets a document of its own', () => {
+    const state = applyOn(office, 'a', [document('Group', 'new')]);
+    const documents = [document('Group', 'new', {}, { previousNames: ['old'] }), document('Group', 'old')];
+    expect(refusals(planOn(state, 'a', documents))).toEqual(['rename_still_stated Group/new /metadata/previousNames']);
+    // In an account that knows neither, both are new.
+    const fresh = applyOn(office, 'a', documents);
+    expect(linesOf(planOn(fresh, 'a', documents), fresh)).toEqual([]);
+  });
+});
