@@ -31,6 +31,16 @@ export interface Flow {
   readonly toNames: readonly string[];
 }
 
+/** The ends at one side of a flow, by plain names: a name that varies takes ten times as long, and maps ask all the time. */
+export function sideOf(flow: Flow, side: 'from' | 'to'): Extent {
+  return side === 'from' ? flow.from : flow.to;
+}
+
+/** Ends that are meant for sure, or also those that may be; by plain names too. */
+export function endsOf(extent: Extent, which: keyof Extent): BitSet {
+  return which === 'sure' ? extent.sure : extent.possible;
+}
+
 /** What flows are worked out from. */
 export interface Ground {
   readonly ends: Ends;

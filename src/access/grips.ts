@@ -25,6 +25,11 @@ export function gatherDrops(access: Access, drops: readonly Flow[]): ReadonlyMap
   return gathered;
 }
 
+/** Whether some of the traffic of an accepting flow is dropped. */
+export function isHeld(access: Access, { trafficKey: key }: Flow, drops: readonly Flow[]): boolean {
+  return drops.some((drop) => isSweeping(drop) || gripped(access, drop).includes(key));
+}
+
 /**
  * What dropping flows do to traffic that is accepted: it is let through in pieces, each where none of certain flows names
  * an end.

@@ -1,6 +1,7 @@
+import type { BitLens } from '../lib/bit-lens.ts';
 import { addAllBits, type BitSet, dropBits, hasBit } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
-import type { Extent, Flow } from './flows.ts';
+import { type Extent, endsOf, type Flow, sideOf } from './flows.ts';
 import { cutByDrops, gatherDrops, isSweeping } from './grips.ts';
 import { closedGates, shutOut } from './line.ts';
 
@@ -21,79 +22,86 @@ export type Itself = 'left out' | 'as another';
 
 /** What a peer may open some connection to, drops weighed; not itself. */
 export function reachedFrom(access: Access, at: number): Extent {
-  const view = viewFrom(access, at, 'left out');
-  const about = flowsAbout(access, at, 'from');
+  const view = viewFrom(access, at, { itself: 'left out' });
+  const about = flowsIn(access, flowsAbout(access, at, 'from'));
   const sure = weighAll(access, about, view, 'sure');
-  const isOpen = about.some((nth) => {
-    const { from, to } = access.flows[nth] as Flow;
-    return to.sure !== to.possible || !hasBit(from.sure, at);
-  });
+  const isOpen = about.some(({ from, to }) => to.sure !== to.possible || !hasBit(from.sure, at));
   return { sure, possible: isOpen ? weighAll(access, about, view, 'possible') : sure };
 }
 
-/** What a peer may surely open some connection to, drops weighed; not itself unless asked for. */
+/** How ends are weighed: all of them or some, with or without the end itself. */
+export interface Manner {
+  readonly itself: Itself;
+  /** Through which ends are looked at, when it is about some only; the answer is one seen through it. */
+  readonly lens?: BitLens;
+}
+
+/** What a peer may surely open some connection to, drops weighed; `about` are the flows that speak about it. */
 export function surelyReachedFrom(
   access: Access,
   at: number,
-  about: readonly number[] = flowsAbout(access, at, 'from'),
-  itself: Itself = 'left out',
+  about: readonly Flow[] = flowsIn(access, flowsAbout(access, at, 'from')),
+  manner: Manner = { itself: 'left out' },
 ): BitSet {
-  return weighAll(access, about, viewFrom(access, at, itself), 'sure');
+  return weighAll(access, about, viewFrom(access, at, manner), 'sure');
 }
 
-/** Peers that may surely open some connection to an end, drops weighed; not itself unless asked for. */
+/** Peers that may surely open some connection to an end, drops weighed; `about` are the flows that speak about it. */
 export function surelyReachedTo(
   access: Access,
   at: number,
-  about: readonly number[] = flowsAbout(access, at, 'to'),
-  itself: Itself = 'left out',
+  about: readonly Flow[] = flowsIn(access, flowsAbout(access, at, 'to')),
+  manner: Manner = { itself: 'left out' },
 ): BitSet {
-  return weighAll(access, about, { at, own: 'to', other: 'from', closed: shutOut(access, at), itself }, 'sure');
+  return weighAll(access, about, { at, own: 'to', other: 'from', closed: shutOut(access, at), ...manner }, 'sure');
 }
 
-interface View {
+/** The flows at these places. */
+export function flowsIn({ flows }: Access, places: readonly number[]): readonly Flow[] {
+  return places.map((nth) => flows[nth] as Flow);
+}
+
+interface View extends Manner {
   readonly at: number;
   readonly own: 'from' | 'to';
   readonly other: 'from' | 'to';
   /** Ends that are closed whatever flows say. */
   readonly closed: BitSet;
-  readonly itself: Itself;
 }
 
-function viewFrom(access: Access, at: number, itself: Itself): View {
-  return { at, own: 'from', other: 'to', closed: closedGates(access, at), itself };
+function viewFrom(access: Access, at: number, manner: Manner): View {
+  return { at, own: 'from', other: 'to', closed: closedGates(access, at), ...manner };
 }
 
 /** Weighs surely against possibly, and the other way round: who may be dropped is not surely reached. */
-function weighAll(access: Access, about: readonly number[], view: View, which: keyof Extent): BitSet {
-  const { at, own, other } = view;
+function weighAll(access: Access, flows: readonly Flow[], view: View, which: keyof Extent): BitSet {
+  const { at, own, other, lens } = view;
+  const see = (set: BitSet): BitSet => (lens === undefined ? set : lens.see(set));
   const against = which === 'sure' ? 'possible' : 'sure';
-  const flows = about.map((nth) => access.flows[nth] as Flow);
-  const drops = flows.filter((flow) => flow.drop && hasBit(flow[own][against], at));
+  const drops = flows.filter((flow) => flow.drop && hasBit(endsOf(sideOf(flow, own), against), at));
   const dropsOf = gatherDrops(access, drops);
   const free: BitSet[] = [];
   const held = new Map<string, Held>();
   for (const flow of flows) {
-    if (flow.drop || !hasBit(flow[own][which], at)) continue;
+    if (flow.drop || !hasBit(endsOf(sideOf(flow, own), which), at)) continue;
     const some = dropsOf.get(flow.trafficKey);
-    const accepted = flow[other][which];
+    const accepted = see(endsOf(sideOf(flow, other), which));
     if (some === undefined) free.push(accepted);
     else hold(held, flow, some, accepted);
   }
-  const found = emptyFor(access);
+  const words = lens?.words ?? (access.ends.ids.length + 31) >>> 5;
+  const found: BitSet = new Int32Array(words);
   addAllBits(found, free);
   for (const { flow, drops: some, sets } of held.values()) {
-    const accepted = emptyFor(access);
+    const accepted: BitSet = new Int32Array(words);
     addAllBits(accepted, sets);
-    for (const piece of cutByDrops(flow.traffic, some))
-      addWithout(
-        found,
-        accepted,
-        piece.map((drop) => drop[other][against]),
-      );
+    for (const piece of cutByDrops(flow.traffic, some)) {
+      const dropped = piece.map((drop) => see(endsOf(sideOf(drop, other), against)));
+      addWithout(found, accepted, dropped);
+    }
   }
-  for (const drop of drops) if (isSweeping(drop)) dropBits(found, drop[other][against]);
-  dropBits(found, view.closed);
+  for (const drop of drops) if (isSweeping(drop)) dropBits(found, see(endsOf(sideOf(drop, other), against)));
+  if (view.closed.length > 0) dropBits(found, see(view.closed));
   if (view.itself === 'left out' && hasBit(found, at)) found[at >>> 5] = (found[at >>> 5] as number) & ~(1 << at);
   return found;
 }
@@ -110,10 +118,6 @@ function hold(held: Map<string, Held>, flow: Flow, drops: readonly Flow[], accep
   const known = held.get(flow.trafficKey);
   if (known === undefined) held.set(flow.trafficKey, { flow, drops, sets: [accepted] });
   else known.sets.push(accepted);
-}
-
-function emptyFor({ ends }: Access): BitSet {
-  return new Int32Array((ends.ids.length + 31) >>> 5);
 }
 
 function addWithout(found: BitSet, accepted: BitSet, dropped: readonly BitSet[]): void {

@@ -1,17 +1,17 @@
 /** The only file of the pure core that imports `node:`, and only functions whose answer depends on their arguments alone. */
-import { createHash, X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { crc32 as crc32OfBytes } from 'node:zlib';
 
 /** SHA-256 of the UTF-8 text, in lower-case hexadecimal. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+  return hash('sha256', text, 'hex');
 }
 
 /** SHA-256 of the UTF-8 text, in standard base64 with padding. */
 export function sha256Base64(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('base64');
+  return hash('sha256', text, 'base64');
 }
 
 /** Punycode of a domain name; empty when it is not valid. It decodes `%41` and turns `1.2.3` into `1.2.0.3`: use `canonicalDomain`. */

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
-import { compileAccess } from '../../src/access/compile.ts';
-import { mapDigest, mapOf } from '../../src/access/map/map.ts';
-import { stateOf, stored } from '../kinds/objects.ts';
-import { largeAccount } from './large.ts';
+import { compileAccess, updateAccess } from '../../src/access/compile.ts';
+import { mapDigest, mapOf, sharedText } from '../../src/access/map/map.ts';
+import { touchedMaps } from '../../src/access/map/touched.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { group, stateOf, stored } from '../kinds/objects.ts';
+import { largeAccount, onAnotherPort } from './large.ts';
+import { followChange, parseMap, writtenChange } from './map-reader.ts';
 
 it('the map of each of many peers is the same whether it is asked for alone or after hundreds of others', () => {
   const gateway = { metric: 100, masquerade: true, enabled: true, peer_groups: ['g1', 'g2'] };
@@ -35,4 +39,55 @@ it('the map of each of many peers is the same whether it is asked for alone or a
   const alone = [0, 100, 200, 300].flatMap((from) => digestsOf(compileAccess(state), ids.slice(from, from + 100)));
   expect(many).toEqual(alone);
   expect(new Set(many).size).toBe(400);
+});
+
+it('the maps of peers that are all different are carried on as if they were worked out anew', () => {
+  const sizes = { peers: 60, groups: 12, groupsOfPeer: 3, policies: 45 };
+  const objects = largeAccount(sizes);
+  const others = largeAccount({ ...sizes, seed: 2 });
+  const policy = (nth: number): StoredObject => objects.at(-1 - nth) as StoredObject;
+  const dropping = (object: StoredObject): StoredObject => {
+    const [rule] = object.spec['rules'] as readonly JsonObject[];
+    return stored('Policy', object.id, {
+      ...object.spec,
+      rules: [{ ...rule, action: 'drop', protocol: 'all', ports: [] }],
+    });
+  };
+  const steps: readonly { readonly put: readonly StoredObject[]; readonly remove: readonly string[] }[] = [
+    { put: onAnotherPort([policy(0), policy(1)]), remove: [] },
+    { put: [], remove: [policy(2).id] },
+    { put: [dropping(policy(3))], remove: [] },
+    { put: [group('g3', ['p1', 'p2', 'p3'])], remove: [] },
+    { put: [policy(2), policy(3)], remove: [] },
+    { put: others.slice(-30), remove: [] },
+    { put: [stored('Peer', 'p7', { name: 'Another', dns_label: 'another' })], remove: ['p9'] },
+    { put: onAnotherPort(others.slice(-1)), remove: [policy(40).id] },
+    { put: [group('g4', ['p1', 'p5']), dropping(policy(5))], remove: [] },
+    { put: [policy(40), stored('Peer', 'new', { name: 'New', dns_label: 'new' })], remove: [] },
+  ];
+  const ids = [...Array.from({ length: 60 }, (_, at) => `p${at}`), 'new'];
+  let state = stateOf(...objects);
+  let access = compileAccess(state);
+  let told = new Map(ids.map((id) => [id, mapOf(access, id)]));
+  for (const { put, remove } of steps) {
+    const [before, had] = [access, told];
+    const changed = [...put.map(({ id }) => id), ...remove];
+    state = state.with({ put, remove });
+    access = updateAccess(before, state, changed);
+    const fresh = compileAccess(state);
+    const touched = new Set(touchedMaps(before, access, changed));
+    told = new Map(ids.map((id) => [id, mapOf(access, id)]));
+    for (const id of ids) {
+      const [was, is, anew] = [had.get(id), told.get(id), mapOf(fresh, id)];
+      expect([id, is && mapDigest(is), is && sharedText(is.shared)]).toEqual([
+        id,
+        anew && mapDigest(anew),
+        anew && sharedText(anew.shared),
+      ]);
+      if (was === undefined || is === undefined) continue;
+      const change = writtenChange(was, is);
+      expect(followChange(parseMap(was), change)).toEqual(parseMap(is));
+      if (!touched.has(id)) expect([id, change]).toEqual([id, '']);
+    }
+  }
 });

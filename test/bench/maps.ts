@@ -17,10 +17,22 @@ const sizes: LargeSizes = { peers: 5000, groups: 100, groupsOfPeer: 1, policies:
  */
 export const maps: Benchmark = {
   name: 'maps',
-  run: async () => [...(await measure(7, sizes, true)), ...(await measure(1, { ...sizes, groupsOfPeer: 5 }, false))],
+  run: async () => [
+    ...(await measure(7, sizes, 'one group each', { all: 100, changed: 2.5 })),
+    // The objects are larger, so what they are measured against takes longer.
+    ...(await measure(5, { ...sizes, groupsOfPeer: 5 }, strangers, { all: 55 })),
+  ],
 };
 
-async function measure(rounds: number, account: LargeSizes, judged: boolean): Promise<readonly Row[]> {
+const strangers = 'five groups each, drawn: no two peers are alike';
+
+interface Budgets {
+  readonly all: number;
+  /** Absent: only told. */
+  readonly changed?: number;
+}
+
+async function measure(rounds: number, account: LargeSizes, note: string, budgets: Budgets): Promise<readonly Row[]> {
   const objects = largeAccount(account);
   const state = emptySnapshot(registry, 'bench').with({ put: objects, remove: [] });
   const ids = objects.filter(({ kind }) => kind === 'Peer').map(({ id }) => id);
@@ -30,14 +42,27 @@ async function measure(rounds: number, account: LargeSizes, judged: boolean): Pr
   const changed = onAnotherPort(objects.slice(-1));
   const next = state.with({ put: changed, remove: [] });
   const change = () => tellChange({ before, had, changed, next });
-  const note = judged ? 'one group each' : 'five groups each, drawn: no two peers are alike';
-  const row = (what: string, measured: { readonly figure: number; readonly reference: number }, value: number): Row => {
-    return { what, note, ...measured, unit: 'ms', ...(judged ? { budget: { is: 'at most', value } } : {}) };
+  const row = (
+    what: string,
+    measured: { readonly figure: number; readonly reference: number },
+    value: number | undefined,
+  ): Row => {
+    return {
+      what,
+      note,
+      ...measured,
+      unit: 'ms',
+      ...(value === undefined ? {} : { budget: { is: 'at most', value } }),
+    };
   };
   const all = async () => time(() => mapsOf(compileAccess(state), ids));
   return [
-    row('maps of 5,000 peers with 500 policies', await inTurns(rounds, all, reference), 100),
-    row('… what one changed policy makes of them', await inTurns(rounds, async () => time(change), reference), 2.5),
+    row('maps of 5,000 peers with 500 policies', await inTurns(rounds, all, reference), budgets.all),
+    row(
+      '… what one changed policy makes of them',
+      await inTurns(rounds, async () => time(change), reference),
+      budgets.changed,
+    ),
   ];
 }
 

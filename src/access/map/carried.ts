@@ -1,39 +1,70 @@
-import { type BitSet, hasBit, noBits, numbersIn, uniteBits } from '../../lib/bit-set.ts';
+import { type BitLens, lensOn } from '../../lib/bit-lens.ts';
+import { type BitSet, noBits, numbersIn, uniteBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { agreeOnSlots } from '../ends.ts';
+import type { Flow } from '../flows.ts';
+import type { Own } from './half.ts';
 import { carryLikeness } from './likeness.ts';
-import type { Picture } from './picture.ts';
-import type { Half, SharedMap } from './shared.ts';
+import { expiredIn, type Picture } from './picture.ts';
+import type { SharedMap } from './shared.ts';
+import { ruleId } from './told.ts';
 
 /** What is known from the image before about peers whose maps may be others now. */
 export interface Earlier {
   readonly maps: readonly (SharedMap | undefined)[];
   /** Peers of which something else is said as those that open connections, and as those that are reached. */
-  readonly moved: Readonly<Record<'from' | 'to', BitSet>>;
+  readonly moved: Readonly<Record<Own, BitSet>>;
+  /** What of it is other, when that is little. */
+  readonly edits: Readonly<Record<Own, Edit>> | undefined;
+  /** What tunnels depend on besides, to be compared. */
+  readonly places: Access['places'];
+  readonly expired: BitSet;
 }
 
-/** Keeps the maps of peers that nothing touched; of the others what is said in a direction in which nothing changed. */
+/** Flows that came and went, for the peers at one side of them. */
+export interface Edit {
+  /** Those that went, by id, and the ids of the rules as which they were told. */
+  readonly flows: readonly Flow[];
+  readonly gone: ReadonlySet<string>;
+  readonly rules: ReadonlySet<string>;
+  /** The places of those that came. */
+  readonly come: readonly number[];
+  /** On the ends that they name on the other side. */
+  readonly lens: BitLens;
+}
+
+/** With more flows that came or went what is said about a peer is put together anew. */
+const fewFlows = 64;
+
+/** Keeps the maps of peers that nothing touched, and what was said about the others. */
 export function carryMaps(old: Picture, next: Picture, touched: BitSet): void {
   const [before, after] = [old.access, next.access];
   if (next.likeness.asked > 0 || !agreeOnSlots(before.ends, after.ends)) return;
   carryLikeness(old, next);
   next.maps = [...old.maps];
   for (const slot of numbersIn(touched)) next.maps[slot] = undefined;
-  if (before.ends === after.ends && before.gates === after.gates)
-    next.earlier = { maps: old.maps, moved: movedFlows(before, after) };
+  if (before.ends !== after.ends || before.gates !== after.gates) return;
+  const about = { maps: old.maps, places: before.places, expired: expiredIn(old) };
+  next.earlier = { ...about, ...movedFlows(before, after) };
 }
 
-/** What was said about a peer in one direction, if the same is said now. */
-export function carriedHalf({ earlier }: Picture, at: number, own: 'from' | 'to'): Half | undefined {
-  return earlier === undefined || hasBit(earlier.moved[own], at) ? undefined : earlier.maps[at]?.halves?.[own];
-}
-
-function movedFlows(before: Access, after: Access): Earlier['moved'] {
-  if (before.flows === after.flows) return { from: noBits, to: noBits };
+function movedFlows(before: Access, after: Access): Pick<Earlier, 'moved' | 'edits'> {
+  if (before.flows === after.flows) return { moved: { from: noBits, to: noBits }, edits: undefined };
   const [had, has] = [new Set(before.flows), new Set(after.flows)];
-  const moved = [...before.flows.filter((flow) => !has.has(flow)), ...after.flows.filter((flow) => !had.has(flow))];
+  const flows = before.flows.filter((flow) => !has.has(flow));
+  const come = after.flows.flatMap((flow, nth) => (had.has(flow) ? [] : [nth]));
+  const all = [...flows, ...come.map((nth) => after.flows[nth] as Flow)];
+  const moved = {
+    from: uniteBits(...all.map(({ from }) => from.possible)),
+    to: uniteBits(...all.map(({ to }) => to.possible)),
+  };
+  if (all.length > fewFlows) return { moved, edits: undefined };
+  const common = { flows, come, gone: new Set(flows.map(({ id }) => id)), rules: new Set(flows.map(ruleId)) };
   return {
-    from: uniteBits(...moved.map(({ from }) => from.possible)),
-    to: uniteBits(...moved.map(({ to }) => to.possible)),
+    moved,
+    edits: {
+      from: { ...common, lens: lensOn(moved.to) },
+      to: { ...common, lens: lensOn(moved.from) },
+    },
   };
 }

@@ -1,18 +1,10 @@
 import { hasBit } from '../../lib/bit-set.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Access } from '../access.ts';
+import { changeOfListing } from './listing.ts';
 import { changeOfPeers, writePeerSet } from './peer-set.ts';
 import { expiredIn, isFor, type Picture, pictureOf } from './picture.ts';
-import {
-  changeOfSection,
-  type Entry,
-  hexOf,
-  type Section,
-  type SectionChange,
-  sameDigest,
-  sameEntry,
-  writeEntry,
-} from './section.ts';
+import { type Entry, hexOf, type Section, type SectionChange, sameDigest, sameEntry, writeEntry } from './section.ts';
 import { listNames, peerLists, type SharedMap, sharedMapOf } from './shared.ts';
 import { writePeer } from './vocabulary.ts';
 
@@ -46,7 +38,7 @@ export function ownText({ self }: PeerMap): string {
 export function sharedText({ settings, dns, around, lists }: SharedMap): string {
   const written = [
     ...peerLists.map((name) => `"${name}":[${joined(writePeerSet(around[name]))}]`),
-    ...listNames.map((name) => `"${name}":[${joined(lists[name])}]`),
+    ...listNames.map((name) => `"${name}":[${joined(lists[name].entries)}]`),
   ];
   return [`"settings":${settings.text}`, `"dns":${dns.text}`, ...written].join(',');
 }
@@ -76,7 +68,7 @@ function writeChange(before: SharedMap, after: SharedMap): string {
     if (change !== undefined) members.push(`"${name}":${changeText(change)}`);
   };
   for (const name of peerLists) add(name, changeOfPeers(before.around[name], after.around[name]));
-  for (const name of listNames) add(name, changeOfSection(before.lists[name], after.lists[name]));
+  for (const name of listNames) add(name, changeOfListing(before.lists[name], after.lists[name]));
   return members.join(',');
 }
 

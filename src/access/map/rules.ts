@@ -1,6 +1,6 @@
 import { hasBit } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
-import type { Flow } from '../flows.ts';
+import { type Flow, sideOf } from '../flows.ts';
 import { compareTexts } from '../named.ts';
 import type { PlaceAt } from '../neighbours.ts';
 import { flowsAbout } from '../reached.ts';
@@ -18,7 +18,7 @@ export function rulesOf(access: Access, at: number, { about, other, sets, limit 
   const rules: Entry[] = [];
   for (const nth of about) {
     const flow = access.flows[nth] as Flow;
-    const { sure, possible } = other === 'to' ? flow.from : flow.to;
+    const { sure, possible } = sideOf(flow, other === 'to' ? 'from' : 'to');
     if (!hasBit(flow.drop ? possible : sure, at)) continue;
     const { rule, set } = limit === undefined ? toldOf(access, table, nth, other) : toldWithin(access, nth, limit);
     if (set.members?.length === 0) continue;

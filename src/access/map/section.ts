@@ -1,4 +1,5 @@
 import { sha256 } from '../../lib/node-pure.ts';
+import { compareTexts } from '../named.ts';
 
 /** One thing that a map says, written once for all maps that say it. */
 export interface Entry {
@@ -31,6 +32,11 @@ export interface SectionChange {
 
 /** Nothing. */
 export const noEntries: Section = [];
+
+/** Entries in the order of their ids. */
+export function inOrder(entries: Section): Section {
+  return entries.length === 0 ? noEntries : [...entries].sort((a, b) => compareTexts(a.id, b.id));
+}
 
 /** Writes an entry. */
 export function writeEntry(id: string, value: object): Entry {
@@ -71,28 +77,6 @@ export function writeSet(id: string, members: readonly string[]): Entry {
   return { ...writeEntry(id, { id, peers: members }), members };
 }
 
-const digests = new WeakMap<Section, string>();
-
-/** Equal for equal sections, whatever server worked them out. */
-export function sectionDigest(section: Section): string {
-  if (section.length === 0) return '0 0 0 0 0';
-  const known = digests.get(section) ?? addDigests(section);
-  digests.set(section, known);
-  return known;
-}
-
-/** Adding up is faster than hashing thousands of entries again. */
-function addDigests(section: Section): string {
-  let [a, b, c, d] = [0, 0, 0, 0];
-  for (const { digest } of section) {
-    a = (a + digest[0]) | 0;
-    b = (b + digest[1]) | 0;
-    c = (c + digest[2]) | 0;
-    d = (d + digest[3]) | 0;
-  }
-  return `${section.length} ${a} ${b} ${c} ${d}`;
-}
-
 /** Both sections as one; of an entry that both have, that of the second. */
 export function joinSections(a: Section, b: Section): Section {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
@@ -113,6 +97,10 @@ export function changeOfSection(before: Section, after: Section): SectionChange 
   const [put, remove, edit]: [Entry[], string[], SectionChange['edit'][number][]] = [[], [], []];
   let at = 0;
   for (const entry of after) {
+    if (before[at] === entry) {
+      at += 1;
+      continue;
+    }
     while (at < before.length && (before[at] as Entry).id < entry.id) remove.push((before[at++] as Entry).id);
     const old = before[at];
     if (old?.id !== entry.id) {

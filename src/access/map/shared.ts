@@ -1,24 +1,13 @@
-import { type BitSet, hasBit, intersectBits, noBits, subtractBits } from '../../lib/bit-set.ts';
+import { hasBit, intersectBits, noBits, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
-import { compareTexts } from '../named.ts';
 import { leadingPlaces, type PlaceAt, surround } from '../neighbours.ts';
-import { flowsAbout, surelyReachedFrom, surelyReachedTo } from '../reached.ts';
-import { carriedHalf } from './carried.ts';
+import { type Half, halfOf, type Own } from './half.ts';
 import { likenessOf } from './likeness.ts';
+import { joinListings, type Listing, listed, nothingListed } from './listing.ts';
 import type { PeerSet } from './peer-set.ts';
 import { type DnsAudience, expiredIn, isFor, type Picture, peersIn } from './picture.ts';
 import { routesBy, routesTo } from './places.ts';
-import { rulesOf } from './rules.ts';
-import {
-  type Digest,
-  digestOf,
-  type Entry,
-  joinSections,
-  noEntries,
-  type Section,
-  sectionDigest,
-  writeEntry,
-} from './section.ts';
+import { type Digest, digestOf, type Entry, inOrder, type Section, writeEntry } from './section.ts';
 import { flowTableOf } from './told.ts';
 import { usersOf } from './vocabulary.ts';
 
@@ -36,20 +25,13 @@ export interface SharedMap {
   readonly settings: Entry;
   readonly dns: Entry;
   readonly around: Readonly<Record<(typeof peerLists)[number], PeerSet>>;
-  readonly lists: Readonly<Record<ListName, Section>>;
+  readonly lists: Readonly<Record<ListName, Listing>>;
   readonly digest: Digest;
   /** From what it was made, so that a later image may go on from there; absent for those who take no part. */
-  readonly halves: Readonly<Record<'from' | 'to', Half>> | undefined;
+  readonly halves: Halves | undefined;
 }
 
-/** What is said about a peer in one direction: as one that opens connections, or as one that is reached. */
-export interface Half {
-  /** Whom it surely reaches, or who surely reaches it. */
-  readonly reached: BitSet;
-  readonly rules: Section;
-  /** The sets that the rules name. */
-  readonly sets: Section;
-}
+type Halves = Readonly<Record<Own, Half>>;
 
 /** What is said about a peer besides rules. */
 interface Said {
@@ -83,10 +65,10 @@ function writeShared(picture: Picture, at: number, said: Said): SharedMap {
   const dns = dnsOf(picture, at, said);
   const digest = digestOf(
     [
-      sectionDigest([settings.entry]),
-      sectionDigest([dns]),
+      listed([settings.entry]).digest,
+      listed([dns]).digest,
       ...peerLists.map((name) => around[name].digest),
-      ...listNames.map((name) => sectionDigest(lists[name])),
+      ...listNames.map((name) => lists[name].digest),
     ].join('\n'),
   );
   return { settings: settings.entry, dns, digest, ...content };
@@ -105,43 +87,56 @@ function dnsOf({ settings, unmanaged, entries }: Picture, at: number, said: Said
 type Content = Pick<SharedMap, 'around' | 'lists' | 'halves'>;
 
 function contentOf(picture: Picture, at: number, said: Said): Content {
-  const { access } = picture;
-  const halves = { from: halfOf(picture, at, 'from'), to: halfOf(picture, at, 'to') };
-  const { neighbours, uses } = surround(access, at, { from: halves.from.reached, to: halves.to.reached });
-  const expired = expiredIn(picture);
+  const { access, earlier } = picture;
+  const halves = { from: halfOf(access, earlier, at, 'from'), to: halfOf(access, earlier, at, 'to') };
   const more = new Map<string, Entry>();
-  const leads = routesBy(access, at, said.leads, { add: (set) => more.set(set.id, set) });
+  const leads = listed(routesBy(access, at, said.leads, { add: (set) => more.set(set.id, set) }));
   const told = (of: DnsAudience['of']) =>
-    inOrder(said.dns.filter((audience) => audience.of === of).map(({ what }) => what));
+    listed(inOrder(said.dns.filter((audience) => audience.of === of).map(({ what }) => what)));
+  const { around, routes } = tunnelsOf(picture, at, halves, leads);
   return {
     halves,
-    around: {
-      peers: peersIn(picture, subtractBits(neighbours, expired)),
-      away: peersIn(picture, intersectBits(neighbours, expired)),
-    },
+    around,
     lists: {
       outbound: halves.from.rules,
       inbound: halves.to.rules,
-      routes: routesTo(access, uses),
+      routes,
       leads,
-      sets: joinSections(joinSections(halves.from.sets, halves.to.sets), inOrder([...more.values()])),
-      users: usersWhoLogIn(access, at),
+      sets: setsOf(earlier?.maps[at], halves, listed(inOrder([...more.values()]))),
+      users: listed(usersWhoLogIn(access, at)),
       zones: told('zones'),
       nameservers: told('nameservers'),
     },
   };
 }
 
-function halfOf(picture: Picture, at: number, own: 'from' | 'to'): Half {
-  const known = carriedHalf(picture, at, own);
-  if (known !== undefined) return known;
-  const { access } = picture;
-  const about = flowsAbout(access, at, own);
-  const sets = new Map<string, Entry>();
-  const other = own === 'from' ? 'to' : 'from';
-  const rules = rulesOf(access, at, { about, other, sets: { add: (set) => sets.set(set.id, set) } });
-  const reach = own === 'from' ? surelyReachedFrom : surelyReachedTo;
-  return { reached: reach(access, at, about, 'as another'), rules, sets: inOrder([...sets.values()]) };
+/** The sets that rules name, those of places besides. */
+function setsOf(old: SharedMap | undefined, { from, to }: Halves, more: Listing): Listing {
+  const isSame = old?.halves?.from.sets === from.sets && old.halves.to.sets === to.sets;
+  if (isSame && more === nothingListed && old.lists.leads === nothingListed) return old.lists.sets;
+  return joinListings(joinListings(from.sets, to.sets), more);
+}
+
+/** The peers with which there are tunnels, and where they lead; what they were when nothing of that changed. */
+function tunnelsOf(picture: Picture, at: number, { from, to }: Halves, leads: Listing) {
+  const { access, book, earlier } = picture;
+  const expired = expiredIn(picture);
+  const old = earlier?.maps[at];
+  const isSame =
+    old?.halves?.from.reached === from.reached &&
+    old.halves.to.reached === to.reached &&
+    old.around.peers.book === book &&
+    earlier?.places === access.places &&
+    earlier.expired === expired;
+  // Who leads others depends on what these reach.
+  if (isSame && leads === nothingListed && old.lists.leads === nothingListed)
+    return { around: old.around, routes: old.lists.routes };
+  const { neighbours, uses } = surround(access, at, { from: from.reached, to: to.reached });
+  const around = {
+    peers: peersIn(picture, subtractBits(neighbours, expired)),
+    away: peersIn(picture, intersectBits(neighbours, expired)),
+  };
+  return { around, routes: listed(routesTo(access, uses)) };
 }
 
 /** By group: the users that rules let log in. */
@@ -153,13 +148,9 @@ function usersWhoLogIn(access: Access, at: number): Section {
   return inOrder([...groups].map((id) => writeEntry(id, { id, users: usersOf(id, access.state) })));
 }
 
-const noLists = Object.fromEntries(listNames.map((name) => [name, noEntries])) as SharedMap['lists'];
+const noLists = Object.fromEntries(listNames.map((name) => [name, nothingListed])) as SharedMap['lists'];
 
 function emptyContent(picture: Picture): Content {
   const nobody = peersIn(picture, noBits);
   return { around: { peers: nobody, away: nobody }, lists: noLists, halves: undefined };
-}
-
-function inOrder(entries: Section): Section {
-  return entries.length === 0 ? noEntries : [...entries].sort((a, b) => compareTexts(a.id, b.id));
 }

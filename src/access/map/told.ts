@@ -48,15 +48,21 @@ export function flowTableOf({ flows }: Access): FlowTable {
 /** What every peer asks for that a flow speaks about, good as long as the flow lives. */
 const written = { from: new WeakMap<Flow, Told>(), to: new WeakMap<Flow, Told>() };
 
-/** A flow as it is told. */
+/** The flow at a place of the list as it is told. */
 export function toldOf(access: Access, table: FlowTable, nth: number, other: Other): Told {
   const known = table.told[other][nth];
   if (known !== undefined) return known;
-  // Places are those of flows.
-  const flow = access.flows[nth] as Flow;
-  const told = written[other].get(flow) ?? tellOf(flow, commonSet(access, flow, other));
-  written[other].set(flow, told);
+  const told = toldOfFlow(access, access.flows[nth] as Flow, other);
   table.told[other][nth] = told;
+  return told;
+}
+
+/** A flow as it is told; of an earlier image too, as long as its ends have the same slots. */
+export function toldOfFlow(access: Access, flow: Flow, other: Other): Told {
+  const known = written[other].get(flow);
+  if (known !== undefined) return known;
+  const told = tellOf(flow, commonSet(access, flow, other));
+  written[other].set(flow, told);
   return told;
 }
 
@@ -91,7 +97,8 @@ function writePeers({ ends }: Access, flow: Flow, other: Other, limit?: Limit): 
   return writeSet(setId(flow, other, limit), idsAt(ends, among));
 }
 
-function setId(flow: Flow, other: Other, limit?: Limit): string {
+/** The names by which the set of peers on the other side is known. */
+export function setId(flow: Flow, other: Other, limit?: Limit): string {
   const names = [...(other === 'from' ? flow.fromNames : flow.toNames)].sort().join('+');
   // Posture checks are about the sources of a rule, which a flow in reverse goes to.
   const checked = (other === 'from') !== flow.reverse ? (flow.by?.policy.postures ?? []) : [];
@@ -99,7 +106,8 @@ function setId(flow: Flow, other: Other, limit?: Limit): string {
   return `${names}${checks}${limit === undefined ? '' : `@${limit.id}`}`;
 }
 
-function ruleId({ id, by, reverse }: Flow): string {
+/** The id of the rule as which a flow is told. */
+export function ruleId({ id, by, reverse }: Flow): string {
   return by === undefined ? id : `${by.policy.id}/${by.rule.key}${reverse ? '/reverse' : ''}`;
 }
 

@@ -1,0 +1,108 @@
+import { type BitSet, equalBits, hasAllBits, hasBit, uniteBits } from '../../lib/bit-set.ts';
+import type { Access } from '../access.ts';
+import { type Flow, sideOf } from '../flows.ts';
+import { isHeld } from '../grips.ts';
+import { flowsAbout, flowsIn, type Manner, surelyReachedFrom, surelyReachedTo } from '../reached.ts';
+import type { Earlier, Edit } from './carried.ts';
+import { editListing, type Listing, listed } from './listing.ts';
+import { rulesOf } from './rules.ts';
+import { type Entry, inOrder, type Section } from './section.ts';
+import { setId, type Told, toldOfFlow } from './told.ts';
+
+/** The side of a flow at which a peer is. */
+export type Own = 'from' | 'to';
+
+/** What is said about a peer in one direction: as one that opens connections, or as one that is reached. */
+export interface Half {
+  /** The flows that speak about it. Some may be of an earlier image, where they say the same about this peer. */
+  readonly about: readonly Flow[];
+  /** Whom it surely reaches, or who surely reaches it. */
+  readonly reached: BitSet;
+  readonly rules: Listing;
+  /** The sets that the rules name. */
+  readonly sets: Listing;
+}
+
+/** What is said about a peer; from what an earlier image said as far as that may be. */
+export function halfOf(access: Access, earlier: Earlier | undefined, at: number, own: Own): Half {
+  const old = earlier?.maps[at]?.halves?.[own];
+  if (earlier === undefined || old === undefined) return wholeHalf(access, at, own);
+  if (!hasBit(earlier.moved[own], at)) return old;
+  const edit = earlier.edits?.[own];
+  return edit === undefined ? wholeHalf(access, at, own) : editHalf(access, at, own, old, edit);
+}
+
+function wholeHalf(access: Access, at: number, own: Own): Half {
+  const places = flowsAbout(access, at, own);
+  const about = flowsIn(access, places);
+  const sets = new Map<string, Entry>();
+  const other = otherThan(own);
+  const rules = rulesOf(access, at, { about: places, other, sets: { add: (set) => sets.set(set.id, set) } });
+  const reached = weigh(access, at, own, about, { itself: 'as another' });
+  return { about, reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
+}
+
+/** Only what flows say that came and went is looked at, and only for the ends that they name on the other side. */
+function editHalf(access: Access, at: number, own: Own, old: Half, edit: Edit): Half {
+  const places = edit.come.filter((nth) => hasBit(sideOf(access.flows[nth] as Flow, own).possible, at));
+  const come = flowsIn(access, places);
+  const about = [...old.about.filter(({ id }) => !edit.gone.has(id)), ...come];
+  const told = toldTo(access, at, own, come);
+  const named = new Set(told.map(({ set }) => set.id));
+  const lost = edit.flows.some((flow) => speaksTo(flow, at, own) && !named.has(setId(flow, otherThan(own))));
+  const rules = told.map(({ rule }) => rule);
+  return {
+    about,
+    reached: editReached(access, at, own, old.reached, { about, come, edit }),
+    rules: editListing(old.rules, edit.rules, rules),
+    sets: lost ? listed(setsOf(toldTo(access, at, own, about))) : editListing(old.sets, [], setsOf(told)),
+  };
+}
+
+interface Edited {
+  readonly about: readonly Flow[];
+  readonly come: readonly Flow[];
+  readonly edit: Edit;
+}
+
+function editReached(access: Access, at: number, own: Own, old: BitSet, { about, come, edit }: Edited): BitSet {
+  const others = (flow: Flow) => sideOf(flow, otherThan(own));
+  const concerned = [...edit.flows, ...come].filter((flow) => hasBit(sideOf(flow, own).possible, at));
+  const drops = about.filter(({ drop }) => drop);
+  const accepts = come.filter((flow) => !flow.drop && speaksTo(flow, at, own) && !isHeld(access, flow, drops));
+  // Who is accepted for sure need not be weighed, unless a gate may be closed all the same.
+  const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
+  const named = concerned.map((flow) => others(flow).possible);
+  const isSure = access.gates.length === 0 && concerned.every(isAccepted);
+  if (isSure && named.every((set) => hasAllBits(old, set))) return old;
+  if (isSure) return uniteBits(old, ...named);
+  const seen = weigh(access, at, own, about, { itself: 'as another', lens: edit.lens });
+  const reached = edit.lens.put(old, seen);
+  return equalBits(reached, old) ? old : reached;
+}
+
+function weigh(access: Access, at: number, own: Own, about: readonly Flow[], manner: Manner): BitSet {
+  return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, manner);
+}
+
+/** What is told of flows to an end at this side of them. */
+function toldTo(access: Access, at: number, own: Own, flows: readonly Flow[]): readonly Told[] {
+  return flows.flatMap((flow) => {
+    if (!speaksTo(flow, at, own)) return [];
+    const told = toldOfFlow(access, flow, otherThan(own));
+    return told.set.members?.length === 0 ? [] : [told];
+  });
+}
+
+function speaksTo(flow: Flow, at: number, own: Own): boolean {
+  const { sure, possible } = sideOf(flow, own);
+  return hasBit(flow.drop ? possible : sure, at);
+}
+
+function setsOf(told: readonly Told[]): Section {
+  return inOrder([...new Map(told.map(({ set }) => [set.id, set])).values()]);
+}
+
+function otherThan(own: Own): Own {
+  return own === 'from' ? 'to' : 'from';
+}
