@@ -9,8 +9,8 @@ import { request, serve } from './served.ts';
 import type { Stand } from './stand.ts';
 import { median } from './timing.ts';
 
-const clients = 32;
-const machines = 600;
+const clients = 64;
+const machines = 800;
 const rounds = 3;
 const milliseconds = 1500;
 const sizes = [0, 2000, 5000];
@@ -42,7 +42,7 @@ async function measure(stand: Stand, load: LoadGenerator, size: number) {
   const setupKey = await prepareAccount(server, url, size);
   const enrol = () => load.run({ type: 'enrolments', url: server.url, setupKey, clients, machines });
   // What is compiled and planned at first use is so before the clock starts.
-  await load.run({ type: 'enrolments', url: server.url, setupKey, clients, machines: 100 });
+  await load.run({ type: 'enrolments', url: server.url, setupKey, clients, machines: 200 });
   const results: { readonly figure: LoadResult; readonly bare: LoadResult; readonly lean: LoadResult }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const figure = await enrol();
