@@ -17,7 +17,14 @@ export const nothingListed: Listing = { entries: noEntries, ...digested([0, 0, 0
 /** Makes a list of entries that are in order. */
 export function listed(entries: Section): Listing {
   if (entries.length === 0) return nothingListed;
-  return { entries, ...digested(entries.reduce<Sum>((sum, entry) => addTo(sum, entry, 1), nothingListed.sum)) };
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (const { digest } of entries) {
+    a = (a + digest[0]) | 0;
+    b = (b + digest[1]) | 0;
+    c = (c + digest[2]) | 0;
+    d = (d + digest[3]) | 0;
+  }
+  return { entries, ...digested([entries.length, a, b, c, d]) };
 }
 
 /** Both lists as one; of an entry that both have, that of the second. */
