@@ -1,5 +1,5 @@
 import type { BitLens } from '../lib/bit-lens.ts';
-import { addAllBits, type BitSet, dropBits, hasBit } from '../lib/bit-set.ts';
+import { addAllBits, type BitSet, dropBits, hasBit, noBits } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
 import { type Extent, endsOf, type Flow, sideOf } from './flows.ts';
 import { cutByDrops, gatherDrops, isSweeping } from './grips.ts';
@@ -92,8 +92,9 @@ function weighAll(access: Access, flows: readonly Flow[], view: View, which: key
   const words = lens?.words ?? (access.ends.ids.length + 31) >>> 5;
   const found: BitSet = new Int32Array(words);
   addAllBits(found, free);
+  const accepted: BitSet = held.size === 0 ? noBits : new Int32Array(words);
   for (const { flow, drops: some, sets } of held.values()) {
-    const accepted: BitSet = new Int32Array(words);
+    accepted.fill(0);
     addAllBits(accepted, sets);
     for (const piece of cutByDrops(flow.traffic, some)) {
       const dropped = piece.map((drop) => see(endsOf(sideOf(drop, other), against)));

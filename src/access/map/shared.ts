@@ -1,4 +1,4 @@
-import { hasBit, intersectBits, noBits, subtractBits } from '../../lib/bit-set.ts';
+import { hasBit, intersectBits, noBits, shareBits, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { leadingPlaces, type PlaceAt, surround } from '../neighbours.ts';
 import { type Half, halfOf, type Own } from './half.ts';
@@ -132,9 +132,10 @@ function tunnelsOf(picture: Picture, at: number, { from, to }: Halves, leads: Li
   if (isSame && leads === nothingListed && old.lists.leads === nothingListed)
     return { around: old.around, routes: old.lists.routes };
   const { neighbours, uses } = surround(access, at, { from: from.reached, to: to.reached });
+  const isAway = shareBits(neighbours, expired);
   const around = {
-    peers: peersIn(picture, subtractBits(neighbours, expired)),
-    away: peersIn(picture, intersectBits(neighbours, expired)),
+    peers: peersIn(picture, isAway ? subtractBits(neighbours, expired) : neighbours),
+    away: peersIn(picture, isAway ? intersectBits(neighbours, expired) : noBits),
   };
   return { around, routes: listed(routesTo(access, uses)) };
 }
