@@ -97,6 +97,7 @@ function namesOf(snapshot: Snapshot, { desired, broken }: Expanded): Names {
     desiredKeys: (kind) => keys.get(kind) ?? [],
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
     isLeftOut: () => false,
+    former: () => undefined,
     renamedTo: () => undefined,
     isLeaving: () => false,
     refusal: () => undefined,

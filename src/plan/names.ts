@@ -27,6 +27,7 @@ export function namesOf(
   // What documents only state is not there because a document says so.
   const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
   let renamed: ReadonlyMap<string, string> | undefined;
+  let former: ReturnType<typeof formerKeysOf> | undefined;
   const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
   return {
     snapshot,
@@ -35,6 +36,10 @@ export function namesOf(
       targets.filter((target) => target.desired.kind.name === kind).map((target) => target.desired.key),
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
     isLeftOut: (kind, key) => leftOut.some((document) => document.kind === kind && document.metadata.name === key),
+    former(kind, text) {
+      former ??= formerKeysOf(targets);
+      return former.get(`${kind}/${text}`);
+    },
     renamedTo(id) {
       renamed ??= renamedBy(targets, isSettled);
       return renamed.get(id);
@@ -43,6 +48,16 @@ export function namesOf(
     refusal: (kind, id) => refusal(snapshot.registry.get(kind), id),
     label: (id) => labelOf(snapshot.get(id)) ?? targets.find((target) => target.id === id)?.desired.key,
   };
+}
+
+/** New objects by `Kind/key` of what their documents say they were called. */
+function formerKeysOf(targets: readonly Target[]): ReadonlyMap<string, { readonly id: string; readonly key: string }> {
+  const made = targets.filter(({ existing }) => existing === undefined);
+  return new Map(
+    made.flatMap(({ id, desired: { kind, key, aliases = [] } }) =>
+      aliases.map((alias) => [`${kind.name}/${alias}`, { id, key }] as const),
+    ),
+  );
 }
 
 /** Ids of the objects to which documents give another display name than they have, with their keys. */

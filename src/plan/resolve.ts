@@ -18,6 +18,8 @@ export interface Names {
   isBroken(kind: string, key: string): boolean;
   /** Whether the text names a document that the filter of this run leaves out. */
   isLeftOut(kind: string, key: string): boolean;
+  /** The new object of whose former keys the text is one, with its key. */
+  former(kind: string, text: string): { readonly id: string; readonly key: string } | undefined;
   /** What the object is to be called by, if this very plan gives it another display name: its key. */
   renamedTo(id: string): string | undefined;
   /** Whether this very plan deletes the object. */
@@ -84,6 +86,8 @@ export function resolveName(names: Names, kind: string, text: string): Found {
   if (stored !== undefined) return staying(names, kind, text, stored);
   // A key that was given up means the same object still, whatever others are called by now.
   const former = names.snapshot.lookUp(kind, aliasIndex, text);
+  const made = names.former(kind, text);
+  if (made !== undefined && former.length === 0) return { id: made.id, now: made.key };
   if (former.length > 0) return byFormerKey(names, kind, text, former);
   const named = names.snapshot.lookUp(kind, 'name', text);
   return named.length === 0 && names.isLeftOut(kind, text) ? leftOut(kind, text) : byName(names, kind, text, named);

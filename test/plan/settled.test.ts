@@ -96,6 +96,14 @@ describe('planning after applying', () => {
     expect(refusals(planOn(observed, 'a', documents))).toEqual([]);
   });
 
+  it('refers to what has a former key from now on, and not to what merely has that name', () => {
+    const outcome = createOn(office, 'Group', { name: 'old' });
+    const state = outcome.ok ? outcome.next : office;
+    const documents = [document('Group', 'new', {}, { previousNames: ['old'] }), allow('p', ['old'], ['old'])];
+    const applied = applyOn(state, 'a', documents);
+    expect(linesOf(planOn(applied, 'a', documents), applied)).toEqual([]);
+  });
+
   it('is refused before it begins where a previous name gets a document of its own', () => {
     const state = applyOn(office, 'a', [document('Group', 'new')]);
     const documents = [document('Group', 'new', {}, { previousNames: ['old'] }), document('Group', 'old')];
