@@ -26,6 +26,7 @@ import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './store/database.ts';
 import { readKeys } from './store/keys.ts';
+import { endLeases } from './store/leases.ts';
 import { migrate } from './store/migrate.ts';
 import { openNotices } from './store/notices.ts';
 import { createVault } from './store/vault.ts';
@@ -125,6 +126,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   try {
     const applied = await migrate(database);
     if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
+    await endLeases(database);
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
     const registry = productRegistry(installationOf(options));

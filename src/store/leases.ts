@@ -56,6 +56,15 @@ export async function revokeLease(database: Database, account: string, name: str
   ]);
 }
 
+/**
+ * Ends all leases of an embedded database: it has one server at a time, so whoever opens it knows that those before are
+ * gone, however they ended.
+ */
+export async function endLeases(database: Database): Promise<void> {
+  if (database.engine !== 'embedded') return;
+  await database.asOwner(['update leases set until = clock_timestamp() where until > clock_timestamp()']);
+}
+
 async function changeUntil(database: Database, lease: Lease, seconds: number): Promise<boolean> {
   const { account, name, owner, fence } = lease;
   const [rows] = await database.inAccount(account, [

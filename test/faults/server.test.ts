@@ -82,6 +82,20 @@ it('a data directory that another server uses is refused with a sentence', async
   expect((await ask(server, '/api/groups')).length).toBeGreaterThan(0);
 });
 
+it('kill -9 leaves no lease for which the next server of the data directory would wait', async () => {
+  const killed = await serveMade();
+  await killed.line(/documents, revision/);
+  expect(await killed.stop('SIGKILL')).toBe('SIGKILL');
+  const database = await openDatabase({ dataDir });
+  // Longer than anybody waits for a test.
+  const text = "update leases set until = now() + interval '1 hour' where until > now() returning name";
+  const held = await database.lookUp(statement<{ readonly name: string }>(text, []));
+  await database.close();
+  expect(held.map(({ name }) => name).join()).toContain('quickstart');
+  await using server = await serve();
+  await server.line(/documents, nothing to do/);
+});
+
 it('SIGTERM lets a request under way end, and the server exits 0 within the grace period', async () => {
   await using server = await serveMade();
   const half = await sendHalf(server, '{"name":"Almost late"}');
