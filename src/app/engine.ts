@@ -48,6 +48,7 @@ export function createEngine(
     (revision) => logRevision(revision, log),
     ({ account, revision }) => notices.tell({ what: 'revision', account, revision }),
   ]);
+  const preparers: Engine['preparers'] = new Set();
   const now = () => new Date().toISOString();
   const observer = createObserver();
   const presence = createPresence(database);
@@ -58,6 +59,9 @@ export function createEngine(
     newRequestId: randomUUID,
     forgets: means.forgetsPeople,
     waited: (seconds) => observer.tell({ what: 'lock_wait', seconds }),
+    coming: (base, next) => {
+      for (const prepare of preparers) prepare(base, next);
+    },
     committed: (revision) => {
       for (const listener of listeners) listener(revision);
     },
@@ -78,6 +82,7 @@ export function createEngine(
     firstObjects: firstObjects({ now, newId }),
     resolveTxt,
     listeners,
+    preparers,
     wanters: new Set(),
     notices,
     observer,

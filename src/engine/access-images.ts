@@ -18,6 +18,11 @@ export interface AccessImages {
   of(state: Snapshot): Promise<Access>;
   /** The same under what was known the last time that somebody asked for an image: without a question to the store. */
   soon(state: Snapshot): Promise<Access>;
+  /**
+   * The same as `soon`, of a state that may come: who asks for it then gets this image. Nothing when no image of the account
+   * is at hand.
+   */
+  ahead(state: Snapshot): Promise<Access | undefined>;
   /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
   counter(state: Snapshot): Promise<(peer: string) => number>;
   /** The image of a state that depends on nothing but its objects: what peers told is not known. */
@@ -58,17 +63,21 @@ export function createAccessImages(
   return {
     async of(state) {
       const now = await ask(state.account);
-      return await runInSlices(shelfFor(now)(state, now));
+      return await runInSlices(shelfFor(now).of(state, now));
     },
     async soon(state) {
       const now = last.get(state.account) ?? (await ask(state.account));
-      return await runInSlices(shelfFor(now)(state, now));
+      return await runInSlices(shelfFor(now).of(state, now));
+    },
+    async ahead(state) {
+      const now = last.get(state.account);
+      return now === undefined ? undefined : await runInSlices(shelfFor(now).ahead(state, now));
     },
     async counter(state) {
       const now = await circumstances.of(state.account);
-      return (peer) => accessibleCount(runToEnd(shelfFor(now)(state, now)), peer);
+      return (peer) => accessibleCount(runToEnd(shelfFor(now).of(state, now)), peer);
     },
-    bare: (state) => runInSlices(bare(state, unknownCircumstances)),
+    bare: (state) => runInSlices(bare.of(state, unknownCircumstances)),
     after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
     learnFrom(source) {
       circumstances = source;
@@ -78,12 +87,18 @@ export function createAccessImages(
 }
 
 /** Images of several accounts, each the newest that was asked for. */
-function createShelf(): (state: Snapshot, now: Circumstances) => Generator<undefined, Access> {
+interface Shelf {
+  of(state: Snapshot, now: Circumstances): Generator<undefined, Access>;
+  ahead(state: Snapshot, now: Circumstances): Generator<undefined, Access | undefined>;
+}
+
+function createShelf(): Shelf {
   const known = new Map<string, Kept>();
-  return function* (state, now) {
+  const coming = new WeakMap<Snapshot, Access>();
+  function* of(state: Snapshot, now: Circumstances): Generator<undefined, Access> {
     const kept = known.get(state.account);
-    if (kept !== undefined && kept.state === state && kept.image.circumstances === now) return kept.image;
-    const image = yield* kept === undefined ? compileAccessInSteps(state, now) : carryOn(kept, state, now);
+    const image = yield* make(kept, state, now);
+    if (kept?.image === image) return image;
     if (kept !== undefined) carryCounts(kept.image, image);
     // An older state is asked for seldom, and what is kept is worth more; meanwhile others may have asked for a newer one.
     const newest = known.get(state.account)?.state.revision ?? 0;
@@ -92,6 +107,22 @@ function createShelf(): (state: Snapshot, now: Circumstances) => Generator<undef
     known.set(state.account, { state, image });
     evict(known);
     return image;
+  }
+  function* make(kept: Kept | undefined, state: Snapshot, now: Circumstances): Generator<undefined, Access> {
+    if (kept?.state === state && kept.image.circumstances === now) return kept.image;
+    const made = coming.get(state);
+    if (made?.circumstances === now) return made;
+    return yield* kept === undefined ? compileAccessInSteps(state, now) : carryOn(kept, state, now);
+  }
+  return {
+    of,
+    *ahead(state, now) {
+      const kept = known.get(state.account);
+      if (kept === undefined) return undefined;
+      const image = yield* make(kept, state, now);
+      coming.set(state, image);
+      return image;
+    },
   };
 }
 

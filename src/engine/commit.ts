@@ -72,6 +72,8 @@ export interface CommitterOptions {
   readonly forgets: boolean;
   /** Told how long a mutation waited for others of its account, in seconds. */
   waited(seconds: number): void;
+  /** Told which state follows on which when the statement that has just left is written. It may not be. */
+  coming(base: Snapshot, next: Snapshot): void;
   /** Told about every revision, after it happened. */
   committed(revision: CommittedRevision): void;
   /** Told what should not happen, and goes on: SQL refused a batch, or a listener failed. */
@@ -156,6 +158,7 @@ async function drainStep(
     started(planned, statement) {
       meanwhile.on = planned;
       meanwhile.next = planAhead(options, planned, queue, statement);
+      guarded(options, 'what prepares for revisions failed', () => options.coming(planned.base, planned.tip));
     },
   });
   // The statement leaves first.
@@ -210,14 +213,17 @@ function finish(options: CommitterOptions, planned: Planned): void {
     if (!result.ok || result.revision === undefined) continue;
     const { account, actor } = waiting.mutation;
     const { revision, plan, before, after } = result;
-    tell(options, { account, revision, actor, plan, before, after });
+    guarded(options, `what listens to revisions failed at revision ${revision}`, () =>
+      options.committed({ account, revision, actor, plan, before, after }),
+    );
   }
 }
 
-function tell(options: CommitterOptions, revision: CommittedRevision): void {
+/** Tells listeners, who can do no harm to what is written. */
+function guarded({ defect }: CommitterOptions, failed: string, tell: () => void): void {
   try {
-    options.committed(revision);
+    tell();
   } catch (error) {
-    options.defect(`what listens to revisions failed at revision ${revision.revision}`, error);
+    defect(failed, error);
   }
 }

@@ -36,6 +36,8 @@ export interface Engine {
   resolveTxt(name: string): Promise<readonly string[]>;
   /** Told about every commit of this server, after it happened. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
+  /** Told which state follows on which when what is on its way to the database is written: time to prepare. It may not be. */
+  readonly preparers: Set<(base: Snapshot, next: Snapshot) => void>;
   /** Asked before a source deletes. */
   readonly wanters: Set<Wanter>;
   /** Hints from all servers on this database. */

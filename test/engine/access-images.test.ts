@@ -45,6 +45,25 @@ it('an image is made once for a state, and anew when something else is known', a
   expect(await images.of(state)).toBe(third);
 });
 
+it('an image made ahead for a state is that which is asked for when it comes, and is in the way of no other', async () => {
+  const images = createAccessImages();
+  const state = stateOf(...objects);
+  expect(await images.ahead(state)).toBeUndefined();
+  await images.of(state);
+  const never = state.with({ put: [], remove: ['p5', 'y3'] }, state.revision + 1);
+  const next = state.with({ put: onAnotherPort(objects.slice(-3)), remove: ['p2'] }, state.revision + 1);
+  const ahead = await images.ahead(next);
+  await images.ahead(never);
+  expect(await images.soon(state)).toBe(await images.of(state));
+  const image = await images.soon(next);
+  expect(image).toBe(ahead);
+  expect(peers.map((id) => countAccessiblePeers(image, id))).toEqual(counted(next));
+  const third = state.with({ put: [], remove: ['p9'] }, state.revision + 1);
+  await images.ahead(third);
+  images.learnFrom({ of: async () => ({ facts: new Map(), expired: new Set(), waiting: new Set(['p1']) }) });
+  expect(countAccessiblePeers(await images.of(third), 'p1')).toBe(0);
+});
+
 it('an image after a step is that of the state it leads to', async () => {
   const images = createAccessImages();
   const state = stateOf(...objects);

@@ -150,6 +150,23 @@ describe('mutations', () => {
     expect(logged.filter(({ message }) => message.includes('a listener without manners'))).toHaveLength(1);
   });
 
+  it('are announced before they are written, from which state to which, and no listener keeps them from it', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call, logged } = office;
+    const before = await engine.snapshots.current(office.account);
+    const heard: unknown[] = [];
+    engine.preparers.add((base, next) => heard.push(base, next));
+    engine.preparers.add(() => {
+      throw new Error('a preparation without manners');
+    });
+    engine.listeners.add(({ revision }) => heard.push(revision));
+    await createObject(engine, call, engine.registry.get('Group'), { name: 'devs' }, strict);
+    const after = await engine.snapshots.current(office.account);
+    expect(heard).toEqual([before, after, after.revision]);
+    expect([heard[0] === before, heard[1] === after]).toEqual([true, true]);
+    expect(logged.filter(({ message }) => message.includes('a preparation without manners'))).toHaveLength(1);
+  });
+
   it('that change nothing make no revision, and each revision is told once, in order', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;

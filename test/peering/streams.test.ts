@@ -95,6 +95,26 @@ describe('streams of maps', () => {
     await expectMaps();
   });
 
+  it('tell what comes and nothing of what was prepared and never came', async () => {
+    const { mesh, one, two, rule, followers, expectMaps } = await connectedMesh();
+    await using _ = mesh;
+    const { engine, account } = mesh;
+    const ahead: unknown[] = [];
+    engine.access.ahead = notingAnswers(engine.access.ahead, (image) => ahead.push(image));
+    const base = await engine.snapshots.current(account);
+    const never = base.with({ put: [], remove: [rule] }, base.revision + 1);
+    for (const prepare of engine.preparers) prepare(base, never);
+    await expect.poll(() => ahead).toHaveLength(1);
+    await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
+    await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([2, 2, 1]);
+    await expectMaps();
+    await mesh.rewrite('Policy', rule, policy([two], [one], '8443'));
+    await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([3, 3, 1]);
+    await expectMaps();
+    // What comes is told from the image that was made while it was written.
+    expect(ahead.at(-1)).toBe(await engine.access.soon(await engine.snapshots.current(account)));
+  });
+
   it('that were cut go on with what was missed, or say that it was nothing', async () => {
     const { mesh, ids, one, two, rule, followers, leave, expectMaps } = await connectedMesh();
     await using _ = mesh;
@@ -246,6 +266,15 @@ it('readers that do not read keep nobody else out', async () => {
   const types = () => again.map((follower) => follower.types);
   await expect.poll(types, { timeout: 20_000 }).toEqual([['map'], ['map'], ['map']]);
 });
+
+/** The same, told what it answers. */
+function notingAnswers<A extends unknown[], R>(work: (...given: A) => Promise<R>, note: (answer: R) => void) {
+  return async (...given: A): Promise<R> => {
+    const answer = await work(...given);
+    note(answer);
+    return answer;
+  };
+}
 
 function countCalls<A extends unknown[], R>(work: (...given: A) => R, count: () => void): (...given: A) => R {
   return (...given) => {

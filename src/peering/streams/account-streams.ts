@@ -2,8 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Engine } from '../../engine/engine.ts';
 import { type MapImage, readMapImage, touchedBetween } from '../../engine/peer-maps.ts';
 import { NotFound } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/snapshot.ts';
+import { Preparation } from './preparation.ts';
 import type { Stream } from './stream.ts';
-import { type SharedBytes, tell } from './telling.ts';
+import { bring, type SharedBytes, updateFor } from './telling.ts';
 
 /** How many images of the past are kept for readers that come back. */
 const pastImages = 16;
@@ -26,6 +28,7 @@ export class AccountStreams {
   readonly #around: Surroundings;
   readonly #streams = new Map<string, Stream>();
   #past: MapImage[] = [];
+  #preparation: Preparation | undefined;
   #wanted: number | 'all' | undefined;
   #running: Promise<void> | undefined;
 
@@ -69,12 +72,27 @@ export class AccountStreams {
       return;
     }
     try {
-      if (stream.isOpen) tell(stream, image, this.#past, bytes, now());
+      if (!stream.isOpen) return;
+      bring(stream, this.#preparation?.take(stream, image) ?? updateFor(stream, image, this.#past, bytes), now());
     } catch (error) {
       // What is wrong about one map is told, and the others go on.
       failed(error);
       stream.end('failed');
     }
+  }
+
+  /**
+   * Works out what the streams are told at a state that is on its way to the database, as long as there is nothing to tell:
+   * then it need only be sent. Only from the state at which they are, and worth nothing when the state does not come.
+   */
+  prepare(base: Snapshot, next: Snapshot): void {
+    const before = this.#past.at(-1);
+    if (this.size === 0 || this.#running !== undefined || before?.state !== base) return;
+    const { engine, bytes } = this.#around;
+    const preparation = new Preparation({ images: engine.access, before, next, streams: this.#streams, bytes });
+    this.#preparation = preparation;
+    // What fails here fails again when it has to be told, and is reported then.
+    preparation.run(() => this.#running === undefined).catch(() => undefined);
   }
 
   /**
@@ -120,7 +138,7 @@ export class AccountStreams {
     this.#past = [...this.#past.slice(1 - pastImages), image];
     if (before === undefined) return;
     let until = performance.now() + turnMs;
-    for (const peer of touchedBetween(before, image)) {
+    for (const peer of this.#preparation?.touched(before, image) ?? touchedBetween(before, image)) {
       const stream = this.#streams.get(peer);
       if (stream?.told === undefined) continue;
       if (stream.isLagging) stream.stale = true;
@@ -129,5 +147,6 @@ export class AccountStreams {
       await nextTurn();
       until = performance.now() + turnMs;
     }
+    this.#preparation = undefined;
   }
 }

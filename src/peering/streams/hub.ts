@@ -69,6 +69,7 @@ export function createHub(options: HubOptions): Hub {
       if (notice.what === 'gone') void accounts.get(notice.account)?.follow();
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
+    hear(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
     engine.notices.onMissed(() => followAll()),
     hear(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
   ];

@@ -1,7 +1,10 @@
+/** Parts of one event, in order. */
+export type Pieces = readonly (string | Uint8Array)[];
+
 /** Where a stream is written to, whatever carries it. */
 export interface Sink {
   /** Hands pieces of text over together. Says whether the reader keeps up: otherwise `drained` is called when it has. */
-  write(pieces: readonly (string | Uint8Array)[]): boolean;
+  write(pieces: Pieces): boolean;
   /** Is called each time when the reader has caught up. */
   drained: () => void;
   /** Ends the stream after what was handed over. */
@@ -21,7 +24,7 @@ export function eventPieces(
   event: { readonly type: string; readonly id?: string },
   own: string,
   shared?: Uint8Array,
-): readonly (string | Uint8Array)[] {
+): Pieces {
   const id = event.id === undefined ? '' : `id: ${event.id}\n`;
   const head = `${id}event: ${event.type}\ndata: {${own}`;
   if (shared === undefined) return [`${head}}\n\n`];

@@ -1,6 +1,6 @@
 import type { Dismissal, ToldMap } from '../../engine/peer-maps.ts';
 import type { Json } from '../../lib/json.ts';
-import { eventPieces, keepAlive, type Sink } from './sink.ts';
+import { eventPieces, keepAlive, type Pieces, type Sink } from './sink.ts';
 
 /** Why a stream ends that its reader did not end. */
 export type EndReason = Dismissal | 'replaced' | 'stopping' | 'failed';
@@ -62,11 +62,11 @@ export class Stream {
     return this.#laggingSince !== undefined;
   }
 
-  /** Sends an event. `own` is JSON members, `shared` more of them. */
-  send(event: { readonly type: string; readonly id?: string }, own: string, shared?: Uint8Array, now = 0): void {
+  /** Sends an event. */
+  send(event: Pieces, now: number): void {
     if (!this.#open) return;
     this.#silent = false;
-    if (!this.#sink.write(eventPieces(event, own, shared))) this.#laggingSince ??= now;
+    if (!this.#sink.write(event)) this.#laggingSince ??= now;
   }
 
   /** Shows a silent reader that the stream is alive, and gives up one that has lagged behind since before `limit`. */
@@ -85,7 +85,8 @@ export class Stream {
     if (!this.#open) return;
     const message: Json = sentences[reason];
     const again = passing.includes(reason);
-    this.send({ type: 'end' }, JSON.stringify({ reason, message, reconnect: again }).slice(1, -1));
+    const own = JSON.stringify({ reason, message, reconnect: again }).slice(1, -1);
+    this.#sink.write(eventPieces({ type: 'end' }, own));
     this.closed();
     this.#sink.end();
   }

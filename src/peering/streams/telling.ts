@@ -1,4 +1,5 @@
-import { changeText, fullText, type MapImage, mapIn, type ToldMap } from '../../engine/peer-maps.ts';
+import { changeText, type Dismissal, fullText, type MapImage, mapIn, type ToldMap } from '../../engine/peer-maps.ts';
+import { eventPieces, type Pieces } from './sink.ts';
 import type { Stream } from './stream.ts';
 
 /** The texts that many streams are sent at the same time, as bytes, made once. */
@@ -45,29 +46,44 @@ export function createSharedBytes(): SharedBytes {
 /** What a reader may still have: the images of the past that are known, the newest last. */
 export type Past = readonly MapImage[];
 
-/** Brings a reader up to date: with what it missed, with a change, with everything, or with nothing when nothing is new. */
-export function tell(stream: Stream, image: MapImage, past: Past, bytes: SharedBytes, now: number): void {
-  stream.stale = false;
+/** How a reader is brought up to date: the map that it has then, and what is sent to it, if anything is. */
+export interface Update {
+  readonly told: ToldMap;
+  readonly pieces: Pieces | undefined;
+}
+
+/** Works out what brings a reader up to date: what it missed, a change, everything; or why it is told nothing any more. */
+export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: SharedBytes): Update | Dismissal {
   const current = mapIn(image, stream.peer);
-  if (typeof current === 'string') {
-    stream.end(current);
-    return;
-  }
+  if (typeof current === 'string') return current;
   const { revision } = image.state;
   const id = `${revision}.${current.digest}`;
   const before = stream.told ?? heldBy(stream, current, past);
-  const first = stream.told === undefined;
-  stream.told = current;
   const own = `"revision":${revision}`;
   if (before === undefined) {
-    stream.send({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current), now);
-    return;
+    const pieces = eventPieces({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current));
+    return { told: current, pieces };
   }
   const change = changeText(before, current);
   if (change.own !== '' || change.shared !== '') {
     const told = change.own === '' ? own : `${own},${change.own}`;
-    stream.send({ type: 'change', id }, told, change.shared === '' ? undefined : bytes.change(change.shared), now);
-  } else if (first) stream.send({ type: 'current', id }, own, undefined, now);
+    const shared = change.shared === '' ? undefined : bytes.change(change.shared);
+    return { told: current, pieces: eventPieces({ type: 'change', id }, told, shared) };
+  }
+  // Who comes again hears that it missed nothing.
+  const isFirst = stream.told === undefined;
+  return { told: current, pieces: isFirst ? eventPieces({ type: 'current', id }, own) : undefined };
+}
+
+/** Brings a reader up to date. */
+export function bring(stream: Stream, update: Update | Dismissal, now: number): void {
+  stream.stale = false;
+  if (typeof update === 'string') {
+    stream.end(update);
+    return;
+  }
+  stream.told = update.told;
+  if (update.pieces !== undefined) stream.send(update.pieces, now);
 }
 
 /** The map that a reader came with, by the id of the last event it saw; `undefined` when nobody knows it any more. */
