@@ -15,6 +15,15 @@ export interface Ends {
   /** The slots that are taken, in the order of their ids. */
   readonly order: readonly number[];
   readonly of: Readonly<Record<EndPart, BitSet>>;
+  /** Peers that are here for what was made for them alone: groups may hold them, and let them do nothing. */
+  readonly guests: BitSet;
+}
+
+/** Somebody who comes. */
+export interface Newcomer {
+  readonly id: string;
+  readonly part: EndPart;
+  readonly guest?: boolean;
 }
 
 /** Nobody. */
@@ -23,11 +32,12 @@ export const noEnds: Ends = {
   slots: emptyMap(),
   order: [],
   of: { peer: noBits, proxy: noBits, resource: noBits, route: noBits },
+  guests: noBits,
 };
 
 /** The same slots, kept for those who may come. */
 export function reserveSlots({ ids, slots, order }: Ends): Ends {
-  return { ids, slots, order, of: noEnds.of };
+  return { ...noEnds, ids, slots, order };
 }
 
 /** Whether sets of both may be compared: nobody has two slots, and no slot two holders. */
@@ -40,16 +50,13 @@ export function agreeOnSlots(a: Ends, b: Ends): boolean {
 }
 
 /** The ends when some have gone and some have come. */
-export function changeEnds(
-  ends: Ends,
-  gone: readonly string[],
-  come: readonly { readonly id: string; readonly part: EndPart }[],
-): Ends {
+export function changeEnds(ends: Ends, gone: readonly string[], come: readonly Newcomer[]): Ends {
   if (gone.length === 0 && come.length === 0) return ends;
   const ids = [...ends.ids];
   const free = come.length === 0 ? [] : ids.flatMap((id, at) => (id === undefined ? [at] : [])).reverse();
   const left = new Set<number>();
   const joined: Record<EndPart, number[]> = { peer: [], proxy: [], resource: [], route: [] };
+  const invited: number[] = [];
   const slots = ends.slots.edit((draft) => {
     for (const id of gone) {
       const at = draft.get(id);
@@ -58,11 +65,12 @@ export function changeEnds(
       ids[at] = undefined;
       draft.delete(id);
     }
-    for (const { id, part } of come) {
+    for (const { id, part, guest } of come) {
       const at = draft.get(id) ?? free.pop() ?? ids.length;
       ids[at] = id;
       draft.set(id, at);
       joined[part].push(at);
+      if (guest === true) invited.push(at);
     }
   });
   const without = bitsOf(left);
@@ -77,7 +85,8 @@ export function changeEnds(
     ...{ peer: changed('peer'), proxy: changed('proxy') },
     ...{ resource: changed('resource'), route: changed('route') },
   };
-  return { ids, slots, order, of };
+  const guests = uniteBits(subtractBits(ends.guests, without), bitsOf(invited));
+  return { ids, slots, order, of, guests };
 }
 
 /** The slots of those of these ids that are there. */

@@ -22,6 +22,8 @@ export interface Flow {
   /** From the destinations of the rule to its sources. */
   readonly reverse: boolean;
   readonly drop: boolean;
+  /** The sides at which guests are meant by their groups: only those who drop mean them. */
+  readonly guests: readonly ('from' | 'to')[];
   readonly traffic: Traffic;
   readonly trafficKey: string;
   readonly from: Extent;
@@ -66,7 +68,7 @@ export function flowsOfRoute(id: string, groups: readonly string[], place: Place
   const to = intersectBits(at === undefined ? noBits : bitsOf([at]), ground.live);
   if (isEmptyBits(receivers) || isEmptyBits(to)) return [];
   const traffic = { traffic: allTraffic, trafficKey: trafficKey(allTraffic) };
-  const common = { id, reverse: false, drop: false, ...traffic, fromNames: groups, toNames: [id] };
+  const common = { id, reverse: false, drop: false, guests: [], ...traffic, fromNames: groups, toNames: [id] };
   return [{ ...common, from: certain(receivers), to: certain(to) }];
 }
 
@@ -77,6 +79,7 @@ export function equalFlows(a: Flow, b: Flow): boolean {
     (a.by?.policy === b.by?.policy &&
       a.by?.rule === b.by?.rule &&
       a.trafficKey === b.trafficKey &&
+      equalTexts(a.guests, b.guests) &&
       equalExtents(a.from, b.from) &&
       equalExtents(a.to, b.to) &&
       equalTexts(a.fromNames, b.fromNames) &&
@@ -91,13 +94,17 @@ export function equalExtents(a: Extent, b: Extent): boolean {
 
 function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, ground: Ground): readonly Flow[] {
   const { ends, live } = ground;
-  const sources = intersectBits(membersOf(rule.sources, ground), live);
-  const destinations = intersectBits(membersOf(rule.destinations, ground), live);
+  const isDrop = rule.action === 'drop';
+  const [sourceGuests, destinationGuests] = [rule.sources, rule.destinations].map((side) =>
+    isDrop ? intersectBits(guestsOf(side, ground), live) : noBits,
+  ) as [BitSet, BitSet];
+  const sources = uniteBits(intersectBits(membersOf(rule.sources, ground), live), sourceGuests);
+  const destinations = uniteBits(intersectBits(membersOf(rule.destinations, ground), live), destinationGuests);
   const reached = intersectBits(uniteBits(destinations, guardedBy(rule.destinations, ground)), live);
   const traffic = trafficOf(rule);
   const common = {
     by: { policy, rule },
-    drop: rule.action === 'drop',
+    drop: isDrop,
     traffic,
     trafficKey: trafficKey(traffic),
   };
@@ -106,6 +113,7 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
     id: [policy.id, rule.key, 'forward'].join('\0'),
     ...common,
     reverse: false,
+    guests: sidesWith(sourceGuests, destinationGuests),
     from: limit(certain(intersectBits(sources, ends.of.peer)), passing),
     to: certain(reached),
     fromNames: from,
@@ -116,6 +124,7 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
     id: [policy.id, rule.key, 'reverse'].join('\0'),
     ...common,
     reverse: true,
+    guests: sidesWith(destinationGuests, sourceGuests),
     from: certain(intersectBits(destinations, ends.of.peer)),
     to: limitPeers(certain(sources), passing, ends),
     fromNames: to,
@@ -127,6 +136,14 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
 function membersOf({ groups, one }: Side, { ends, groups: known }: Ground): BitSet {
   const at = one === undefined ? undefined : ends.slots.get(one);
   return uniteBits(at === undefined ? noBits : bitsOf([at]), ...groups.map((id) => known.get(id)?.members ?? noBits));
+}
+
+function guestsOf({ groups }: Side, { groups: known }: Ground): BitSet {
+  return uniteBits(...groups.map((id) => known.get(id)?.guests ?? noBits));
+}
+
+function sidesWith(from: BitSet, to: BitSet): Flow['guests'] {
+  return [...(isEmptyBits(from) ? [] : ['from' as const]), ...(isEmptyBits(to) ? [] : ['to' as const])];
 }
 
 function guardedBy({ groups }: Side, { groups: known }: Ground): BitSet {

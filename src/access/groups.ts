@@ -1,4 +1,4 @@
-import { type BitSet, uniteBits } from '../lib/bit-set.ts';
+import { type BitSet, intersectBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
 import type { State } from '../model/kind.ts';
 import { type Ends, slotsOf } from './ends.ts';
 import { groupFields, partOf, readGroup } from './vocabulary.ts';
@@ -7,6 +7,8 @@ import { groupFields, partOf, readGroup } from './vocabulary.ts';
 export interface Membership {
   /** Peers, proxies and resources. */
   readonly members: BitSet;
+  /** Peers in the group that it lets do nothing: rules that drop mean them all the same. */
+  readonly guests: BitSet;
   /** Routes that whoever may reach the group may use. */
   readonly guarded: BitSet;
 }
@@ -24,9 +26,11 @@ export function membershipOf(id: string, state: State, ends: Ends): Membership |
         .filter((referrer) => referrer.field === field && partOf(referrer.from) === part)
         .map(({ from }) => from.id),
     );
+  const held = all ? ends.of.peer : slotsOf(ends, peers);
   return {
+    guests: intersectBits(held, ends.guests),
     members: uniteBits(
-      all ? ends.of.peer : slotsOf(ends, peers),
+      subtractBits(held, ends.guests),
       slotsOf(ends, proxies),
       named(groupFields.resource, 'resource'),
     ),

@@ -88,8 +88,8 @@ function matchDirection(
 ): Match {
   const [own, other] = reverse ? [rule.destinations, rule.sources] : [rule.sources, rule.destinations];
   const named = (ids: readonly string[]) => ids.map((id) => nameOf(id, access.state));
-  const fromNames = from.opens ? named(namesFor(own, from)) : [];
-  const toNames = named([...namesFor(other, to), ...(reverse ? [] : to.guardsAmong(other.groups))]);
+  const fromNames = from.opens ? named(namesFor(own, from, rule)) : [];
+  const toNames = named([...namesFor(other, to, rule), ...(reverse ? [] : to.guardsAmong(other.groups))]);
   const source = reverse ? to : from;
   const checks = source.facts === undefined ? [] : askChecks(access, policy.postures, source.facts);
   const posture = combine(checks.map(({ result }) => result));
@@ -113,8 +113,8 @@ function matchDirection(
   };
 }
 
-function namesFor({ groups, one }: Side, party: Party): readonly string[] {
-  return [...(one === party.id && !party.imagined ? [one] : []), ...party.groupsAmong(groups)];
+function namesFor({ groups, one }: Side, party: Party, { action }: Rule): readonly string[] {
+  return [...(one === party.id && !party.imagined ? [one] : []), ...party.groupsAmong(groups, action)];
 }
 
 /** A check that is gone lets nobody pass. */

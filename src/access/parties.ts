@@ -1,6 +1,7 @@
 import { hasBit } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
 import type { PeerFacts } from './facts.ts';
+import type { Membership } from './groups.ts';
 import { type Named, nameOf } from './named.ts';
 import { groupFields, partOf, readGroup, readResource, readRoute } from './vocabulary.ts';
 
@@ -13,8 +14,8 @@ export interface Party extends Named {
   readonly imagined: boolean;
   readonly opens: boolean;
   readonly hindrance?: Hindrance;
-  /** The groups among these that hold it, `All` included. */
-  groupsAmong(groups: readonly string[]): readonly string[];
+  /** The groups among these that hold it, `All` included, as a rule that accepts or one that drops means them. */
+  groupsAmong(groups: readonly string[], means?: 'accept' | 'drop'): readonly string[];
   /** The groups among these that guard it, when it is a route. */
   guardsAmong(groups: readonly string[]): readonly string[];
   /** What is known about a peer; resources and routes have no facts. */
@@ -36,11 +37,15 @@ export function partyOf(access: Access, id: string): Party {
     imagined: false,
     opens: isPeer,
     ...(hindrance === undefined ? {} : { hindrance }),
-    groupsAmong: (groups) =>
-      groups.filter((group) => hasBit(access.groups.get(group)?.members ?? new Int32Array(0), at)),
+    groupsAmong: (groups, means) => groups.filter((group) => isMeant(access.groups.get(group), at, means)),
     guardsAmong: (groups) => groups.filter((group) => guards.includes(group) && access.groups.get(group) !== undefined),
     ...(isPeer ? { facts: access.circumstances.facts.get(id) ?? {} } : {}),
   };
+}
+
+function isMeant(group: Membership | undefined, at: number, means: 'accept' | 'drop' = 'accept'): boolean {
+  if (group === undefined) return false;
+  return hasBit(group.members, at) || (means === 'drop' && hasBit(group.guests, at));
 }
 
 /** A peer that is in this group and in no other but those that hold everybody. */

@@ -1,5 +1,5 @@
 import { type BitSet, hasBit, intersectBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
-import { changeEnds, type EndPart, type Ends, slotsOf } from './ends.ts';
+import { changeEnds, type Ends, type Newcomer, slotsOf } from './ends.ts';
 import type { Step } from './stages.ts';
 import { partOf, readPeer } from './vocabulary.ts';
 
@@ -14,12 +14,13 @@ export interface PeersStep {
 /** Who is there now. */
 export function stepEnds({ previous, state, touched }: Step): Ends {
   const gone: string[] = [];
-  const come: { readonly id: string; readonly part: EndPart }[] = [];
+  const come: Newcomer[] = [];
   for (const part of ['peer', 'proxy', 'resource', 'route'] as const) {
     for (const id of touched[part]) {
-      const is = partOf(state.get(id)) === part;
+      const object = state.get(id);
+      const is = object !== undefined && partOf(object) === part;
       if (isThere(previous.ends, id) === is) continue;
-      if (is) come.push({ id, part });
+      if (is) come.push({ id, part, guest: part === 'peer' && readPeer(object).guest });
       else gone.push(id);
     }
   }

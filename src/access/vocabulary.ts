@@ -34,9 +34,13 @@ export const groupFields = { resource: 'groups', guarded: 'access_control_groups
 /** A peer as far as access goes. */
 export interface Peer {
   readonly approved: boolean;
+  /** It is there to reach one other peer: what groups are let do is not for it. */
+  readonly guest: boolean;
 }
 
-export const readPeer = once(({ spec }): Peer => ({ approved: spec['approval_required'] !== true }));
+export const readPeer = once(({ spec, derived }): Peer => {
+  return { approved: spec['approval_required'] !== true, guest: derived['temporary'] === true };
+});
 
 /** Who is in a group: the listed peers, or simply all; the proxies of a cluster, if it is theirs. */
 export interface Group {

@@ -68,7 +68,7 @@ export function naiveNames(account: Naive, from: string, to: string, probe: Prob
       if (rule.action === 'drop' || !isAbout(rule, probe)) return [];
       const named = (id: string, groups: Raw, one: Raw): readonly string[] => [
         ...(one?.id === id ? [id] : []),
-        ...(groups ?? []).filter((group: string) => isNamed(account, id, [group], undefined) || isGuard(id, group)),
+        ...(groups ?? []).filter((group: string) => isNamed(account, id, rule, [group]) || isGuard(id, group)),
       ];
       const isGuard = (id: string, group: string) =>
         id === to && guards.includes(group) && find(account, group) !== undefined;
@@ -80,8 +80,8 @@ export function naiveNames(account: Naive, from: string, to: string, probe: Prob
       ];
       const turned =
         back &&
-        isNamed(account, from, rule.destinations, rule.destinationResource) &&
-        isNamed(account, to, rule.sources, rule.sourceResource) &&
+        isNamed(account, from, rule, rule.destinations, rule.destinationResource) &&
+        isNamed(account, to, rule, rule.sources, rule.sourceResource) &&
         (find(account, to)?.kind !== 'Peer' || passes(account, policy, to) > 0);
       return [
         ...(forward
@@ -113,14 +113,14 @@ function howSure(
 ): Sureness {
   if (!policy.spec.enabled || !rule.enabled) return 0;
   let sure: Sureness = 0;
-  const reaches = isNamed(account, to, rule.destinations, rule.destinationResource);
+  const reaches = isNamed(account, to, rule, rule.destinations, rule.destinationResource);
   const isGuarded = guards.some((group) => find(account, group) !== undefined && rule.destinations?.includes(group));
-  if (isNamed(account, from, rule.sources, rule.sourceResource) && (reaches || isGuarded))
+  if (isNamed(account, from, rule, rule.sources, rule.sourceResource) && (reaches || isGuarded))
     sure = passes(account, policy, from);
   if (
     rule.bidirectional &&
-    isNamed(account, from, rule.destinations, rule.destinationResource) &&
-    isNamed(account, to, rule.sources, rule.sourceResource)
+    isNamed(account, from, rule, rule.destinations, rule.destinationResource) &&
+    isNamed(account, to, rule, rule.sources, rule.sourceResource)
   ) {
     const back = find(account, to)?.kind === 'Peer' ? passes(account, policy, to) : 2;
     sure = Math.max(sure, back) as Sureness;
@@ -128,13 +128,26 @@ function howSure(
   return sure;
 }
 
-function isNamed(account: Naive, id: string, groups: readonly string[] | undefined, one: Raw): boolean {
+function isNamed(
+  account: Naive,
+  id: string,
+  { action }: Raw,
+  groups: readonly string[] | undefined,
+  one?: Raw,
+): boolean {
   if (find(account, id)?.kind === 'Route') return false;
-  return one?.id === id || (groups ?? []).some((group) => isIn(account, id, group));
+  if (one?.id === id) return true;
+  // What groups are let do is not for guests; what they are kept from is.
+  const holds = action === 'drop' ? isHeld : isIn;
+  return (groups ?? []).some((group) => holds(account, id, group));
 }
 
-/** Whether a peer or a resource is in a group. */
+/** Whether a peer or a resource is in a group, and no guest there. */
 export function isIn(account: Naive, id: string, group: string): boolean {
+  return find(account, id)?.derived['temporary'] !== true && isHeld(account, id, group);
+}
+
+function isHeld(account: Naive, id: string, group: string): boolean {
   const object = find(account, id);
   if (object === undefined || find(account, group) === undefined) return false;
   if (object.kind === 'NetworkResource') return (object.spec as Raw).groups.includes(group);

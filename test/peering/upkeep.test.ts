@@ -198,6 +198,9 @@ describe('temporary access', () => {
       { protocol: 'udp', port_ranges: [{ start: 1000, end: 2000 }], bidirectional: false },
     ]);
     expect((await own.call('DELETE', `/api/policies/${policies[0].id}`)).status).toBe(409);
+    // The policy Default, which lets all peers reach each other, is not for it.
+    const reached = (await own.call('GET', `/api/peers/${body.id}/accessible-peers`)).body;
+    expect(reached.map(({ id }: { readonly id: string }) => id)).toEqual([target]);
     const exported = (await own.call('GET', '/api/config/export')).body;
     expect(exported).not.toContain('browser');
     expect((await events(own, 'policy.add')).length).toBeGreaterThanOrEqual(2);
