@@ -6,7 +6,7 @@ import { flagsOf } from './flags.ts';
 const shells = { bash, zsh, fish } as const;
 
 /** The command that prints completion scripts; what it completes are the commands it is given. */
-export function completionCommand(commands: () => readonly Command[]): Command {
+export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   return defineCommand({
     name: 'completion',
     summary: 'Print the script by which a shell completes commands and flags.',
@@ -21,7 +21,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       if (!Object.hasOwn(shells, shell))
         throw new InvalidInput(`\`${shell}\` is not a shell that is known here; choose bash, zsh or fish.`);
       // Just asked.
-      terminal.out(shells[shell as keyof typeof shells](commands()));
+      terminal.out(shells[shell as keyof typeof shells](await commands()));
       return exit.ok;
     },
   });

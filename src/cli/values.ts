@@ -1,6 +1,4 @@
 import { type Config, type Environment, environment } from '../config.ts';
-import { readInput } from '../documents/input.ts';
-import { createReader } from '../documents/reader.ts';
 import type { Document, SourceFile } from '../model/document.ts';
 import { isValueVariable, namedValues, type PushedValues } from '../model/values.ts';
 import { createValues } from '../sources/values.ts';
@@ -26,6 +24,11 @@ export function valueVariables(env: Environment = environment): Readonly<Record<
 export async function collectValues(files: readonly SourceFile[], config: ValueConfig): Promise<PushedValues> {
   // Most documents name none, and need not be read here then.
   if (!files.some(({ text }) => text.includes('valueFrom'))) return {};
+  // Loaded here for the same reason.
+  const [{ readInput }, { createReader }] = await Promise.all([
+    import('../documents/input.ts'),
+    import('../documents/reader.ts'),
+  ]);
   const reader = createReader();
   try {
     const { documents } = await readInput(reader, files);

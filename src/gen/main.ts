@@ -13,16 +13,16 @@ import { emptyReadme, type Section, withSections } from './readme.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
-if (values.check) check(generate());
-else for (const path of writeFiles(root, generate())) console.log(`wrote ${path}`);
+if (values.check) check(await generate());
+else for (const path of writeFiles(root, await generate())) console.log(`wrote ${path}`);
 
 /** Everything that is written from the declarations and from the version of the program. */
-function generate(): Files {
+async function generate(): Promise<Files> {
   const registry = createRegistry(Object.values(kinds));
   const { version } = JSON.parse(readText(root, 'package.json') ?? '{}') as { readonly version: string };
   const sections: readonly Section[] = [
     { name: 'kinds', from: 'src/kinds', text: kindTable(registry) },
-    { name: 'commands', from: 'src/cli', text: commandTable() },
+    { name: 'commands', from: 'src/cli', text: await commandTable() },
     { name: 'settings', from: 'src/config.ts', text: settingTable() },
     { name: 'metrics', from: 'src/api/metrics.ts', text: metricTable() },
     { name: 'roles', from: 'src/model/roles.ts', text: roleTable() },

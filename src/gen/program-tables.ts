@@ -1,12 +1,12 @@
 import { metrics } from '../api/metrics.ts';
-import { commandsOf } from '../cli/program.ts';
+import { allCommands } from '../cli/commands.ts';
 import { settings } from '../config.ts';
 import { cellOf, modules, roles } from '../model/roles.ts';
 import { table } from './readme.ts';
 
 /** Every command with what it does. */
-export function commandTable(): string {
-  const commands = commandsOf(async () => {
+export async function commandTable(): Promise<string> {
+  const commands = await allCommands(async () => {
     throw new Error('the commands are only described here');
   });
   const rows = commands.map(({ name, argument, summary }) => [

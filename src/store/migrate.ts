@@ -1,9 +1,6 @@
-import { Internal } from '../model/errors.ts';
 import type { Database, Run } from './database.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
-
-/** The database was migrated by a program so new that this one must not run against it. */
-export class SchemaTooNew extends Internal {}
+import { SchemaTooNew } from './schema-too-new.ts';
 
 // Two keys of our own, so that no other program of the same database takes the same lock by chance.
 const LOCK = 'select pg_advisory_xact_lock(1212498020, 1)';

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { allCommands } from '../../src/cli/commands.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
-import { commandsOf } from '../../src/cli/program.ts';
 import { applyDesire } from '../../src/engine/documents.ts';
 import { doc } from '../api/documents.ts';
 import { desire } from '../engine/office.ts';
@@ -178,7 +178,7 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['version', 0, 'this program', () => []],
 ];
 
-const commands = commandsOf(() => Promise.reject(new Error('nothing is started here')));
+const commands = await allCommands(() => Promise.reject(new Error('nothing is started here')));
 const hasJson = (verb: string) =>
   commands.some((command) => command.name === verb && Object.hasOwn(flagsOf(command), 'json'));
 

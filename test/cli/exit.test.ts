@@ -14,7 +14,7 @@ import {
   UnsafePlan,
 } from '../../src/model/errors.ts';
 import type { PlanView } from '../../src/plan/view.ts';
-import { SchemaTooNew } from '../../src/store/migrate.ts';
+import { SchemaTooNew } from '../../src/store/schema-too-new.ts';
 
 const problem = { code: 'kind_unknown', message: 'm' };
 const conflict = { code: 'unit_conflict', message: 'm' };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parseArguments } from '../../src/cli/arguments.ts';
+import { allCommands } from '../../src/cli/commands.ts';
 import { plan } from '../../src/cli/plan.ts';
-import { commandsOf } from '../../src/cli/program.ts';
 import { runHere } from './collect.ts';
 
-const commands = commandsOf(async () => {
+const commands = await allCommands(async () => {
   throw new Error('this test starts no server');
 });
 

@@ -1,8 +1,8 @@
 import { parseArguments } from '../../src/cli/arguments.ts';
 import type { Command } from '../../src/cli/command.ts';
-import { commandsOf } from '../../src/cli/program.ts';
+import { allCommands } from '../../src/cli/commands.ts';
 
-const commands = commandsOf(() => Promise.reject(new Error('nothing is started here')));
+const commands = await allCommands(() => Promise.reject(new Error('nothing is started here')));
 
 /** The calls of `heddle` in a script of a shell: the words behind it, without quotes. */
 export function heddleCalls(script: string): readonly (readonly string[])[] {

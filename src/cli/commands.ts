@@ -1,0 +1,62 @@
+import type { Command } from './command.ts';
+import type { StartServer } from './serve.ts';
+
+/**
+ * Where every command is, by the words after `heddle`, in the order of the help text. A call loads the files of its own
+ * command only: reading those of all of them takes 0.2 s of CPU.
+ */
+const places: Readonly<Record<string, (startServer: StartServer) => Promise<Command>>> = {
+  serve: async (start) => (await import('./serve.ts')).serveCommand(start),
+  validate: async () => (await import('./validate.ts')).validate,
+  test: async () => (await import('./test.ts')).test,
+  plan: async () => (await import('./plan.ts')).plan,
+  apply: async () => (await import('./apply.ts')).apply,
+  approve: async () => (await import('./approve.ts')).approve,
+  plans: async () => (await import('./plans.ts')).plans,
+  outputs: async () => (await import('./outputs.ts')).outputs,
+  export: async () => (await import('./export.ts')).exportDocuments,
+  import: async () => (await import('./import.ts')).importObject,
+  drift: async () => (await import('./drift.ts')).drift,
+  history: async () => (await import('./history.ts')).history,
+  rollback: async () => (await import('./rollback.ts')).rollback,
+  backup: async () => (await import('./backup.ts')).backup,
+  restore: async () => (await import('./restore.ts')).restore,
+  status: async () => (await import('./status.ts')).status,
+  sources: async () => (await import('./sources.ts')).sources,
+  reconcile: async () => (await import('./reconcile.ts')).reconcile,
+  suspend: async () => (await import('./source-verbs.ts')).suspend,
+  resume: async () => (await import('./source-verbs.ts')).resume,
+  detach: async () => (await import('./source-verbs.ts')).detach,
+  login: async () => (await import('./login.ts')).login,
+  logout: async () => (await import('./login.ts')).logout,
+  health: async () => (await import('./health.ts')).health,
+  explain: async () => (await import('./explain.ts')).explainField,
+  'explain-access': async () => (await import('./explain-access.ts')).explainAccess,
+  schema: async () => (await import('./schema.ts')).schema,
+  'token new': async () => (await import('./token.ts')).token,
+  'secrets key': async () => (await import('./secrets.ts')).secretsKey,
+  'secrets rotate': async () => (await import('./secrets.ts')).secretsRotate,
+  'idp rotate-keys': async () => (await import('./idp.ts')).idpRotateKeys,
+  'proxy token create': async () => (await import('./proxy/token.ts')).proxyTokenCreate,
+  'proxy token list': async () => (await import('./proxy/token.ts')).proxyTokenList,
+  'proxy token revoke': async () => (await import('./proxy/token.ts')).proxyTokenRevoke,
+  'proxy simulate': async () => (await import('./proxy/simulate.ts')).proxySimulate,
+  'agent simulate': async () => (await import('./agent/simulate.ts')).agentSimulate,
+  completion: async (start) => (await import('./completion.ts')).completionCommand(() => allCommands(start)),
+  version: async () => (await import('./version.ts')).version,
+};
+
+/** The words by which commands are called, in the order of the help text. */
+export const commandNames: readonly string[] = Object.keys(places);
+
+/** The command that is called by these words. */
+export async function loadCommand(name: string, startServer: StartServer): Promise<Command> {
+  const load = places[name];
+  if (load === undefined) throw new Error(`there is no command ${name}`);
+  return load(startServer);
+}
+
+/** Every command, in the order of the help text. */
+export function allCommands(startServer: StartServer): Promise<readonly Command[]> {
+  return Promise.all(Object.values(places).map((load) => load(startServer)));
+}
