@@ -3,7 +3,7 @@ import { HeddleError } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome } from '../plan/plan.ts';
-import { planDelete } from '../plan/requests.ts';
+import { planEnd } from '../plan/requests.ts';
 import { forgetNonces } from '../store/agent-nonces.ts';
 import { type Lease, renewLease } from '../store/leases.ts';
 import { dropDeadServers } from '../store/peer-status.ts';
@@ -145,7 +145,7 @@ function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: Due
   if (peer === undefined || reason === undefined) return planEdits(engine, state, []);
   if (isLogin(reason)) return planExpiry(engine, state, peer, reason);
   const call = { account: state.account, actor: clock, revision: state.revision };
-  return planDelete(contextOf(engine, call, state, { strict: false }), engine.registry.get(peer.kind), peer);
+  return planEnd(contextOf(engine, call, state, { strict: false }), engine.registry.get(peer.kind), peer);
 }
 
 const reasons = { login: 'login expired', inactivity: 'inactive for too long' };

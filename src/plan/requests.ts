@@ -126,17 +126,22 @@ function withKey({ singleton }: Kind, object: StoredObject): StoredObject {
   return singleton === undefined ? object : { ...object, key: singleton };
 }
 
-/** Plans the deletion of one object with its children. */
+/** Plans the deletion of an object with its children. */
 export function planDelete(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
+  return { ...guarded(planEnd(context, kind, before), context), id: before.id, ignored: [] };
+}
+
+/** Plans the end of an object whose time is over: what documents state about it goes along, and waits for it again. */
+export function planEnd(context: RequestContext, kind: Kind, before: StoredObject): Outcome {
   const { snapshot } = context;
   const leaving = withChildren(snapshot, before);
   const breakGlass = context.breakGlass !== undefined;
   const managed = leaving.flatMap((object) =>
     ownedProblems(snapshot, object, { goes: object === before ? 'itself' : 'along', breakGlass }),
   );
-  if (managed.length > 0) return { ok: false, problems: sortProblems(managed), id: before.id, ignored: [] };
+  if (managed.length > 0) return { ok: false, problems: sortProblems(managed) };
   const edits = leaving.map((object) => ({ before: object }));
-  return { ...guarded(finishPlan({ ...finishing(context, kind), edits }), context), id: before.id, ignored: [] };
+  return finishPlan({ ...finishing(context, kind), edits });
 }
 
 /** A plan whose consequences take or change what sources state is refused. */

@@ -84,6 +84,15 @@ describe('a delete that would take along what a source states is refused, naming
     );
   });
 
+  it('a peer with an access test about it', async () => {
+    const [id = ''] = await api().peers('scanner');
+    const spec = 'from: All\ntoResource: {id: scanner, type: peer}\nexpect: allow';
+    await state('tests', doc('AccessTest', 'scans', spec));
+    expect((await refuse(`/api/peers/${id}`)).body.message).toBe(
+      'AccessTest scans would go too, and is managed by the source tests (stated.yaml:1); delete it there first',
+    );
+  });
+
   it('a user with a peer that has such a policy', async () => {
     const [peer = ''] = await api().peers('notebook');
     const user = await make('/api/users', { name: 'Robot', role: 'user', auto_groups: [], is_service_user: true });

@@ -162,13 +162,17 @@ describe('a peer that goes', () => {
   const toPeer = { ...rule, sources: ['devs'], destinationResource: { id: 'p', type: 'peer' } };
   const policy = stored('Policy', 'to-p', { name: 'To p', enabled: true, rules: [toPeer] });
 
-  it('takes the policies about it along, and leaves its groups', () => {
+  const question = { from: 'devs', toResource: { id: 'p', type: 'peer' }, expect: 'allow' };
+  const test = stored('AccessTest', 'tries-p', { name: 'Tries p', ...question });
+
+  it('takes the policies and access tests about it along, and leaves its groups', () => {
     const before = stored('Peer', 'p', plain);
-    const state = stateOf(peer('q', '100.72.0.2'), group('devs', ['p', 'q', 'gone']), policy);
+    const state = stateOf(peer('q', '100.72.0.2'), group('devs', ['p', 'q', 'gone']), policy, test);
     const consequences = kind.consequences?.({ before, newId: () => 'new' }, state) ?? [];
     expect(consequences.map((item) => ('remove' in item ? item.remove.id : 'change' in item && item.spec))).toEqual([
       { name: 'devs', peers: { q: ['api'] } },
       'to-p',
+      'tries-p',
     ]);
   });
 });

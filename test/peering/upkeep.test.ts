@@ -7,6 +7,7 @@ import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
 import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
 import { accountsWith } from '../../src/store/directory.ts';
 import { takeLease } from '../../src/store/leases.ts';
+import { doc } from '../api/documents.ts';
 import { sharedApi, type TestApi, testApi, token } from '../api/setup.ts';
 
 import { newMachine, setupKey } from './machine.ts';
@@ -92,6 +93,23 @@ describe('a peer that is here for a while', () => {
     expect((await keep(api())).done).toEqual([{ id, reason: 'ephemeral' }]);
     expect((await api().call('GET', `/api/peers/${id}`)).status).toBe(404);
     expect((await events(api(), 'user.peer.delete')).map(({ target_id }) => target_id)).toEqual([id]);
+  });
+
+  it('goes although an access test is about it, which waits for it as its policies do', async () => {
+    await using own = await testApi();
+    const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
+    const { id } = (await newMachine(own).enrol({ hostname: 'runner', setup_key: key })).body.peer;
+    const text = doc(
+      'AccessTest',
+      't',
+      'from: All\ntoResource: {id: runner, type: peer}\nexpect: allow\nenforce: always',
+    );
+    const push = () => own.call('POST', '/api/config/apply', { source: 'tests', files: [{ path: 't.yaml', text }] });
+    expect((await push()).status).toBe(200);
+    await ago(own.engine, id, 601);
+    expect(await keep(own)).toEqual({ done: [{ id, reason: 'ephemeral' }], failed: [] });
+    const again = await push();
+    expect([again.status, again.body.plan.warnings]).toMatchObject([200, [{ code: 'reference_pending', key: 't' }]]);
   });
 
   it('stays while something else needs it, and that is told', async () => {

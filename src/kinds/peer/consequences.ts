@@ -23,10 +23,13 @@ function isNamedByDocuments(peer: StoredObject, state: State): boolean {
   return peer.declared.length > 0 || state.referrersOf(peer.id).some(({ from }) => from.declared.length > 0);
 }
 
-/** Policies about the peer alone and what it exposes go with it; groups hold it no longer. */
+/** What cannot be about anybody else: expiry is held up neither by policies nor by tests. */
+const aboutPeers = ['Policy', 'AccessTest'];
+
+/** Policies and tests about the peer alone and what it exposes go with it; groups hold it no longer. */
 function leave(peer: StoredObject, state: State): readonly Consequence[] {
   return state.referrersOf(peer.id).flatMap(({ from, field }): readonly Consequence[] => {
-    if (from.kind === 'Policy' || originOf(from) === peer.id) return [{ remove: from }];
+    if (aboutPeers.includes(from.kind) || originOf(from) === peer.id) return [{ remove: from }];
     return from.kind === 'Group' && field === 'peers' ? [{ change: from, spec: withoutMissing(from, state) }] : [];
   });
 }
