@@ -231,8 +231,13 @@ async function readMeans(options: ServeOptions): Promise<Means> {
     shareValues,
     literalSecrets,
     forgetsPeople: userDeleteFromIdp,
-    ...(publicUrl === undefined ? {} : { host: new URL(publicUrl).hostname.replace(/^\[|\]$/g, '') }),
+    ...(publicUrl === undefined ? {} : placeOf(new URL(publicUrl))),
   };
+}
+
+function placeOf({ hostname, port, protocol }: URL) {
+  const usual = protocol === 'https:' ? 443 : 80;
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) };
 }
 
 function keptDays({

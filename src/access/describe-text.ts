@@ -1,9 +1,9 @@
-import { subtractIntervals } from '../lib/intervals.ts';
+import { intersectIntervals, subtractIntervals } from '../lib/intervals.ts';
 import type { Consideration, Explanation, Obstacle } from './explain.ts';
 import type { Mismatch } from './matching.ts';
 import type { Named } from './named.ts';
 import type { Party } from './parties.ts';
-import { trafficText } from './traffic.ts';
+import { type Traffic, trafficText } from './traffic.ts';
 
 /** The answer and its reason in a sentence. */
 export function verdictText(explanation: Explanation): string {
@@ -32,17 +32,26 @@ export function verdictText(explanation: Explanation): string {
 
 /** What a rule has to do with what was asked, in a sentence without its name. */
 export function considerationText(explanation: Explanation, one: Consideration): string {
-  const { mismatches, asked, decides, drop, traffic } = one;
+  const { mismatches, asked, decides, traffic } = one;
   if (mismatches.length > 0) return mismatches.map((mismatch) => mismatchText(explanation, one, mismatch)).join('; ');
   if (asked.length === 0) return `is about ${trafficText(traffic)}, not about what was asked`;
-  const [obstacle] = explanation.obstacles;
-  const why =
-    obstacle !== undefined
-      ? `, but ${obstacleText(explanation, obstacle)}`
-      : drop
-        ? ', which no rule lets through'
-        : ', but drops win';
-  return `${effectText(explanation, one)}${decides ? '' : why}: ${membershipText(explanation, one)}`;
+  return `${effectText(explanation, one)}${decides ? '' : whyNot(explanation, one)}: ${membershipText(explanation, one)}`;
+}
+
+/** Why a rule that speaks about a connection does not decide. */
+function whyNot(explanation: Explanation, { asked, drop, sure }: Consideration): string {
+  const { obstacles, passing, considered } = explanation;
+  const [obstacle] = obstacles;
+  if (obstacle !== undefined) return `, but ${obstacleText(explanation, obstacle)}`;
+  if (drop) {
+    const others = considered.some((other) => other.drop && other.decides && shares(other.asked, asked));
+    return others ? ', but that is dropped anyway' : ', which no rule lets through';
+  }
+  return !sure && shares(asked, passing.sure) ? ', but that passes anyway' : ', but drops win';
+}
+
+function shares(a: Traffic, b: Traffic): boolean {
+  return intersectIntervals(a, b).length > 0;
 }
 
 function ruleText({ by }: Consideration): string {

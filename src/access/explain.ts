@@ -67,6 +67,13 @@ export function explainParties(access: Access, from: Party, to: Party, asked: Tr
     possible: intersectIntervals(asked, weighed.possible),
   };
   const accepted = intersectIntervals(asked, weighMatches(matches.filter(({ drop }) => !drop)).possible);
+  const matters = {
+    accept: passing.possible,
+    drop: accepted,
+    // What is certain anyway is not decided by a rule that depends on something.
+    openAccept: subtractIntervals(passing.possible, passing.sure),
+    openDrop: intersectIntervals(accepted, weighed.possible),
+  };
   return {
     from,
     to,
@@ -76,7 +83,7 @@ export function explainParties(access: Access, from: Party, to: Party, asked: Tr
     obstacles,
     considered: matches.map((match) => {
       const own = intersectIntervals(asked, match.traffic);
-      const matter = match.drop ? accepted : passing.possible;
+      const matter = matters[match.drop ? (match.sure ? 'drop' : 'openDrop') : match.sure ? 'accept' : 'openAccept'];
       const decides = obstacles.length === 0 && match.mismatches.length === 0 && shares(own, matter);
       return { ...match, asked: own, decides };
     }),

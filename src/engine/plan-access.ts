@@ -5,7 +5,7 @@ import type { AccessCount, AccessName } from '../plan/access.ts';
 import { accessStep, touchesAccess } from './access-step.ts';
 import { planDesire } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
-import { findEnd } from './find-end.ts';
+import { findEndAmong } from './find-end.ts';
 import { desireOf } from './plan-requests.ts';
 import { accessName } from './review-access.ts';
 import { requirePlan } from './saved-plans.ts';
@@ -64,7 +64,7 @@ export async function listPlanPairs(engine: Engine, call: Call, id: string, quer
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const found: PlanPair[] = [];
   const end = (text: string | undefined, member: 'from' | 'to'): PairFilter =>
-    text === undefined ? {} : { [member]: findEnd(outcome.next, text) };
+    text === undefined ? {} : { [member]: findEndAmong(states, text) };
   for (const pair of diff.pairs({ ...end(query.from, 'from'), ...end(query.to, 'to') })) {
     if (found.length === query.limit) return { ...countsOf(diff), pairs: found, more: true };
     const { from, to, ...shift } = describePair(pair);

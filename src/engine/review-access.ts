@@ -7,6 +7,7 @@ import type { Actor } from '../model/actor.ts';
 import type { State } from '../model/kind.ts';
 import { sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { GuardLimits } from '../model/source-settings.ts';
 import { type AccessImpact, type AccessName, accessGuards, withAccess } from '../plan/access.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import { type AccessStep, accessStep, touchesAccess, touchesTests } from './access-step.ts';
@@ -38,7 +39,7 @@ export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: 
     : { problems: [], warnings: [] };
   if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
   const warned = warnings.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...warnings]) };
-  const applier = { actor: reviewed.actor, host: engine.means.host };
+  const applier = { actor: reviewed.actor, host: engine.means.host, port: engine.means.port };
   return { ...outcome, plan: isTouched ? await withImpact(warned, step, { ...reviewed, applier }, next) : warned };
 }
 
@@ -49,10 +50,30 @@ async function withImpact(
   next: Snapshot,
 ): Promise<Plan> {
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
-  const { limits } = before.settingsOf(source);
+  const limits = limitsOf(plan, before, source);
   const impact = impactOf(diff, [next, before]);
-  const guards = [...accessGuards(impact, limits), ...ownAccessGuard(step, [before, next], limits, applier)];
+  const guards = [
+    ...accessGuards(impact, strictest(limits)),
+    ...[...new Set(limits.map(({ lostOwnAccess }) => lostOwnAccess))].flatMap((lostOwnAccess) =>
+      ownAccessGuard(step, [before, next], lostOwnAccess === undefined ? {} : { lostOwnAccess }, applier),
+    ),
+  ];
   return withAccess(plan, impact, guards);
+}
+
+/** The limits that bind a plan: those of its source, and of a rollback those of every source that it puts back. */
+function limitsOf({ rollback }: Plan, state: Snapshot, source: string): readonly GuardLimits[] {
+  const sources = rollback === undefined || rollback.suspends.length === 0 ? [source] : rollback.suspends;
+  return sources.map((name) => state.settingsOf(name).limits);
+}
+
+/** As much as all of these limits allow. */
+function strictest(limits: readonly GuardLimits[]): Pick<GuardLimits, 'maxAccessLost' | 'maxAccessGained'> {
+  const least = (name: 'maxAccessLost' | 'maxAccessGained') => {
+    const given = limits.flatMap((one) => one[name] ?? []);
+    return given.length === 0 ? {} : { [name]: Math.min(...given) };
+  };
+  return { ...least('maxAccessLost'), ...least('maxAccessGained') };
 }
 
 /** How many rows of a summary a plan carries. */

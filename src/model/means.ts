@@ -35,6 +35,8 @@ export interface Means {
   readonly forgetsPeople: boolean;
   /** The name or address by which people reach the service, when the operator said so. */
   readonly host?: string;
+  /** The port at which it answers there. */
+  readonly port?: number;
 }
 
 /** The beginning of every sealed text: `sealed:<key id>:<base64>`. */

@@ -42,7 +42,7 @@ export function changesAccess({ gained, lost }: AccessImpact): boolean {
 /** The guards on how much access a plan gives and takes. A limit that is exactly reached passes; one more trips. */
 export function accessGuards(
   impact: AccessImpact,
-  { maxAccessLost, maxAccessGained }: GuardLimits,
+  { maxAccessLost, maxAccessGained }: Pick<GuardLimits, 'maxAccessLost' | 'maxAccessGained'>,
 ): readonly TrippedGuard[] {
   const trip = (guard: 'access_lost' | 'access_gained', verb: string, limit: number | undefined): TrippedGuard[] => {
     const change = guard === 'access_lost' ? 'lost' : 'gained';

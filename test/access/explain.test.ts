@@ -116,6 +116,27 @@ describe('an explanation', () => {
     ]);
   });
 
+  it('names no rule that depends on something where another one is certain', () => {
+    const checks = { source_posture_checks: ['recent'] };
+    const both = [policy('Checked', toDatabases, checks), policy('Plain', toDatabases)];
+    const question = { from: 'ana', to: 'db', ...postgres };
+    const allowed = explained(both, question);
+    expect(allowed.message).toBe(
+      '`Peer ana` may open tcp/5432 to `Peer db`: rule `main` of policy `Plain` lets tcp/5432 through',
+    );
+    expect(allowed.rules.map(({ decides, message }) => [decides, message.split(': ')[0]])).toEqual([
+      [false, 'lets tcp/5432 through if `Peer ana` passes `recent`, which is not known, but that passes anyway'],
+      [true, 'lets tcp/5432 through'],
+    ]);
+    const drop = { ...toDatabases, action: 'drop' };
+    const dropped = explained([...both, policy('Freeze', drop), policy('Maybe', drop, checks)], question);
+    expect(dropped.message).toBe(
+      '`Peer ana` may not open tcp/5432 to `Peer db`: rule `main` of policy `Freeze` drops tcp/5432',
+    );
+    expect(dropped.rules.map(({ decides }) => decides)).toEqual([true, false, false, false]);
+    expect(dropped.rules[1]?.message).toContain('which is not known, but that is dropped anyway: ');
+  });
+
   it('E152 says which posture check decides, and does not guess', () => {
     const checked = policy('Data', toDatabases, { source_posture_checks: ['recent'] });
     const question = { from: 'ana', to: 'db', ...postgres };

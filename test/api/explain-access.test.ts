@@ -69,6 +69,52 @@ it('answers for groups by somebody in them, and counts their members', async () 
   expect(body).toMatchObject({ verdict: 'allow', pairs: { allow: 1, deny: 0, conditional: 0, mixed: 0 } });
 });
 
+it('knows ends by the addresses and names by which they are reached: the most exact one', async () => {
+  const { call } = server().api;
+  const [gate = ''] = await server().api.peers('gate');
+  const network = (await call('POST', '/api/networks', { name: 'plant' })).body.id;
+  const router = { peer: gate, metric: 1, masquerade: true, enabled: true };
+  expect((await call('POST', `/api/networks/${network}/routers`, router)).status).toBe(200);
+  const places = { lan: '10.7.0.0/16', press: '10.7.0.9', six: 'fd00:7::/64', wiki: '*.plant.example.com' };
+  for (const [name, address] of Object.entries(places)) {
+    const made = await call('POST', `/api/networks/${network}/resources`, { name, address, enabled: true, groups: [] });
+    expect([made.status, made.body.message]).toEqual([200, undefined]);
+  }
+  const peers: readonly { readonly dns_label: string; readonly ip: string }[] = (await call('GET', '/api/peers')).body;
+  const ip = peers.find(({ dns_label }) => dns_label.startsWith('db-1'))?.ip ?? '';
+  const names: readonly (readonly [text: string, name: string])[] = [
+    [ip, 'Peer db-1'],
+    ['db-1.heddle.internal', 'Peer db-1'],
+    ['10.7.0.9', 'press'],
+    ['10.7.200.1', 'lan'],
+    ['fd00:7:0:0::5', 'six'],
+    ['pumps.plant.example.com', 'wiki'],
+  ];
+  for (const [text, name] of names)
+    expect([text, (await ask(`from=laptop&to=${text}`)).body.to.name]).toEqual([text, name]);
+  await call('POST', `/api/networks/${network}/resources`, {
+    name: 'twin',
+    address: '10.7.0.9/32',
+    enabled: true,
+    groups: [],
+  });
+  const both = await ask('from=laptop&to=10.7.0.9');
+  expect([both.status, both.body.message]).toEqual([
+    422,
+    expect.stringMatching(/^10\.7\.0\.9 is reached by 2 ways; name one of /),
+  ]);
+  expect((await ask('from=laptop&to=192.0.2.1')).status).toBe(404);
+  const route = {
+    network_id: 'exit',
+    network: '0.0.0.0/0',
+    peer: gate,
+    groups: [(await call('GET', '/api/groups?name=Developers')).body[0].id],
+  };
+  const rest = { description: '', enabled: true, metric: 5, masquerade: true, keep_route: false };
+  expect((await call('POST', '/api/routes', { ...route, ...rest })).body.message).toBe(undefined);
+  expect((await ask('from=laptop&to=192.0.2.1')).body).toMatchObject({ verdict: 'allow', to: { type: 'route' } });
+});
+
 it('leaves out rules that mean neither end, unless all are asked for', async () => {
   expect((await ask('from=Peer/db&to=Peer/db')).body).toMatchObject({ rules: [], otherRules: 2 });
   expect((await ask('from=Peer/db&to=Peer/db&all=true')).body).toMatchObject({ rules: [{}, {}], otherRules: 0 });

@@ -103,6 +103,14 @@ describe('a plan', () => {
     expect((await read('?from=nobody')).status).toBe(404);
   });
 
+  it('lists the pairs of what it deletes too', async () => {
+    await apply('brief', [group('guests', ['ana']), policy('guests-in', 'guests', 'db', '99')]);
+    const { id } = (await send('plans', 'brief', [], { allowEmpty: true })).body;
+    const { body } = await server().api.call('GET', `/api/config/plans/${id}/access?from=Group/guests`);
+    expect([body.lost, body.pairs.map(({ lost }: JsonObject) => lost)]).toEqual([sum(2), ['tcp/99', 'tcp/99']]);
+    await apply('brief', [], { allowEmpty: true });
+  });
+
   it('shows it in the shell, and the pairs with --access', async () => {
     const own = server();
     const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
@@ -195,6 +203,19 @@ describe('a guard', () => {
     await apply('office', open);
   });
 
+  it('of every source binds a rollback that puts back what they own', async () => {
+    await apply('office', [...groups, policy('data', 'devs', 'db', '83')]);
+    const { call } = server().api;
+    const [{ revision }] = (await call('GET', '/api/config/revisions?limit=1')).body;
+    await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
+    await limit('office', { maxAccessLost: 3 });
+    for (const scope of ['sources', 'all', 'source:office']) {
+      const back = await call('POST', `/api/config/revisions/${revision}/rollback`, { scope });
+      expect([scope, back.status, back.body.guards]).toMatchObject([scope, 201, [{ guard: 'access_lost' }]]);
+    }
+    await limit('office', {});
+  });
+
   it('E74 is let through by the digest of exactly this plan', async () => {
     await limit('office', { maxAccessLost: 0 });
     const none = groups;
@@ -232,6 +253,10 @@ describe('a guard', () => {
         },
       ],
     ]);
+    // Who may still ping the service cannot manage it.
+    const ping = 'rules: [{name: r, action: accept, protocol: icmp, sources: [devs], destinations: [db]}]';
+    const other = await send('apply', 'office', [...groups, doc('Policy', 'ping', ping)]);
+    expect([other.status, guardsOf(other)]).toMatchObject([428, [{ guard: 'own_access' }]]);
     await limit('office', { lostOwnAccess: 'Peer/nobody' });
     await apply('office', groups);
   });
@@ -239,8 +264,8 @@ describe('a guard', () => {
   it('knows the service by the address that people were given, unless the source says another', async () => {
     const { engine, account, call } = server().api;
     const { means } = engine;
-    const host = (name?: string) =>
-      Object.assign(engine, { means: name === undefined ? means : { ...means, host: name } });
+    const host = (name?: string, port?: number) =>
+      Object.assign(engine, { means: name === undefined ? means : { ...means, host: name, port } });
     const settings = (await call('GET', '/api/accounts')).body[0].settings;
     const ip = String(settings.network_range).replace('.0.0/16', '.99.7');
     await putObjects(engine, account, (state) => {
@@ -262,6 +287,14 @@ describe('a guard', () => {
         host('elsewhere.example.com');
         await apply('office', groups);
       }
+      await apply('office', reached);
+      host(ip, 5432);
+      const shell = await send('apply', 'office', [...groups, policy('data', 'devs', 'db', '22')]);
+      expect([shell.status, guardsOf(shell)]).toMatchObject([428, [{ guard: 'own_access' }]]);
+      host(ip, 22);
+      await apply('office', [...groups, policy('data', 'devs', 'db', '22')]);
+      host('elsewhere.example.com');
+      await apply('office', groups);
       const state = await engine.snapshots.fresh(account);
       expect(endsAt(state, 'deep.far.example.com')).toHaveLength(1);
       expect(endsAt(state, 'far.example.com')).toEqual([]);

@@ -51,7 +51,8 @@ const needed = (name: string, description: string): JsonObject => ({
   example: 'Group/All',
 });
 
-const whom = 'a peer, a group, a network resource or a route: its key, name or id, also with the kind in front.';
+const whom =
+  'a peer, a group, a network resource or a route: its key, name or id, also with the kind in front, or an address or host name that leads there.';
 
 /** The endpoint that says who may reach whom, and why. */
 export const accessItems: Items = {
