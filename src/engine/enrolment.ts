@@ -100,6 +100,10 @@ function editsFor(engine: Engine, state: Snapshot, newcomer: Newcomer, id: strin
   if (extraLabels.length > 0 && !by.mayNameItself)
     throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
   if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
+  const foreign = extraLabels.find((label) => state.holderOf(kind.name, 'dns_label', label) !== undefined);
+  // Several may share a further label; nobody takes over what is sent to the own name of another.
+  if (foreign !== undefined)
+    throw new Conflict('taken', `a peer with the label \`${foreign}\` already exists; choose another extra DNS label`);
   const waits = wantsApproval(state);
   const spec = canonicalSpec(kind, {
     name: newcomer.name,

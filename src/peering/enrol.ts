@@ -85,16 +85,16 @@ function readWish(body: JsonObject, key: string, now: number): Wish {
   for (const name of Object.keys(body))
     if (!known.includes(name)) fault(`/${name}`, `\`${name}\` is not known; remove it`);
   const hostname = textIn(body, 'hostname', 255, fault);
-  const name = body['name'] === undefined ? hostname : textIn(body, 'name', 255, fault);
+  const name = isAbsent(body['name']) ? hostname : textIn(body, 'name', 255, fault);
   const tunnel = readPublicKey(String(body['wg_pub_key'] ?? ''));
   if (tunnel === undefined) fault('/wg_pub_key', '`wg_pub_key` must be an X25519 key: 32 bytes in base64');
   const answer = readAnswer(body['tunnel_proof']);
   if (answer === undefined)
     fault('/tunnel_proof', '`tunnel_proof` must be `{challenge, mac}`; ask for the challenge at /agent/challenge');
   const labels = readLabels(body['extra_dns_labels'] ?? [], fault);
-  const read = body['facts'] === undefined ? undefined : readFacts(body['facts'], key, now, '/facts');
+  const read = isAbsent(body['facts']) ? undefined : readFacts(body['facts'], key, now, '/facts');
   if (read?.ok === false) problems.push(...read.problems);
-  const setupKey = body['setup_key'];
+  const setupKey = body['setup_key'] ?? undefined;
   if (setupKey !== undefined && typeof setupKey !== 'string') fault('/setup_key', '`setup_key` must be a text');
   if (problems.length > 0 || tunnel === undefined || answer === undefined)
     throw new InvalidInput(problems[0]?.message ?? 'the input is wrong', { problems });
@@ -103,6 +103,10 @@ function readWish(body: JsonObject, key: string, now: number): Wish {
     ...(typeof setupKey === 'string' ? { setupKey } : {}),
     ...(read?.ok === true ? { facts: read.facts } : {}),
   };
+}
+
+function isAbsent(value: Json | undefined): value is null | undefined {
+  return value === undefined || value === null;
 }
 
 type Fault = (path: string, message: string) => void;
@@ -129,7 +133,7 @@ function readLabels(value: Json, fault: Fault): readonly string[] {
   const labels = list.slice(0, mostLabels).map((item: Json, at) => {
     const label = typeof item === 'string' ? canonicalDomain(item) : undefined;
     if (label === undefined || label.includes('.') || label.length > 63)
-      fault(`/extra_dns_labels/${at}`, 'must be one DNS label: letters, digits and hyphens');
+      fault(`/extra_dns_labels/${at}`, '`extra_dns_labels` must be DNS labels: letters, digits and hyphens, no dots');
     return label ?? '';
   });
   return [...new Set(labels)].sort();

@@ -39,7 +39,8 @@ const members =
     // A JSON body holds JSON.
     const given = value as JsonObject;
     for (const name of required) if (given[name] === undefined) fault(path, `needs \`${name}\``);
-    for (const name of Object.keys(given)) if (!(name in fields)) fault(`${path}/${name}`, 'is not known; remove it');
+    for (const name of Object.keys(given))
+      if (!Object.hasOwn(fields, name)) fault(`${path}/${name}`, 'is not known; remove it');
     const kept = Object.entries(fields).flatMap(([name, read]) => {
       const item = given[name];
       const result = item === undefined || item === null ? undefined : read(item, `${path}/${name}`, fault);
@@ -49,9 +50,9 @@ const members =
   };
 
 const interfaceAddress: Read = (value, path, fault) => {
-  const [address = '', prefix] = typeof value === 'string' ? value.split('/') : [];
+  const [address = '', prefix, more] = typeof value === 'string' ? value.split('/') : [];
   const parsed = parseAddress(address);
-  if (parsed === undefined || (prefix !== undefined && !isPrefix(prefix, parsed.family)))
+  if (parsed === undefined || more !== undefined || (prefix !== undefined && !isPrefix(prefix, parsed.family)))
     return fault(path, 'must be an address, with its prefix, such as 10.0.0.7/24');
   return `${parsed.text}/${prefix ?? (parsed.family === 4 ? 32 : 128)}`;
 };

@@ -26,7 +26,7 @@ export function openPlaces(file: string): Locate {
   }
   return (address) => {
     try {
-      return placeOf(reader.get(plain(address)));
+      return placeOf(reader.get(plainAddress(address)));
     } catch {
       // An address that the database cannot look up, such as one with a zone, is at no known place.
       return {};
@@ -47,6 +47,6 @@ function placeOf(found: CityResponse | null): JsonObject {
 }
 
 /** IPv4 addresses come as IPv6 ones where the server listens on both. */
-function plain(address: string): string {
+export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '');
 }

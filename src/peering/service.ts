@@ -12,6 +12,7 @@ import { type Challenge, type Challenges, createChallenges } from './challenges.
 import { enrol } from './enrol.ts';
 import { readExposure } from './exposure.ts';
 import { readFacts } from './facts.ts';
+import { plainAddress } from './geo.ts';
 import { createGuard, type Guard } from './guard.ts';
 import { checkProof } from './proof.ts';
 import type { ProvenRequest } from './proof-text.ts';
@@ -151,7 +152,7 @@ async function authenticate({ engine, now }: PeeringOptions, guard: Guard, reque
 }
 
 function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {
-  return { connection_ip: address, ...locate(address) };
+  return { connection_ip: plainAddress(address), ...locate(address) };
 }
 
 function welcome({ engine, now }: PeeringOptions, to: Omit<Welcome, 'session'>): Welcome {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
 import { tunnelKeyOf } from '../../src/peering/client.ts';
 import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, testApi, token } from '../api/setup.ts';
@@ -69,6 +70,20 @@ describe('a machine with a setup key', () => {
     const second = (await newMachine(api()).enrol({ setup_key: key, hostname: 'twin' })).body.peer;
     expect(first.dns_label).toBe('twin.heddle.internal');
     expect(second.dns_label).toBe(`twin-${second.ip.split('.').slice(2).join('-')}.heddle.internal`);
+  });
+
+  it('shares further names with others, and takes no name away that is somebody’s own', async () => {
+    const key = (await setupKey(api(), { allow_extra_dns_labels: true }))['key'] ?? '';
+    const enrol = (wish: JsonObject) => newMachine(api()).enrol({ setup_key: key, name: null, facts: null, ...wish });
+    expect((await enrol({ hostname: 'vault' })).status).toBe(200);
+    expect(message(await enrol({ hostname: 'thief', extra_dns_labels: ['files', 'vault'] }))).toEqual([
+      409,
+      'a peer with the label `vault` already exists; choose another extra DNS label',
+    ]);
+    for (const hostname of ['one', 'two'])
+      expect((await enrol({ hostname, extra_dns_labels: ['files', hostname] })).status).toBe(200);
+    const late = (await enrol({ hostname: 'files' })).body.peer;
+    expect(late.dns_label).toBe(`files-${late.ip.split('.').slice(2).join('-')}.heddle.internal`);
   });
 
   it('stays out with a key that is unknown, revoked, used up or does not allow what is wanted', async () => {

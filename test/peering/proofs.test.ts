@@ -124,7 +124,11 @@ describe('facts', () => {
         version: 4,
         unknown: 1,
         system: 'Linux',
-        network_addresses: [{ net_ip: '10.0.0.300', mac: 'x' }],
+        toString: 1,
+        network_addresses: [
+          { net_ip: '10.0.0.300', mac: 'x' },
+          { net_ip: '10.0.0.7/24/8', mac: '02:42:0a:14:00:07' },
+        ],
       },
       ...{ local_flags: { disable_dns: 'yes' }, processes: 'all' },
     };
@@ -132,8 +136,8 @@ describe('facts', () => {
     expect([refused.status, refused.body.problems.map(({ path }: { path: string }) => path).sort()]).toEqual([
       422,
       [
-        ...['/local_flags/disable_dns', '/network_addresses/0/mac', '/network_addresses/0/net_ip', '/processes'],
-        ...['/system', '/unknown', '/version'],
+        ...['/local_flags/disable_dns', '/network_addresses/0/mac', '/network_addresses/0/net_ip'],
+        ...['/network_addresses/1/net_ip', '/processes', '/system', '/toString', '/unknown', '/version'],
       ],
     ]);
     expect((await report({ processes: Array.from({ length: 300 }, () => 'x'.repeat(1000)) } as never)).status).toBe(

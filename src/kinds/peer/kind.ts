@@ -9,6 +9,7 @@ import { textOf, textsOf } from '../shared/stored.ts';
 import { followPeer } from './consequences.ts';
 import { enrolledEvents, peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
+import { namesOf } from './label.ts';
 import { checkDeed, isOwn, isPassing } from './rules.ts';
 
 export const peer = defineKind({
@@ -69,7 +70,7 @@ export const peer = defineKind({
       access: 'server',
     }),
     extra_dns_labels: setOf(string({ doc: 'A name.', format: domain }), {
-      doc: 'Further names under which the peer is found; several peers may share one.',
+      doc: 'Further names under which the peer is found; several peers may share one that is the own name of none.',
       access: 'server',
     }),
     wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
@@ -137,7 +138,7 @@ export const peer = defineKind({
   },
   // A key that nobody has shown to be theirs is kept from no other account.
   entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : textOf(peer, 'wg_pub_key')) },
-  indexes: { label: (object) => [textOf(object, 'dns_label')] },
+  indexes: { label: namesOf },
   checkDeed,
   isOwn,
   consequences: followPeer,

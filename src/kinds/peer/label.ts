@@ -1,7 +1,7 @@
 import { canonicalDomain } from '../../lib/domain.ts';
 import type { State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
-import { textOf } from '../shared/stored.ts';
+import { textOf, textsOf } from '../shared/stored.ts';
 
 const longest = 59;
 
@@ -26,6 +26,11 @@ export function labelFor(peer: StoredObject, ip: string, state: State): string {
   const candidates = [label, ...[2, 1, 0].map((from) => `${label}-${parts.slice(from).join('-')}`)];
   // The address is nobody else's, so the last one is not either, unless somebody chose that very name.
   return candidates.find((candidate) => isFree(candidate, state)) ?? `${label.slice(0, 40)}-${peer.id}`.slice(0, 63);
+}
+
+/** The labels under which a peer is found. */
+export function namesOf(peer: StoredObject): readonly string[] {
+  return [...new Set([textOf(peer, 'dns_label'), ...textsOf(peer, 'extra_dns_labels')])];
 }
 
 function isFree(label: string, state: State): boolean {
