@@ -9,9 +9,9 @@ class BadBody extends Error {
 
 /**
  * Reads JSON bodies the way clients send them: an empty body with a JSON content type is no body, and a DELETE may carry
- * anything. Text that Postgres cannot store is refused here, once.
+ * anything. Text that Postgres cannot store is refused here, once, or replaced where strangers make it up.
  */
-export function acceptJson(app: FastifyInstance): void {
+export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replaced' = 'refused'): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
     if (text === '' || request.method === 'DELETE') {
@@ -19,31 +19,50 @@ export function acceptJson(app: FastifyInstance): void {
       return;
     }
     try {
-      done(null, parseJson(String(text)));
+      const value = unstorable === 'refused' ? parseJson(String(text)) : parseReplacing(String(text));
+      done(null, value);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
   });
 }
 
+/** An escape is the only way such text gets into JSON that is valid UTF-8. */
+const suspicious = /\\u(0000|[dD][89a-fA-F])|"__proto__"/;
+
 /** The value of a JSON text that can be stored. */
 export function parseJson(text: string): unknown {
-  let value: unknown;
+  const value = readJson(text);
+  if (suspicious.test(text)) refuseUnstorable(value, '', 0);
+  return value;
+}
+
+/** The same, with U+FFFD in place of characters that cannot be stored. */
+function parseReplacing(text: string): unknown {
+  const value = readJson(text);
+  if (!suspicious.test(text)) return value;
+  const storable = replaceUnstorable(value, 0);
+  refuseUnstorable(storable, '', 0);
+  return storable;
+}
+
+function readJson(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new BadBody(`the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  // An escape is the only way such text gets into JSON that is valid UTF-8.
-  if (/\\u(0000|[dD][89a-fA-F])|"__proto__"/.test(text)) refuseUnstorable(value, '', 0);
-  return value;
 }
 
 /** How deep a body that has to be walked may nest. */
 const deepest = 100;
 
-function refuseUnstorable(value: unknown, pointer: string, depth: number): void {
+function requireFlat(depth: number): void {
   if (depth > deepest) throw new BadBody(`the body nests more than ${deepest} levels deep; send a flatter one`);
+}
+
+function refuseUnstorable(value: unknown, pointer: string, depth: number): void {
+  requireFlat(depth);
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
     throw new BadBody(
       `the text at ${pointer === '' ? 'the top' : pointer} contains NUL or half a surrogate pair, which cannot be stored; remove it`,
@@ -58,6 +77,19 @@ function refuseUnstorable(value: unknown, pointer: string, depth: number): void 
     refuseUnstorable(name, pointer, depth);
     refuseUnstorable(item, `${pointer}/${name}`, depth + 1);
   }
+}
+
+function replaceUnstorable(value: unknown, depth: number): unknown {
+  requireFlat(depth);
+  if (typeof value === 'string') return storableText(value);
+  if (Array.isArray(value)) return value.map((item) => replaceUnstorable(item, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value);
+  return Object.fromEntries(members.map(([name, item]) => [storableText(name), replaceUnstorable(item, depth + 1)]));
+}
+
+function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** The body of a request as an object; anything else is a bad request. */

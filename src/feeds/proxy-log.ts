@@ -1,4 +1,5 @@
 import type { Call, Engine } from '../engine/engine.ts';
+import { plainAddress } from '../lib/address.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { likeText } from '../store/feed-read.ts';
@@ -99,7 +100,7 @@ async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promis
   const { source_ip, path, search } = query;
   return [
     ...(users === undefined ? [] : [ofTexts('user_id', users)]),
-    ...(source_ip === undefined ? [] : [ofTexts('source_ip', [source_ip])]),
+    ...(source_ip === undefined ? [] : [ofTexts('source_ip', [plainAddress(source_ip) ?? source_ip])]),
     ...(path === undefined ? [] : [anyOf([await ofListedPaths(log, path), await ofOtherPaths(log, path)])]),
     ...(search === undefined ? [] : [await searchFor(log, search, usersNamed(state, search))]),
   ];

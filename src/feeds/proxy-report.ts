@@ -1,4 +1,4 @@
-import { parseAddress } from '../lib/address.ts';
+import { plainAddress } from '../lib/address.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { proxyFeed } from '../store/feeds.ts';
 import type { Report } from './ingest.ts';
@@ -32,8 +32,9 @@ export interface ReportOf {
 /** Methods that are told apart also where hosts are not. */
 const usualMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
 const protocols = ['', 'http', 'tcp', 'udp', 'tls'] as const;
-/** Paths are cut here; what is longer is an attack or a mistake, and the beginning says which. */
-const longestPath = 4096;
+/** What strangers send is cut here; what is longer is an attack or a mistake, and the beginning says which. */
+const longest = { path: 4096, host: 255, method: 32 } as const;
+const longestSent = 65_536;
 
 /** Reads what a proxy reports about requests; what is wrong about a record does not stop the others. */
 export function readProxyReport({ records, ...of }: ReportOf, span: Span, listing: Listing): ReadReport {
@@ -74,18 +75,20 @@ function restOf({ method = '', status_code = '' }: Slice): Slice {
 function readRecord(members: Members, id: string, span: Span) {
   const time = members.time('timestamp');
   checkTime(members, 'timestamp', time, span);
-  const source = members.text('source_ip', 45);
-  if (source !== '' && parseAddress(source) === undefined) members.refuse('`source_ip` must be an IP address');
+  const given = members.text('source_ip', 45);
+  const source = plainAddress(given);
+  if (given !== '' && source === undefined) members.refuse('`source_ip` must be an IP address');
+  const sent = (name: keyof typeof longest) => members.text(name, longestSent).slice(0, longest[name]).toWellFormed();
   return {
     timestamp: new Date(time).toISOString(),
     id: members.text('id', 100) || id,
     service_id: members.text('service_id', 64),
-    method: members.text('method', 32).toUpperCase(),
-    host: members.text('host', 255).toLowerCase(),
-    path: members.text('path', 65_536).slice(0, longestPath).toWellFormed(),
+    method: sent('method').toUpperCase(),
+    host: sent('host').toLowerCase(),
+    path: sent('path'),
     duration_ms: members.count('duration_ms'),
     status_code: members.count('status_code', 999),
-    source_ip: source,
+    source_ip: source ?? '',
     reason: members.text('reason', 500),
     user_id: members.text('user_id', 64),
     auth_method_used: members.text('auth_method_used', 64),

@@ -32,12 +32,17 @@ export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.text;
 }
 
+/** The one spelling of the address of somebody who connected: IPv4 as such, also where it came written as IPv6. */
+export function plainAddress(text: string): string | undefined {
+  const parsed = parseAddress(text);
+  const isMapped = parsed?.family === 6 && parsed.address >> 32n === 0xffffn;
+  return isMapped ? formatIpv4(parsed.address & 0xffff_ffffn) : parsed?.text;
+}
+
 /** Who an address belongs to, for counting: one host of IPv4, the /64 of IPv6, in which one host takes as many as it likes. */
 export function neighbourhoodOf(text: string): string {
-  const parsed = parseAddress(text);
-  if (parsed?.family !== 6) return text;
-  const isMapped = parsed.address >> 32n === 0xffffn;
-  return isMapped ? formatIpv4(parsed.address & 0xffff_ffffn) : `${formatIpv6((parsed.address >> 64n) << 64n)}/64`;
+  const parsed = parseAddress(plainAddress(text) ?? text);
+  return parsed?.family === 6 ? `${formatIpv6((parsed.address >> 64n) << 64n)}/64` : (parsed?.text ?? text);
 }
 
 /** Reads `address/prefix`. Bits set behind the prefix are a fault, never masked silently. */

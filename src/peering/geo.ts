@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type CityResponse, Reader } from 'mmdb-lib';
+import { plainAddress } from '../lib/address.ts';
 import type { JsonObject } from '../lib/json.ts';
 
 /** Says where a public address is, as far as it knows. */
@@ -26,7 +27,7 @@ export function openPlaces(file: string): Locate {
   }
   return (address) => {
     try {
-      return placeOf(reader.get(plainAddress(address)));
+      return placeOf(reader.get(plainAddress(address) ?? address));
     } catch {
       // An address that the database cannot look up, such as one with a zone, is at no known place.
       return {};
@@ -44,9 +45,4 @@ function placeOf(found: CityResponse | null): JsonObject {
     ...(name === undefined ? {} : { city_name: name }),
     ...(id === undefined ? {} : { geoname_id: id }),
   };
-}
-
-/** IPv4 addresses come as IPv6 ones where the server listens on both. */
-export function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '');
 }

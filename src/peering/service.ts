@@ -3,6 +3,7 @@ import type { Enrolled } from '../engine/enrolment.ts';
 import { exposeService, renewExposure, withdrawExposure } from '../engine/exposure.ts';
 import type { Found } from '../engine/objects.ts';
 import { requireOwnPeer, requireUserIn, signInPeer } from '../engine/peer-login.ts';
+import { plainAddress } from '../lib/address.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
@@ -12,7 +13,6 @@ import { type Challenge, type Challenges, createChallenges } from './challenges.
 import { enrol } from './enrol.ts';
 import { readExposure } from './exposure.ts';
 import { readFacts } from './facts.ts';
-import { plainAddress } from './geo.ts';
 import { createGuard, type Guard } from './guard.ts';
 import { checkProof } from './proof.ts';
 import type { ProvenRequest } from './proof-text.ts';
@@ -152,7 +152,7 @@ async function authenticate({ engine, now }: PeeringOptions, guard: Guard, reque
 }
 
 function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {
-  return { connection_ip: plainAddress(address), ...locate(address) };
+  return { connection_ip: plainAddress(address) ?? address, ...locate(address) };
 }
 
 function welcome({ engine, now }: PeeringOptions, to: Omit<Welcome, 'session'>): Welcome {

@@ -2,6 +2,7 @@ import type { Call, Engine } from '../engine/engine.ts';
 import { createObject, replaceObject } from '../engine/objects.ts';
 import { type ProxyPlace, placeProxy, removeProxies } from '../engine/proxy-peers.ts';
 import { readMembers } from '../feeds/members.ts';
+import { canonicalDomain } from '../lib/domain.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
@@ -47,10 +48,6 @@ export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: J
   const key = keyIn(body, read.refuse);
   refuse(read.faults);
   const cluster = await clusterAt(engine, owner, { address, type: 'account', ...given });
-  if (owner.cluster !== null && owner.cluster !== cluster.id)
-    throw new NotAllowed(
-      `the token \`${owner.name}\` is for the proxies of another cluster; make one for those of ${address}`,
-    );
   const proxy = { id, token: owner.token, cluster: cluster.id, version };
   if (!(await registerProxy(engine.database, owner.account, proxy)))
     throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
@@ -121,9 +118,14 @@ function refuse(faults: readonly string[]): void {
 async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<StoredObject> {
   const kind = engine.registry.get('ProxyCluster');
   const call = callFor(owner);
-  const address = String(body['address']).toLowerCase();
+  const address = canonicalDomain(String(body['address'])) ?? '';
   const find = async () => (await engine.snapshots.fresh(owner.account)).holderOf(kind.name, 'own_address', address);
   const present = await find();
+  // Before anything is made: the token of one cluster makes no other, and says nothing about it.
+  if (owner.cluster !== null && owner.cluster !== present?.id)
+    throw new NotAllowed(
+      `the token \`${owner.name}\` is for the proxies of another cluster; make one for those of ${body['address']}`,
+    );
   if (present === undefined) {
     try {
       return (await createObject(engine, call, kind, body, { strict: false })).object;

@@ -7,8 +7,8 @@ import { reportServices } from '../../proxying/reports.ts';
 import { followServices, type ServiceReader } from '../../proxying/services.ts';
 import { authenticateProxy } from '../../proxying/tokens.ts';
 import type { ProxyTokenOwner } from '../../store/proxy-tokens.ts';
-import type { AreaRoutes } from '../area-routes.ts';
-import { listOf, nameMember, objectBody } from '../bodies.ts';
+import type { AreaRoutes, Services } from '../area-routes.ts';
+import { acceptJson, listOf, nameMember, objectBody } from '../bodies.ts';
 import { queryOf } from '../config/request.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
 import { proxyPaths } from './proxy-paths.ts';
@@ -46,18 +46,24 @@ export const proxy: AreaRoutes = {
         const known = await hearProxy(engine, ownerOf(request), body);
         return reply.send({ refused: await reportServices(engine, known, services) });
       });
-      scope.post('/proxy/access-logs', { bodyLimit: reportLimit }, async (request, reply) => {
-        const body = objectBody(request.body);
-        const records = listOf(body, 'records', mostRecords);
-        const batch = nameMember(body, 'batch', 100);
-        const { account, id, token } = await hearProxy(engine, ownerOf(request), body);
-        const refused = await feeds.takeRequests({ account, reporter: `${token}/${id}`, batch, records });
-        return reply.send({ refused });
-      });
+      scope.register(async (logs) => addLogs(logs, engine, feeds));
       addStream(scope, engine);
     }),
   paths: proxyPaths,
 };
+
+function addLogs(scope: FastifyInstance, engine: Engine, feeds: Services['feeds']): void {
+  // Strangers make up what they ask for: a character of theirs must not keep a whole report out.
+  acceptJson(scope, 'replaced');
+  scope.post('/proxy/access-logs', { bodyLimit: reportLimit }, async (request, reply) => {
+    const body = objectBody(request.body);
+    const records = listOf(body, 'records', mostRecords);
+    const batch = nameMember(body, 'batch', 100);
+    const { account, id, token } = await hearProxy(engine, ownerOf(request), body);
+    const refused = await feeds.takeRequests({ account, reporter: `${token}/${id}`, batch, records });
+    return reply.send({ refused });
+  });
+}
 
 function ownerOf(request: FastifyRequest): ProxyTokenOwner {
   const owner = owners.get(request);
