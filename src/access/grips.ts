@@ -16,7 +16,7 @@ export function gatherDrops(access: Access, drops: readonly Flow[]): ReadonlyMap
   const gathered = new Map<string, Flow[]>();
   for (const drop of drops) {
     if (isSweeping(drop)) continue;
-    for (const key of gripped(access, drop)) {
+    for (const key of keysGrippedBy(access, drop)) {
       const known = gathered.get(key);
       if (known === undefined) gathered.set(key, [drop]);
       else known.push(drop);
@@ -25,46 +25,66 @@ export function gatherDrops(access: Access, drops: readonly Flow[]): ReadonlyMap
   return gathered;
 }
 
-/** Whether some of the traffic of an accepting flow is dropped. */
+/** Whether some of the traffic of an accepting flow is dropped, by drops that are not sweeping. */
 export function isHeld(access: Access, { trafficKey: key }: Flow, drops: readonly Flow[]): boolean {
-  return drops.some((drop) => isSweeping(drop) || gripped(access, drop).includes(key));
+  return drops.some((drop) => !isSweeping(drop) && keysGrippedBy(access, drop).includes(key));
 }
 
 /**
  * What dropping flows do to traffic that is accepted: it is let through in pieces, each where none of certain flows names
  * an end.
  */
-export function cutByDrops(traffic: Traffic, drops: readonly Flow[]): readonly (readonly Flow[])[] {
-  const whole: Flow[] = [];
-  const partial: Flow[] = [];
-  for (const drop of drops) (gripOf(drop.traffic, traffic) === 'whole' ? whole : partial).push(drop);
-  const shared = partial.map((drop) => intersectIntervals(traffic, drop.traffic));
+export function cutByDrops(
+  access: Access,
+  { traffic, trafficKey: key }: Flow,
+  drops: readonly Flow[],
+): readonly (readonly Flow[])[] {
+  const { cuts } = gripsOf(access);
+  const asked = [key, ...drops.map((drop) => drop.trafficKey)].join('|');
+  const places = cuts.get(asked) ?? cutTimes(traffic, drops);
+  cuts.set(asked, places);
+  return places.map((piece) => piece.map((at) => drops[at] as Flow));
+}
+
+/** The pieces by the places of the drops in their list. */
+function cutTimes(traffic: Traffic, drops: readonly Flow[]): readonly (readonly number[])[] {
+  const whole: number[] = [];
+  const partial: number[] = [];
+  for (const [at, drop] of drops.entries()) (gripOf(drop.traffic, traffic) === 'whole' ? whole : partial).push(at);
+  const shared = partial.map((at) => intersectIntervals(traffic, drops[at]?.traffic ?? []));
   // What no drop is about passes to all that are left.
   if (subtractIntervals(traffic, joinIntervals(shared.flat())).length > 0) return [whole];
   const { pieces, parts } = cutTraffic(shared);
   return pieces.map((_, piece) => [...whole, ...partial.filter((_, at) => parts[at]?.includes(piece))]);
 }
 
-/** By the key of its traffic: the keys of the accepted traffic that a drop is about. */
-type Grips = Map<string, readonly string[]>;
+/** What is known about the traffic of an image: what every end asks for, of the same few kinds. */
+interface Grips {
+  readonly accepted: ReadonlyMap<string, Traffic>;
+  /** By the key of its traffic: the keys of the accepted traffic that a drop is about. */
+  readonly gripped: Map<string, readonly string[]>;
+  /** By the keys of accepted traffic and of drops: the places of the drops of each piece. */
+  readonly cuts: Map<string, readonly (readonly number[])[]>;
+}
 
-const known = new WeakMap<
-  Access['flows'],
-  { readonly accepted: ReadonlyMap<string, Traffic>; readonly grips: Grips }
->();
+const known = new WeakMap<Access['flows'], Grips>();
 
-/** Remembered with an image, because every end of it asks about the same few kinds of traffic. */
-function gripped({ flows }: Access, { traffic, trafficKey: key }: Flow): readonly string[] {
-  let image = known.get(flows);
-  if (image === undefined) {
-    const accepts = flows.filter(({ drop }) => !drop);
-    image = { accepted: new Map(accepts.map((flow) => [flow.trafficKey, flow.traffic])), grips: new Map() };
-    known.set(flows, image);
-  }
-  const present = image.grips.get(key);
+function gripsOf({ flows }: Access): Grips {
+  const present = known.get(flows);
   if (present !== undefined) return present;
-  const keys = [...image.accepted].filter(([, accepted]) => gripOf(traffic, accepted) !== 'none').map(([name]) => name);
-  image.grips.set(key, keys);
+  const accepts = flows.filter(({ drop }) => !drop);
+  const accepted = new Map(accepts.map((flow) => [flow.trafficKey, flow.traffic]));
+  const grips = { accepted, gripped: new Map(), cuts: new Map() };
+  known.set(flows, grips);
+  return grips;
+}
+
+function keysGrippedBy(access: Access, { traffic, trafficKey: key }: Flow): readonly string[] {
+  const { accepted, gripped } = gripsOf(access);
+  const present = gripped.get(key);
+  if (present !== undefined) return present;
+  const keys = [...accepted].filter(([, some]) => gripOf(traffic, some) !== 'none').map(([name]) => name);
+  gripped.set(key, keys);
   return keys;
 }
 

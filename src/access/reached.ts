@@ -96,7 +96,7 @@ function weighAll(access: Access, flows: readonly Flow[], view: View, which: key
   for (const { flow, drops: some, sets } of held.values()) {
     accepted.fill(0);
     addAllBits(accepted, sets);
-    for (const piece of cutByDrops(flow.traffic, some)) {
+    for (const piece of cutByDrops(access, flow, some)) {
       const dropped = piece.map((drop) => see(endsOf(sideOf(drop, other), against)));
       addWithout(found, accepted, dropped);
     }

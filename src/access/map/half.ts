@@ -1,7 +1,7 @@
-import { type BitSet, equalBits, hasAllBits, hasBit, uniteBits } from '../../lib/bit-set.ts';
+import { type BitSet, equalBits, hasAllBits, hasBit, subtractBits, uniteBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { type Flow, sideOf } from '../flows.ts';
-import { isHeld } from '../grips.ts';
+import { isHeld, isSweeping } from '../grips.ts';
 import { flowsAbout, flowsIn, type Manner, surelyReachedFrom, surelyReachedTo } from '../reached.ts';
 import type { Earlier, Edit } from './carried.ts';
 import { editListing, type Listing, listed } from './listing.ts';
@@ -74,10 +74,12 @@ function editReached(access: Access, at: number, own: Own, old: BitSet, { about,
   const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
   const named = concerned.map((flow) => others(flow).possible);
   const isSure = access.gates.length === 0 && concerned.every(isAccepted);
-  if (isSure && named.every((set) => hasAllBits(old, set))) return old;
-  if (isSure) return uniteBits(old, ...named);
-  const seen = weigh(access, at, own, about, { itself: 'as another', lens: edit.lens });
-  const reached = edit.lens.put(old, seen);
+  const swept = drops.filter(isSweeping).map((drop) => others(drop).possible);
+  if (isSure && swept.length === 0 && named.every((set) => hasAllBits(old, set))) return old;
+  const reached = isSure
+    ? // Who is swept away is not reached by whatever else; about the others nothing changed but what is accepted.
+      subtractBits(uniteBits(old, ...named), uniteBits(...swept))
+    : edit.lens.put(old, weigh(access, at, own, about, { itself: 'as another', lens: edit.lens }));
   return equalBits(reached, old) ? old : reached;
 }
 

@@ -1,4 +1,13 @@
-import { changeOfSection, type Entry, joinSections, noEntries, type Section, type SectionChange } from './section.ts';
+import { compareTexts } from '../named.ts';
+import {
+  changeOfSection,
+  type Entry,
+  joinSections,
+  noEntries,
+  type Section,
+  type SectionChange,
+  sameEntry,
+} from './section.ts';
 
 /** A list of a map: entries in the order of their ids, and what their digests add up to. */
 export interface Listing {
@@ -41,26 +50,43 @@ export function joinListings(a: Listing, b: Listing): Listing {
  * other. Only few entries are looked at: what is far away in memory takes longest.
  */
 export function editListing(listing: Listing, remove: Iterable<string>, put: Section): Listing {
-  const edited = [...listing.entries];
-  let { sum } = listing;
-  const take = (at: number, id: string): number => {
-    const old = edited[at];
-    if (old?.id !== id) return 0;
-    sum = addTo(sum, old, -1);
-    return 1;
-  };
-  for (const id of remove) {
-    const at = placeIn(edited, id);
-    edited.splice(at, take(at, id));
-  }
-  for (const entry of put) {
-    const at = placeIn(edited, entry.id);
-    edited.splice(at, take(at, entry.id), entry);
-    sum = addTo(sum, entry, 1);
-  }
   const { entries } = listing;
-  const isSame = edited.length === entries.length && edited.every((entry, at) => entry === entries[at]);
-  return isSame ? listing : { entries: edited, ...digested(sum) };
+  const fresh = new Map(put.map((entry) => [entry.id, entry]));
+  const cuts: Cut[] = [];
+  let { sum } = listing;
+  for (const id of new Set([...remove, ...fresh.keys()])) {
+    const at = placeIn(entries, id);
+    const old = entries[at]?.id === id ? entries[at] : undefined;
+    const entry = fresh.get(id);
+    // What says the same stays the same value, so that nobody has to look at it again.
+    if (old === entry || (old !== undefined && entry !== undefined && sameEntry(old, entry))) continue;
+    if (old !== undefined) sum = addTo(sum, old, -1);
+    if (entry !== undefined) sum = addTo(sum, entry, 1);
+    cuts.push({ at, id, skip: old === undefined ? 0 : 1, entry });
+  }
+  return cuts.length === 0 ? listing : { entries: cutIn(entries, cuts), ...digested(sum) };
+}
+
+/** One entry that comes, goes or takes the place of another. */
+interface Cut {
+  readonly at: number;
+  readonly id: string;
+  /** How many of the old entries go there. */
+  readonly skip: 0 | 1;
+  readonly entry: Entry | undefined;
+}
+
+function cutIn(entries: Section, cuts: Cut[]): Section {
+  cuts.sort((a, b) => a.at - b.at || compareTexts(a.id, b.id));
+  const edited: Entry[] = [];
+  let from = 0;
+  for (const { at, skip, entry } of cuts) {
+    while (from < at) edited.push(entries[from++] as Entry);
+    from += skip;
+    if (entry !== undefined) edited.push(entry);
+  }
+  while (from < entries.length) edited.push(entries[from++] as Entry);
+  return edited;
 }
 
 /** What has to be done to one list to get the other; `undefined` when nothing has. */
