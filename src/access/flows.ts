@@ -1,4 +1,13 @@
-import { type BitSet, bitsOf, equalBits, intersectBits, isEmptyBits, noBits, uniteBits } from '../lib/bit-set.ts';
+import {
+  type BitSet,
+  bitsOf,
+  equalBits,
+  intersectBits,
+  isEmptyBits,
+  noBits,
+  subtractBits,
+  uniteBits,
+} from '../lib/bit-set.ts';
 import type { PersistentMap } from '../lib/persistent-map.ts';
 import type { Ends } from './ends.ts';
 import type { Membership } from './groups.ts';
@@ -173,13 +182,13 @@ function limit(extent: Extent, passing: Extent | undefined): Extent {
   return equalBits(sure, possible) ? certain(sure) : { sure, possible };
 }
 
-/** Checks are about peers: resources beside them stay. */
+/** Checks are about peers: resources and proxies beside them stay. */
 function limitPeers(extent: Extent, passing: Extent | undefined, ends: Ends): Extent {
   if (passing === undefined) return extent;
-  const resources = intersectBits(extent.sure, ends.of.resource);
+  const others = subtractBits(extent.sure, ends.of.peer);
   const { sure, possible } = limit(extent, passing);
-  const united = uniteBits(sure, resources);
-  return sure === possible ? certain(united) : { sure: united, possible: uniteBits(possible, resources) };
+  const united = uniteBits(sure, others);
+  return sure === possible ? certain(united) : { sure: united, possible: uniteBits(possible, others) };
 }
 
 function equalTexts(a: readonly string[], b: readonly string[]): boolean {

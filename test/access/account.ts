@@ -9,10 +9,12 @@ const groupIds = ['g1', 'g2', 'g3', 'g4'];
 const resourceIds = ['r1', 'r2', 'r3'];
 const networkIds = ['n1', 'n2'];
 const checkIds = ['c1', 'c2'];
+const proxyIds = ['x1', 'x2'];
 
 /** The group that holds everybody. */
 const allGroup = stored('Group', 'all', { name: 'All' }, { derived: { issued: 'api', system: 'all' } });
 const networks = networkIds.map((id) => stored('Network', id, { name: id }));
+const proxies = proxyIds.map((id) => stored('ProxyPeer', id, { name: id }));
 const anyGroups = ['all', ...groupIds];
 
 const some = (ids: readonly string[], least = 0) => fc.subarray([...ids], { minLength: least });
@@ -27,8 +29,8 @@ const aPeer = fc
   });
 
 const aGroup = fc
-  .record({ id: one(groupIds), peers: some(peerIds) })
-  .map(({ id, peers }) => stored('Group', id, { name: id, peers }));
+  .record({ id: one(groupIds), peers: some(peerIds), proxies: fc.oneof(fc.constant([]), some(proxyIds)) })
+  .map(({ id, peers, proxies }) => stored('Group', id, { name: id, peers }, { derived: { proxies } }));
 
 const aCheck = fc
   .record({ id: one(checkIds), least: fc.constantFrom('1.0', '2.0', undefined) })
@@ -108,7 +110,7 @@ const aPolicy = fc
     return stored('Policy', id, { name: id, enabled, source_posture_checks: checks, rules: named });
   });
 
-/** Any object that access is made of, besides the group of all and the networks, which are always there. */
+/** Any object that access is made of, besides the group of all, the networks and the proxies, which are always there. */
 const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
   { weight: 3, arbitrary: aPeer },
   { weight: 3, arbitrary: aGroup },
@@ -158,7 +160,7 @@ export const someCircumstances: fc.Arbitrary<Circumstances> = fc
 /** An account: objects of different ids, the fixed ones included. */
 export const anAccount: fc.Arbitrary<readonly StoredObject[]> = fc
   .uniqueArray(anObject, { selector: ({ id }) => id, minLength: 8, maxLength: 24 })
-  .map((objects) => [allGroup, ...networks, ...peersAtLeast(objects)]);
+  .map((objects) => [allGroup, ...networks, ...proxies, ...peersAtLeast(objects)]);
 
 /** A change: what is put and what is removed, by ids that are not put. */
 export interface Change {

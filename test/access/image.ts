@@ -6,7 +6,7 @@ import { stateOf } from '../kinds/objects.ts';
 import { type Naive, naiveVerdict, type Probe, probes, type Verdict } from './naive.ts';
 
 /** Every end of an account and some that are not there. */
-export const everybody = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'r1', 'r2', 'r3', 'w1', 'w2', 'nobody'];
+export const everybody = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'r1', 'r2', 'r3', 'w1', 'w2', 'x1', 'x2', 'nobody'];
 
 /** The snapshot of these objects. */
 export function snapshotOf(objects: readonly StoredObject[]) {

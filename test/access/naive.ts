@@ -151,6 +151,7 @@ function isHeld(account: Naive, id: string, group: string): boolean {
   const object = find(account, id);
   if (object === undefined || find(account, group) === undefined) return false;
   if (object.kind === 'NetworkResource') return (object.spec as Raw).groups.includes(group);
+  if (object.kind === 'ProxyPeer') return ((find(account, group) as Raw).derived.proxies ?? []).includes(id);
   if (object.kind !== 'Peer') return false;
   return group === 'all' || Object.keys((find(account, group) as Raw).spec.peers).includes(id);
 }
@@ -174,6 +175,7 @@ export function takesPart(account: Naive, id: string): boolean {
   const object = find(account, id);
   const spec = object?.spec as Raw;
   if (object?.kind === 'Peer') return !spec.approval_required && !account.circumstances.waiting.has(id);
+  if (object?.kind === 'ProxyPeer') return true;
   if (object?.kind === 'Route') return spec.enabled && hasGateway(account, spec);
   if (object?.kind !== 'NetworkResource') return false;
   const routers = ofKind(account, 'NetworkRouter').filter(({ parent }) => parent === object.parent);

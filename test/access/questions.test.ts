@@ -30,7 +30,8 @@ function withStandIn(account: Naive, group: string): Naive {
   const objects = account.objects.map((object) => {
     if (object.id !== group || group === 'all') return object;
     const peers = Object.keys(object.spec['peers'] as object);
-    return stored('Group', group, { name: group, peers: [...peers, `from-${group}`, `to-${group}`] });
+    const members = [...peers, `from-${group}`, `to-${group}`];
+    return stored('Group', group, { name: group, peers: members }, { derived: object.derived });
   });
   const standIns = ['from', 'to'].map((side) => stored('Peer', `${side}-${group}`, { name: group, dns_label: side }));
   return { ...account, objects: [...objects, ...standIns] };

@@ -13,6 +13,7 @@ import { type Naive, naiveGateways, naiveVerdict, type Probe, probes } from './n
 import { accessOf, officeWith, only, policy } from './office.ts';
 
 const peers = everybody.filter((id) => id.startsWith('p'));
+const proxies = everybody.filter((id) => id.startsWith('x'));
 const toDatabases = { ports: ['5432'], sources: ['developers'], destinations: ['databases'] };
 const places = everybody.filter((id) => /^[rw]/.test(id));
 
@@ -67,7 +68,8 @@ function expectReach(account: Naive, reach: Reach, access: Access): void {
         used.some((place) => leads(peer, place)) ||
         served.some((place) => reaches(peer, place) && !leads(peer, place))),
   );
-  expect(reach.peers).toEqual(neighbours.filter((peer) => !account.circumstances.expired.has(peer)));
+  const met = [...neighbours, ...proxies.filter((id) => reaches(own, id))];
+  expect(reach.peers).toEqual(met.filter((id) => !account.circumstances.expired.has(id)));
   expect(reach.away).toEqual(neighbours.filter((peer) => account.circumstances.expired.has(peer)));
   const accessible = accessiblePeers(access, own);
   expect(accessible.sure).toEqual(peers.filter((peer) => reaches(own, peer)));
