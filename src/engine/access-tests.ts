@@ -18,21 +18,23 @@ interface Judgement {
 
 /**
  * Holds what a plan leads to against the tests of the account. A plan is refused for tests that its source states or that it
- * changes, and for those that it breaks; others that fail anyway, and what depends on posture checks, are warnings.
+ * changes, and for those that it breaks; others that fail anyway are warnings, and so is what depends on posture checks, for
+ * tests of others only when this plan makes it so.
  */
 export async function judgePlan(step: AccessStep, plan: Plan, source: string): Promise<Judgement> {
   const reports = await runInSlices(runTests(step.after, testsIn(step.after)));
-  const failed = reports.filter(({ outcome }) => outcome === 'fail');
+  const found = reports.filter(({ outcome }) => outcome !== 'pass');
   const changed = new Set(plan.changes.flatMap(({ after }) => after?.id ?? []));
   const isOwn = ({ id, declared }: StoredObject) => changed.has(id) || declared.some((one) => one.source === source);
-  const others = failed.filter(({ test }) => !isOwn(test)).map(({ test }) => test);
-  const before = await failingIn(step.before, others);
-  const blocks = ({ test }: TestReport) => !before.has(test.id);
-  const open = reports.filter(({ outcome }) => outcome === 'conditional');
+  const others = found.filter(({ test }) => !isOwn(test)).map(({ test }) => test);
+  const before = await outcomesIn(step.before, others);
+  const wasSo = ({ test, outcome }: TestReport) => before.get(test.id) === outcome;
+  const failed = found.filter(({ outcome }) => outcome === 'fail');
+  const open = found.filter((report) => report.outcome === 'conditional' && !wasSo(report));
   return {
-    problems: failed.filter(blocks).map((report) => problemOf('access_test_failed', report)),
+    problems: failed.filter((report) => !wasSo(report)).map((report) => problemOf('access_test_failed', report)),
     warnings: [
-      ...failed.filter((report) => !blocks(report)).map((report) => problemOf('access_test_failing', report)),
+      ...failed.filter(wasSo).map((report) => problemOf('access_test_failing', report)),
       ...open.map((report) => problemOf('access_test_conditional', report)),
     ],
   };
@@ -50,20 +52,23 @@ async function judgeEnforced(engine: Engine, before: Snapshot, outcome: Proposed
   const step = await accessStep(engine, before, outcome.next);
   const reports = await runInSlices(runTests(step.after, testsIn(step.after).filter(isEnforced)));
   const failed = reports.filter((report) => report.outcome === 'fail');
-  const was = await failingIn(
+  const was = await outcomesIn(
     step.before,
     failed.map(({ test }) => test),
   );
-  const broken = failed.filter(({ test }) => !was.has(test.id));
+  const broken = failed.filter(({ test }) => was.get(test.id) !== 'fail');
   if (broken.length === 0) return outcome;
   return { ok: false, problems: broken.map((report) => problemOf('access_test_failed', report)) };
 }
 
-/** Ids of those tests that fail on an image. */
-async function failingIn(image: Access, tests: readonly StoredObject[]): Promise<ReadonlySet<string>> {
+/** What those of these tests find that an image has, by their ids. */
+async function outcomesIn(
+  image: Access,
+  tests: readonly StoredObject[],
+): Promise<ReadonlyMap<string, TestReport['outcome']>> {
   const there = tests.filter(({ id }) => image.state.get(id) !== undefined);
   const reports = await runInSlices(runTests(image, there));
-  return new Set(reports.filter(({ outcome }) => outcome === 'fail').map(({ test }) => test.id));
+  return new Map(reports.map(({ test, outcome }) => [test.id, outcome]));
 }
 
 /** The finding of a test as a problem of its document. */

@@ -143,6 +143,15 @@ describe('tests of an account', () => {
       200,
       { passed: 2, failed: 0, conditional: 1, tests: [{ key: 'healthy', outcome: 'conditional' }, {}, {}] },
     ]);
+    await apply('web', [check, web, healthy]);
+    // It depended on them before, whatever others plan.
+    expect((await send('plans', 'office', [...office, group('more')])).body.warnings).toEqual([]);
+    const open = policy('open', 'action: accept, ports: ["80"], sources: [devs], destinations: [db]');
+    await apply('office', [...office, open]);
+    const [closes] = (await send('plans', 'office', office)).body.warnings;
+    expect(closes).toMatchObject({ code: 'access_test_conditional', key: 'healthy', file: 'web.yaml' });
+    await apply('office', office);
+    await apply('web', [], { allowEmpty: true });
   });
 
   it('are run by heddle test, on the account and on documents', async () => {
