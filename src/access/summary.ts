@@ -2,11 +2,15 @@ import {
   addBits,
   addCommonBits,
   type BitSet,
+  countBits,
   countCommonBits,
   hasBit,
+  intersectBits,
   isEmptyBits,
   noBits,
   shareBits,
+  subtractBits,
+  uniteBits,
 } from '../lib/bit-set.ts';
 import { joinIntervals } from '../lib/intervals.ts';
 import type { ScratchBits } from '../lib/scratch-bits.ts';
@@ -27,6 +31,8 @@ export interface GroupShift {
   readonly pairs: number;
   /** How many of these pairs only if posture checks turn out that way. */
   readonly conditional: number;
+  /** Whether some other pair gains or loses a part of its traffic only if they do. */
+  readonly partly: boolean;
 }
 
 /** Sums up gains by the rules that accept them now, and losses by the rules that accepted them. */
@@ -67,6 +73,7 @@ interface Link {
   readonly pieces: Set<number>;
   pairs: number;
   conditional: number;
+  partly: boolean;
 }
 
 /** What a class shifted of one traffic; `sure` is `some` when nothing is open. */
@@ -129,6 +136,7 @@ class Side {
         traffic: joinIntervals([...link.pieces].flatMap((piece) => pieces[piece] ?? noTraffic)),
         pairs: link.pairs,
         conditional: link.conditional,
+        partly: link.partly,
       }))
       .sort((a, b) => compareNamed(a.from, b.from) || compareNamed(a.to, b.to));
   }
@@ -157,7 +165,11 @@ class Side {
     const pairs = this.#pairs(link, own, spoken, false);
     if (pairs === 0) return;
     link.pairs += pairs;
-    if (spoken.some(isOpen)) link.conditional += pairs - this.#pairs(link, own, spoken, true);
+    if (spoken.some(isOpen)) {
+      const sure = this.#pairs(link, own, spoken, true);
+      link.conditional += pairs - sure;
+      link.partly ||= sure > 0 && this.#isPartly(link, own, spoken);
+    }
     for (const { flow, what } of spoken) {
       if (what.pieces.every((piece) => link.pieces.has(piece))) continue;
       for (const { pieces, [this.#which.change]: some } of what.shifts) {
@@ -165,6 +177,17 @@ class Side {
         if (this.#pairs(link, own, [one], false) > 0) for (const piece of pieces) link.pieces.add(piece);
       }
     }
+  }
+
+  /** Whether a pair shifts something surely and something else only perhaps. */
+  #isPartly({ targets }: Link, own: readonly number[], spoken: readonly Spoken[]): boolean {
+    const { change, surely } = this.#which;
+    const open = spoken.flatMap(({ flow, what }) =>
+      what.shifts.map((shift) => intersectBits(subtractBits(shift[change], shift[surely]), flow.to.possible)),
+    );
+    const sure = spoken.map(({ flow, what }) => intersectBits(what.sure, flow.to.possible));
+    const both = intersectBits(intersectBits(uniteBits(...open), uniteBits(...sure)), targets);
+    return own.some((member) => countBits(both) > (hasBit(both, member) ? 1 : 0));
   }
 
   /** How many pairs there are of own ends and ends that both the flows and the link mean. */
@@ -206,6 +229,7 @@ function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
       pieces: new Set<number>(),
       pairs: 0,
       conditional: 0,
+      partly: false,
     };
     const present = known.get(key) ?? fresh;
     known.set(key, present);

@@ -1,4 +1,4 @@
-import { type AccessImpact, accessLine, accessSummary } from '../plan/access.ts';
+import { type AccessImpact, accessLine, accessSummary, firstRows } from '../plan/access.ts';
 import { type Paint, printable } from './paint.ts';
 import { count } from './problems.ts';
 
@@ -7,7 +7,7 @@ const mostRows = 30;
 
 /** Who gains and loses access by a plan, one line for each two groups. */
 export function renderImpact(impact: AccessImpact, paint: Paint): string {
-  const rows = impact.groups.slice(0, mostRows);
+  const rows = firstRows(impact.groups, mostRows);
   const left = impact.groups.length - rows.length + impact.omitted;
   const lines = rows.map((row) =>
     paint(row.change === 'gained' ? 'added' : 'removed', `  ${printable(accessLine(row))}`),

@@ -8,7 +8,7 @@ import type { State } from '../model/kind.ts';
 import { sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { GuardLimits } from '../model/source-settings.ts';
-import { type AccessImpact, type AccessName, accessGuards, withAccess } from '../plan/access.ts';
+import { type AccessImpact, type AccessName, accessGuards, firstRows, withAccess } from '../plan/access.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import { type AccessStep, accessStep, touchesAccess, touchesTests } from './access-step.ts';
 import { judgePlan } from './access-tests.ts';
@@ -51,13 +51,15 @@ async function withImpact(
 ): Promise<Plan> {
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const limits = limitsOf(plan, before, source);
-  const impact = impactOf(diff, [next, before]);
+  const whole = impactOf(diff, [next, before]);
   const guards = [
-    ...accessGuards(impact, strictest(limits)),
+    ...accessGuards(whole, strictest(limits)),
     ...[...new Set(limits.map(({ lostOwnAccess }) => lostOwnAccess))].flatMap((lostOwnAccess) =>
       ownAccessGuard(step, [before, next], lostOwnAccess === undefined ? {} : { lostOwnAccess }, applier),
     ),
   ];
+  const groups = firstRows(whole.groups, mostRows);
+  const impact = { ...whole, groups, omitted: whole.groups.length - groups.length };
   return withAccess(plan, impact, guards);
 }
 
@@ -80,15 +82,16 @@ function strictest(limits: readonly GuardLimits[]): Pick<GuardLimits, 'maxAccess
 const mostRows = 200;
 
 function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapshot[]): AccessImpact {
-  const rows = groups.slice(0, mostRows).map(({ change, from, to, traffic, pairs, conditional }) => ({
+  const rows = groups.map(({ change, from, to, traffic, pairs, conditional, partly }) => ({
     change,
     from: accessName(from, states),
     to: accessName(to, states),
     traffic: trafficText(traffic),
     pairs,
     conditional,
+    ...(partly ? { partly } : {}),
   }));
-  return { gained, lost, groups: rows, omitted: groups.length - rows.length };
+  return { gained, lost, groups: rows, omitted: 0 };
 }
 
 /** A name as plans tell it: ids of what a plan makes are not known yet. */

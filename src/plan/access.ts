@@ -22,13 +22,15 @@ export interface AccessRow extends AccessCount {
   readonly to: AccessName;
   /** Such as `tcp/443, udp`. */
   readonly traffic: string;
+  /** A part of what other pairs gain or lose depends on posture checks. */
+  readonly partly?: true;
 }
 
 /** Who gains and loses access by a plan, summed up by the groups and objects that rules name. */
 export interface AccessImpact {
   readonly gained: AccessCount;
   readonly lost: AccessCount;
-  /** Gains first; of very many the first. */
+  /** Gains first; of very many the first of both. */
   readonly groups: readonly AccessRow[];
   /** How many rows were left out. */
   readonly omitted: number;
@@ -37,6 +39,16 @@ export interface AccessImpact {
 /** Whether anybody gains or loses anything. */
 export function changesAccess({ gained, lost }: AccessImpact): boolean {
   return gained.pairs + lost.pairs > 0;
+}
+
+/** So many rows at most; gains do not crowd out losses. */
+export function firstRows(rows: readonly AccessRow[], most: number): readonly AccessRow[] {
+  if (rows.length <= most) return rows;
+  const gains = rows.filter(({ change }) => change === 'gained');
+  const losses = rows.filter(({ change }) => change === 'lost');
+  const room = Math.max(Math.ceil(most / 2), most - losses.length);
+  const shown = gains.slice(0, room);
+  return [...shown, ...losses.slice(0, most - shown.length)];
 }
 
 /** The guards on how much access a plan gives and takes. A limit that is exactly reached passes; one more trips. */
@@ -77,8 +89,12 @@ export function withAccess(plan: Plan, access: AccessImpact, guards: readonly Tr
 }
 
 /** One line for each two names, `+` for what they gain and `-` for what they lose. */
-export function accessLine({ change, from, to, traffic, pairs, conditional }: AccessRow): string {
-  const open = conditional === 0 ? '' : `, ${conditional === pairs ? 'all' : conditional} depending on posture checks`;
+export function accessLine({ change, from, to, traffic, pairs, conditional, partly }: AccessRow): string {
+  const which = [
+    ...(conditional === 0 ? [] : [conditional === pairs ? 'all' : String(conditional)]),
+    ...(partly === true ? [conditional === 0 ? 'in part' : 'others in part'] : []),
+  ];
+  const open = which.length === 0 ? '' : `, ${which.join(' and ')} depending on posture checks`;
   return `${change === 'gained' ? '+' : '-'} ${from.name} → ${to.name}: ${traffic} (${pairsText(pairs)}${open})`;
 }
 

@@ -1,5 +1,5 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
-import { accessLine, accessSummary, changesAccess } from './access.ts';
+import { accessLine, accessSummary, changesAccess, firstRows } from './access.ts';
 import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
 import { type ChangeView, noteOf, type PlanView, type UnitView } from './view.ts';
 
@@ -80,9 +80,8 @@ const marks = { create: '+', update: '~', delete: '-' } as const;
 /** Who gains and loses access. */
 function accessLines({ access }: PlanView): readonly string[] {
   if (access === undefined || !changesAccess(access)) return [];
-  const rows = access.groups.map(accessLine);
-  const shown = rows.slice(0, mostAccessRows);
-  const left = rows.length - shown.length + access.omitted;
+  const shown = firstRows(access.groups, mostAccessRows).map(accessLine);
+  const left = access.groups.length - shown.length + access.omitted;
   const body = [...shown, ...(left > 0 ? [`# and ${counted(left, 'more line')}`] : [])];
   return [`**${accessSummary(access)}**\n\n${fenced(body)}`];
 }

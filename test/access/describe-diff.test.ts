@@ -147,6 +147,7 @@ describe('a difference of access', () => {
         parts: [{ protocol: 'tcp', start: 80, end: 90 }],
         pairs: 2,
         conditional: 0,
+        partly: false,
       },
     ]);
   });

@@ -48,7 +48,7 @@ function tell({ gained, lost }: PairShift, probe: Probe): readonly string[] {
 
 /** The summary as the naive model makes it: each pair under every two names by which a rule accepts what it shifted. */
 function naiveSummary(before: Naive, after: Naive): readonly string[] {
-  const sums = new Map<string, { pairs: Set<string>; sure: Set<string>; probes: Set<string> }>();
+  const sums = new Map<string, { pairs: Set<string>; sure: Set<string>; open: Set<string>; probes: Set<string> }>();
   for (const [pair, shifts] of naiveShifts(before, after)) {
     const [from = '', to = ''] = pair.split(' ');
     for (const shift of shifts) {
@@ -56,26 +56,29 @@ function naiveSummary(before: Naive, after: Naive): readonly string[] {
       const probe = probes.find(({ protocol, port }) => text === `${protocol}/${port}`) as Probe;
       for (const names of naiveNames(change === 'gained' ? after : before, from, to, probe)) {
         const key = `${change} ${names}`;
-        const sum = sums.get(key) ?? { pairs: new Set(), sure: new Set(), probes: new Set() };
+        const sum = sums.get(key) ?? { pairs: new Set(), sure: new Set(), open: new Set(), probes: new Set() };
         sums.set(key, sum);
         sum.pairs.add(pair);
-        if (conditional === undefined) sum.sure.add(pair);
+        (conditional === undefined ? sum.sure : sum.open).add(pair);
         sum.probes.add(text);
       }
     }
   }
   return [...sums]
-    .map(([key, sum]) => `${key}: ${sum.pairs.size} ${sum.pairs.size - sum.sure.size} ${[...sum.probes].sort()}`)
+    .map(([key, { pairs, sure, open, probes }]) => {
+      const partly = [...open].some((pair) => sure.has(pair));
+      return `${key}: ${pairs.size} ${pairs.size - sure.size} ${partly} ${[...probes].sort()}`;
+    })
     .sort();
 }
 
 function summaryOf(diff: AccessDiff): readonly string[] {
   return diff.groups
-    .map(({ change, from, to, traffic, pairs, conditional }) => {
+    .map(({ change, from, to, traffic, pairs, conditional, partly }) => {
       const told = probes
         .filter((probe) => contains(traffic, probe))
         .map(({ protocol, port }) => `${protocol}/${port}`);
-      return `${change} ${from.id} ${to.id}: ${pairs} ${conditional} ${told.sort()}`;
+      return `${change} ${from.id} ${to.id}: ${pairs} ${conditional} ${partly} ${told.sort()}`;
     })
     .sort();
 }

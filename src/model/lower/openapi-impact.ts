@@ -22,7 +22,7 @@ export const impactSchemas: JsonObject = {
       lost: named('AccessCount'),
       groups: {
         ...listOf('AccessShift'),
-        description: 'By the groups and objects that rules name: gains first; of very many the first.',
+        description: 'By the groups and objects that rules name: gains first; of very many the first of both.',
       },
       omitted: count('How many of these were left out.'),
     },
@@ -45,13 +45,21 @@ export const impactSchemas: JsonObject = {
     },
     ['gained', 'gainedIfPostureAllows', 'lost', 'lostUnlessPostureAllows'],
   ),
-  AccessShift: object('What the ends of one name gain or lose on the way to those of another.', {
-    change: words(['gained', 'lost'], 'Which of both.'),
-    from: named('AccessName'),
-    to: named('AccessName'),
-    traffic: text('Such as `tcp/443, udp`.'),
-    ...numbers,
-  }),
+  AccessShift: object(
+    'What the ends of one name gain or lose on the way to those of another.',
+    {
+      change: words(['gained', 'lost'], 'Which of both.'),
+      from: named('AccessName'),
+      to: named('AccessName'),
+      traffic: text('Such as `tcp/443, udp`.'),
+      ...numbers,
+      partly: {
+        type: 'boolean',
+        description: 'A part of what other pairs gain or lose depends on posture checks too.',
+      },
+    },
+    ['partly'],
+  ),
 };
 
 /** An example of the pairs of a plan. */
