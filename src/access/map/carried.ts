@@ -23,12 +23,10 @@ export interface Earlier {
 
 /** Flows that came and went, for the peers at one side of them. */
 export interface Edit {
-  /** Those that went, by id, and the ids of the rules as which they were told. */
+  /** Those that went, and the ids of the rules as which they were told. */
   readonly flows: readonly Flow[];
-  readonly gone: ReadonlySet<string>;
   readonly rules: ReadonlySet<string>;
-  /** The places of those that came. */
-  readonly come: readonly number[];
+  readonly come: readonly Flow[];
   /** On the ends that they name on the other side. */
   readonly lens: BitLens;
 }
@@ -52,14 +50,14 @@ function movedFlows(before: Access, after: Access): Pick<Earlier, 'moved' | 'edi
   if (before.flows === after.flows) return { moved: { from: noBits, to: noBits }, edits: undefined };
   const [had, has] = [new Set(before.flows), new Set(after.flows)];
   const flows = before.flows.filter((flow) => !has.has(flow));
-  const come = after.flows.flatMap((flow, nth) => (had.has(flow) ? [] : [nth]));
-  const all = [...flows, ...come.map((nth) => after.flows[nth] as Flow)];
+  const come = after.flows.filter((flow) => !had.has(flow));
+  const all = [...flows, ...come];
   const moved = {
     from: uniteBits(...all.map(({ from }) => from.possible)),
     to: uniteBits(...all.map(({ to }) => to.possible)),
   };
   if (all.length > fewFlows) return { moved, edits: undefined };
-  const common = { flows, come, gone: new Set(flows.map(({ id }) => id)), rules: new Set(flows.map(ruleId)) };
+  const common = { flows, come, rules: new Set(flows.map(ruleId)) };
   return {
     moved,
     edits: {

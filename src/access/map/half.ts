@@ -7,15 +7,13 @@ import type { Earlier, Edit } from './carried.ts';
 import { editListing, type Listing, listed } from './listing.ts';
 import { rulesOf } from './rules.ts';
 import { type Entry, inOrder, type Section } from './section.ts';
-import { setId, type Told, toldOfFlow } from './told.ts';
+import { flowTableOf, setId, type Told, toldOfFlow } from './told.ts';
 
 /** The side of a flow at which a peer is. */
 export type Own = 'from' | 'to';
 
 /** What is said about a peer in one direction: as one that opens connections, or as one that is reached. */
 export interface Half {
-  /** The flows that speak about it. Some may be of an earlier image, where they say the same about this peer. */
-  readonly about: readonly Flow[];
   /** Whom it surely reaches, or who surely reaches it. */
   readonly reached: BitSet;
   readonly rules: Listing;
@@ -34,41 +32,38 @@ export function halfOf(access: Access, earlier: Earlier | undefined, at: number,
 
 function wholeHalf(access: Access, at: number, own: Own): Half {
   const places = flowsAbout(access, at, own);
-  const about = flowsIn(access, places);
   const sets = new Map<string, Entry>();
   const other = otherThan(own);
   const rules = rulesOf(access, at, { about: places, other, sets: { add: (set) => sets.set(set.id, set) } });
-  const reached = weigh(access, at, own, about, { itself: 'as another' });
-  return { about, reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
+  const reached = weigh(access, at, own, flowsIn(access, places), { itself: 'as another' });
+  return { reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
 }
 
 /** Only what flows say that came and went is looked at, and only for the ends that they name on the other side. */
 function editHalf(access: Access, at: number, own: Own, old: Half, edit: Edit): Half {
-  const places = edit.come.filter((nth) => hasBit(sideOf(access.flows[nth] as Flow, own).possible, at));
-  const come = flowsIn(access, places);
-  const about = [...old.about.filter(({ id }) => !edit.gone.has(id)), ...come];
+  const come = edit.come.filter((flow) => speaksOf(flow, at, own));
   const told = toldTo(access, at, own, come);
   const named = new Set(told.map(({ set }) => set.id));
   const lost = edit.flows.some((flow) => speaksTo(flow, at, own) && !named.has(setId(flow, otherThan(own))));
   const rules = told.map(({ rule }) => rule);
   return {
-    about,
-    reached: editReached(access, at, own, old.reached, { about, come, edit }),
+    reached: editReached(access, at, own, old.reached, { come, edit }),
     rules: editListing(old.rules, edit.rules, rules),
-    sets: lost ? listed(setsOf(toldTo(access, at, own, about))) : editListing(old.sets, [], setsOf(told)),
+    sets: lost
+      ? listed(setsOf(toldTo(access, at, own, about(access, at, own))))
+      : editListing(old.sets, [], setsOf(told)),
   };
 }
 
 interface Edited {
-  readonly about: readonly Flow[];
   readonly come: readonly Flow[];
   readonly edit: Edit;
 }
 
-function editReached(access: Access, at: number, own: Own, old: BitSet, { about, come, edit }: Edited): BitSet {
+function editReached(access: Access, at: number, own: Own, old: BitSet, { come, edit }: Edited): BitSet {
   const others = (flow: Flow) => sideOf(flow, otherThan(own));
-  const concerned = [...edit.flows, ...come].filter((flow) => hasBit(sideOf(flow, own).possible, at));
-  const drops = about.filter(({ drop }) => drop);
+  const concerned = [...edit.flows, ...come].filter((flow) => speaksOf(flow, at, own));
+  const drops = flowTableOf(access).drops.filter((flow) => speaksOf(flow, at, own));
   const accepts = come.filter((flow) => !flow.drop && speaksTo(flow, at, own) && !isHeld(access, flow, drops));
   // Who is accepted for sure need not be weighed, unless a gate may be closed all the same.
   const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
@@ -79,7 +74,7 @@ function editReached(access: Access, at: number, own: Own, old: BitSet, { about,
   const reached = isSure
     ? // Who is swept away is not reached by whatever else; about the others nothing changed but what is accepted.
       subtractBits(uniteBits(old, ...named), uniteBits(...swept))
-    : edit.lens.put(old, weigh(access, at, own, about, { itself: 'as another', lens: edit.lens }));
+    : edit.lens.put(old, weigh(access, at, own, about(access, at, own), { itself: 'as another', lens: edit.lens }));
   return equalBits(reached, old) ? old : reached;
 }
 
@@ -94,6 +89,15 @@ function toldTo(access: Access, at: number, own: Own, flows: readonly Flow[]): r
     const told = toldOfFlow(access, flow, otherThan(own));
     return told.set.members?.length === 0 ? [] : [told];
   });
+}
+
+/** All flows that may be about an end. */
+function about(access: Access, at: number, own: Own): readonly Flow[] {
+  return flowsIn(access, flowsAbout(access, at, own));
+}
+
+function speaksOf(flow: Flow, at: number, own: Own): boolean {
+  return hasBit(sideOf(flow, own).possible, at);
 }
 
 function speaksTo(flow: Flow, at: number, own: Own): boolean {

@@ -25,6 +25,7 @@ export interface FlowTable {
   readonly told: Readonly<Record<Other, (Told | undefined)[]>>;
   /** Whether their rules are in the order of their ids as they stand. */
   readonly inOrder: boolean;
+  readonly drops: readonly Flow[];
   /** Flows by which users may log in. */
   readonly logins: readonly Flow[];
 }
@@ -39,6 +40,7 @@ export function flowTableOf({ flows }: Access): FlowTable {
   const table: FlowTable = {
     told: { from: flows.map(() => undefined), to: flows.map(() => undefined) },
     inOrder: ids.every((id, nth) => nth === 0 || compareTexts(ids[nth - 1] as string, id) <= 0),
+    drops: flows.filter(({ drop }) => drop),
     logins: flows.filter(({ by, drop }) => !drop && by?.rule.protocol === 'ssh'),
   };
   tables.set(flows, table);
