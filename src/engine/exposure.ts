@@ -4,7 +4,7 @@ import type { Actor } from '../model/actor.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import { originOf, type StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { planCreate, planDelete } from '../plan/requests.ts';
+import { planCreate, planDelete, planReplace, type RequestOutcome } from '../plan/requests.ts';
 import { settingsOf } from './account-settings.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
@@ -47,12 +47,25 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
   const call = callOf(by);
   return await write(engine, call, kind, (state) => {
     const peer = requireExposer(state, by.peer.id);
-    if (exposedBy(state, kind.name, peer.id).length >= mostServices)
-      throw new Conflict('refused', `the peer exposes ${mostServices} services already; withdraw one of them first`);
     const context = contextOf(engine, call, state, { strict: true });
-    const derived = { derived_from: peer.id, exposed_until: untilOf(now) };
-    return planCreate(context, kind, bodyOf(engine, state, peer, exposure), undefined, { derived });
+    const body = bodyOf(engine, state, peer, exposure);
+    const own = exposedBy(state, kind.name, peer.id);
+    const same = own.find(({ spec }) => spec['domain'] === body['domain']);
+    const until = { exposed_until: untilOf(now) };
+    if (same !== undefined) return exposeAgain(planReplace(context, kind, same, body, until), same);
+    if (own.length >= mostServices)
+      throw new Conflict('refused', `the peer exposes ${mostServices} services already; withdraw one of them first`);
+    return planCreate(context, kind, body, undefined, { derived: { derived_from: peer.id, ...until } });
   });
+}
+
+/** A machine that began anew does not know what it exposed: what it wants again goes on, anything else is refused. */
+function exposeAgain(outcome: RequestOutcome, { id, spec }: StoredObject): RequestOutcome {
+  if (outcome.ok || outcome.problems.every(({ code }) => code !== 'managed_field')) return outcome;
+  throw new Conflict(
+    'taken',
+    `the peer exposes \`${spec['domain']}\` in another way already, as the service ${id}; withdraw that first`,
+  );
 }
 
 /** Lets a service be exposed for as long again. Throws `NotFound` for one that the peer does not expose. */

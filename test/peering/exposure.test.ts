@@ -97,7 +97,14 @@ it('what a peer exposes is a service of its own, which documents do not see and 
   expect((await api().call('GET', '/api/config/export')).body).not.toContain('box-8080');
   const change = await api().call('PUT', `/api/reverse-proxies/services/${body.id}`, { ...service, enabled: false });
   expect([change.status, change.body.message]).toEqual([409, expect.stringContaining('exposed by a peer')]);
-  expect((await peer.expose({ port: 8080 })).status).toBe(409);
+  const otherwise = `the peer exposes \`box-8080.${cluster}\` in another way already, as the service ${body.id}; withdraw that first`;
+  expect(said(await peer.expose({ port: 8080 }))).toEqual([409, otherwise]);
+  expect(said(await peer.expose({ port: 8080, password: 'other' }))[0]).toBe(409);
+  // A machine that began anew goes on with what it exposed.
+  expect((await peer.expose({ port: 8080, password: 'secret' })).body).toMatchObject({ id: body.id });
+  const tcp = (await peer.expose({ port: 22, mode: 'tcp' })).body;
+  expect((await peer.expose({ port: 22, mode: 'tcp' })).body).toEqual({ ...tcp, expires_at: expect.any(String) });
+  expect((await peer.withdraw(tcp.id)).status).toBe(200);
   expect((await other.renew(body.id)).status).toBe(404);
   expect((await other.withdraw(body.id)).status).toBe(404);
   const renewed = await peer.renew(body.id);
@@ -105,7 +112,8 @@ it('what a peer exposes is a service of its own, which documents do not see and 
   expect((await peer.withdraw(body.id)).status).toBe(200);
   expect((await peer.renew(body.id)).status).toBe(404);
   const meta = { name: 'box-8080', source: 'ephemeral', peer_name: 'box', peer_ip: peer.ip, proxy_cluster: cluster };
-  expect(await told()).toMatchObject([
+  const events = await told();
+  expect(events.filter(({ target_id }) => target_id === body.id)).toMatchObject([
     { activity_code: 'service.peer.unexpose', initiator_id: peer.id, target_id: body.id, meta },
     { activity_code: 'service.peer.expose', initiator_id: peer.id, target_id: body.id, meta },
   ]);

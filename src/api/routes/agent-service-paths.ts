@@ -36,7 +36,7 @@ export const agentServicePaths: JsonObject = {
   '/agent/services': {
     post: operation({
       ...{ id: 'exposeService', tag, summary: 'Expose a local service', open: true },
-      description: `${outside} A connected peer offers what it serves locally through the reverse proxy, for ten minutes unless it renews that.`,
+      description: `${outside} A connected peer offers what it serves locally through the reverse proxy, for ten minutes unless it renews that. Asked for the same again, it goes on.`,
       parameters: [proofParameter],
       body: json(
         {

@@ -1,3 +1,4 @@
+import { equalJson } from '../../lib/json.ts';
 import type { AuditEvent, Deed, Fault, State } from '../../model/kind.ts';
 import { originOf, type StoredObject } from '../../model/object.ts';
 import { textOf } from '../shared/stored.ts';
@@ -10,7 +11,8 @@ export function isExposed(service: StoredObject): boolean {
 
 /** What a peer exposes is the peer's to change; everybody who may delete services can end it. */
 export function keepExposed({ before, after }: Deed): readonly Fault[] {
-  if (before === undefined || after === undefined || !isExposed(before) || before.spec === after.spec) return [];
+  if (before === undefined || after === undefined || !isExposed(before)) return [];
+  if (equalJson(before.spec, after.spec)) return [];
   const message = `the service ${before.name} is exposed by a peer and follows it; delete it, or make another service`;
   return [{ code: 'managed_field', path: '', message }];
 }
