@@ -141,8 +141,12 @@ interface Terms {
   readonly mayNameItself: boolean;
 }
 
-function byUser(state: Snapshot, { id }: Actor): Terms {
+function byUser(state: Snapshot, { id, granted }: Actor): Terms {
   const user = state.get(id);
+  if (user === undefined && granted !== undefined)
+    throw new NotAllowed(
+      'who looks after the account has no machines of their own in it; enrol with a setup key of it',
+    );
   if (user === undefined) throw new Unauthenticated('the user does not exist any more');
   if (user.spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
   if (user.spec['pending_approval'] === true || user.derived['pending_approval'] === true)

@@ -1,4 +1,4 @@
-import { parseAddress } from '../lib/address.ts';
+import { plainAddress } from '../lib/address.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { trafficFeed } from '../store/feeds.ts';
 import type { Listing } from './listings.ts';
@@ -123,11 +123,12 @@ function nameOf({ name, address }: { readonly name: string; readonly address: st
 
 /** An end as it was reported, with what is known about it. */
 function readEnd(members: Members, name: 'source' | 'destination', around: Surroundings) {
-  const address = members.needed(`${name}_ip`, 45);
+  const given = members.needed(`${name}_ip`, 45);
   const port = members.count(`${name}_port`, 65_535);
-  const parsed = parseAddress(address);
-  if (address !== '' && parsed === undefined) members.refuse(`\`${name}_ip\` must be an IP address`);
-  const host = parsed?.family === 6 ? `[${address}]` : address;
+  // Peers are known by the one spelling of their addresses.
+  const address = plainAddress(given) ?? '';
+  if (given !== '' && address === '') members.refuse(`\`${name}_ip\` must be an IP address`);
+  const host = address.includes(':') ? `[${address}]` : address;
   const target = around.targetOf(members.text(`${name}_resource_id`, 64));
   const unknown: KnownEnd = {
     ...{ id: '', type: 'UNKNOWN', name: '', os: '', dns_label: '' },

@@ -52,10 +52,12 @@ it('traffic is stored while the account wants it, of its groups alone, with coun
   });
   await setTraffic(api(), { network_traffic_packet_counter_enabled: true, network_traffic_logs_groups: [] });
   const { record } = await newPeer(api());
-  expect((await report('counted', [{ ...record, flow_id: 'g', window_end: at(0) }])).body).toEqual({ refused: [] });
-  expect((await report('counted', [{ ...record, flow_id: 'g', window_end: at(0) }])).body).toEqual({ refused: [] });
+  const counted = { ...record, flow_id: 'g', window_end: at(0), source_ip: peer.ipv6.toUpperCase() };
+  expect((await report('counted', [counted])).body).toEqual({ refused: [] });
+  expect((await report('counted', [counted])).body).toEqual({ refused: [] });
   const { data, total_records } = await read(peer.id);
-  expect([total_records, data[0]]).toMatchObject([2, { flow_id: 'g', rx_bytes: 10, tx_packets: 2 }]);
+  const source = { id: peer.id, address: `[${peer.ipv6}]:4000` };
+  expect([total_records, data[0]]).toMatchObject([2, { flow_id: 'g', rx_bytes: 10, tx_packets: 2, source }]);
 });
 
 it('what is wrong about a record is said and does not stop the others', async () => {
