@@ -65,6 +65,7 @@ export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enr
     ],
   });
   if (!committed.ok) throw refusalOf(committed.problems);
+  engine.presence.wrote(account);
   const peer = committed.after.get(id);
   if (peer === undefined) throw new Error(`the peer ${id} is gone before it was told`);
   return { peer, state: committed.after };

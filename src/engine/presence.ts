@@ -38,6 +38,10 @@ export interface Presence {
   forget(account: string, peers: readonly string[]): void;
   /** Told by this server about what it read, its own writes included. */
   readonly listeners: Set<PresenceListener>;
+  /** Told of the accounts about whose peers this server wrote facts, or where they are; a read says what is new. */
+  readonly written: Set<(account: string) => void>;
+  /** Says that such was written beside this, by a commit. */
+  wrote(account: string): void;
 }
 
 interface Known {
@@ -52,6 +56,10 @@ const mostAccounts = 1000;
 export function createPresence(database: AccountAccess): Presence {
   const known = new Map<string, Known>();
   const listeners = new Set<PresenceListener>();
+  const written: Presence['written'] = new Set();
+  const wrote = (account: string): void => {
+    for (const listener of written) listener(account);
+  };
   const reading = createGatherer<string, undefined, PresenceImage>(async (account) => {
     const present = known.get(account) ?? { peers: new Map(), mark: '0' };
     const { rows, mark, now } = await readStatuses(database, account, present.mark);
@@ -69,10 +77,11 @@ export function createPresence(database: AccountAccess): Presence {
     return () => undefined;
   });
   return {
-    listeners,
+    ...{ listeners, written, wrote },
     at: (account) => reading(account, undefined),
     async note(account, update) {
       await writing(account, update);
+      if (update.facts !== undefined || update.place !== undefined) wrote(account);
     },
     forget(account, peers) {
       const present = known.get(account);

@@ -31,6 +31,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/engine/notices.ts missing': 'who listens; nothing is told',
   'src/engine/observe.ts listeners': 'who listens',
   'src/engine/presence.ts listeners': 'who listens; each is told of which account',
+  'src/engine/presence.ts written': 'who listens; each is told of which account',
   'src/engine/restore.ts keys': 'lives as long as one restore',
   'src/feeds/ingest.ts queues': 'feed and account',
   'src/feeds/ingest.ts running': 'statements under way, waited for at the end',

@@ -199,6 +199,19 @@ describe('streams of maps', () => {
     expect(followers[0]?.last).toMatch(new RegExp(`^${revision}\\.[0-9a-f]{32}$`));
   });
 
+  it('hear of what machines tell about themselves, without anybody asking', async () => {
+    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ factsMs: 20 });
+    await using _ = mesh;
+    const checks = { client_version_check: { min_version: '2.0.0' } };
+    const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
+    await mesh.rewrite('Policy', rule, { ...policy([one], [two]), source_posture_checks: [check] });
+    await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
+    await mesh.engine.presence.note(mesh.account, { peer: ids[0] ?? '', facts: { version: '2.1.0' } });
+    await expect.poll(() => followers[0]?.map?.outbound).toHaveLength(1);
+    await mesh.engine.presence.note(mesh.account, { peer: ids[0] ?? '', facts: { version: '1.9.0' } });
+    await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
+  });
+
   it('of readers that lag for too long are given up, and silent ones show that they are alive', async () => {
     let now = 0;
     const passing = () => {

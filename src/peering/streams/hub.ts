@@ -1,6 +1,7 @@
 import type { Engine } from '../../engine/engine.ts';
 import { AccountStreams } from './account-streams.ts';
 import { type Admission, createAdmission } from './admission.ts';
+import { createLookout } from './lookout.ts';
 import type { Sink } from './sink.ts';
 import { Stream } from './stream.ts';
 import { createSharedBytes } from './telling.ts';
@@ -26,6 +27,8 @@ export interface HubOptions {
   readonly patienceMs?: number;
   /** How long a slow reader keeps its room from others who come. */
   readonly roomMs?: number;
+  /** How long it takes until what machines told of themselves is looked at, together with what others tell until then. */
+  readonly factsMs?: number;
 }
 
 /** A peer that connects. */
@@ -51,7 +54,8 @@ export interface Hub {
 
 /** Creates the registry of connected peers; it hears of revisions by the notices of all servers. */
 export function createHub(options: HubOptions): Hub {
-  const { engine, listener, now, failed, room = 64, tickMs = 15_000, patienceMs = 60_000, roomMs = 2000 } = options;
+  const { engine, listener, now, failed, room = 64 } = options;
+  const { tickMs = 15_000, patienceMs = 60_000, roomMs = 2000, factsMs = 500 } = options;
   const accounts = new Map<string, AccountStreams>();
   const idle = new Map<string, number>();
   const bytes = createSharedBytes();
@@ -63,6 +67,12 @@ export function createHub(options: HubOptions): Hub {
     idle.delete(account);
     return known;
   };
+  const lookout = createLookout(factsMs, (account) => {
+    const streams = accounts.get(account);
+    if (streams === undefined || streams.size === 0) return false;
+    void streams.follow();
+    return true;
+  });
   const unlisten = [
     engine.notices.on((notice) => {
       // An account that is gone ends the streams of its peers.
@@ -72,6 +82,7 @@ export function createHub(options: HubOptions): Hub {
     hear(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
     engine.notices.onMissed(() => followAll()),
     hear(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
+    hear(engine.presence.written, (account) => lookout.told(account)),
   ];
   const followAll = (): void => {
     for (const account of accounts.values()) if (account.size > 0) void account.follow();
@@ -93,6 +104,7 @@ export function createHub(options: HubOptions): Hub {
     join(joining) {
       const streams = accountOf(joining.account);
       const leave = join(streams, joining, { engine, listener, admission, roomMs });
+      lookout.entered(joining.account);
       // Who was on the way in when the server began to stop would keep it from doing so.
       if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
       return leave;
@@ -104,6 +116,7 @@ export function createHub(options: HubOptions): Hub {
       closed = true;
       clearInterval(timer);
       for (const stop of unlisten) stop();
+      lookout.close();
       for (const account of accounts.values()) for (const stream of [...account.streams()]) stream.end('stopping');
     },
   };
