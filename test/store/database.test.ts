@@ -228,6 +228,21 @@ eachEngine('a database (%s)', (engine) => {
   });
 });
 
+it('an embedded database whose process ended too early for that is vacuumed at its next start', async () => {
+  const dataDir = await temporaryDirectory();
+  await copyEmbedded(dataDir);
+  const first = await openDatabase({ dataDir });
+  await first.inAccount('a', [
+    raw("insert into object_keys select 'a', 'Group', 'key', n::text, 'o' from generate_series(1, 10000) n"),
+  ]);
+  await first.close();
+  const second = await openDatabase({ dataDir });
+  await second.ping();
+  const estimate = raw("select reltuples::int as rows from pg_class where relname = 'object_keys'");
+  expect(await second.lookUp(estimate)).toEqual([{ rows: 10_000 }]);
+  await second.close();
+});
+
 describe('a Postgres', () => {
   const prepared = raw<{ name: string; statement: string }>(
     'select name, statement from pg_prepared_statements order by statement',
