@@ -147,7 +147,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(() => uses.close());
     const report = defectsTo(log);
     let listening = '';
-    const localPeople = localPeopleOf(options, () => listening);
+    const localPeople = await localPeopleOf(options, () => listening);
     closing.unshift(async () => localPeople.mailer?.close());
     const identityProvider = openIdentityProvider(engine, options, report, localPeople);
     const machines = createMachines(engine, options.geoDatabase, { report, log, closing });

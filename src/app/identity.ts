@@ -3,7 +3,6 @@ import type { Engine } from '../engine/engine.ts';
 import { type Authenticator, createAuthenticator } from '../identity/authenticate.ts';
 import { createExternalIssuer } from '../identity/issuers.ts';
 import { createLocalPeople, type LocalPeople } from '../identity/local-people.ts';
-import { createMailer } from '../identity/mail.ts';
 import { createPeople } from '../identity/people.ts';
 import { createIdentityProvider, type IdentityProvider } from '../identity/provider/provider.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
@@ -19,11 +18,12 @@ export function installationOf({
 }
 
 /** How people come to this server; `url` is where it listens. */
-export function localPeopleOf(
+export async function localPeopleOf(
   { mail, publicUrl }: Pick<ServeOptions, 'mail' | 'publicUrl'>,
   url: () => string,
-): LocalPeople {
-  const mailer = mail === undefined ? undefined : createMailer(mail);
+): Promise<LocalPeople> {
+  // Few servers send mails.
+  const mailer = mail && (await import('../identity/mail.ts')).createMailer(mail);
   return createLocalPeople({ mailer, publicUrl: () => publicUrl ?? url() });
 }
 

@@ -12,6 +12,7 @@ import { type KeyRing, signingAlgorithm } from './keys.ts';
 import { devicePages, secretOf } from './pages/device.ts';
 import { errorPage, signedOutPage, signOutPage } from './pages/plain.ts';
 import type { Person } from './people.ts';
+import { apiScopes, audienceOf, claimsOf, issuerOf } from './token-words.ts';
 
 /** What a provider is made of. */
 export interface ProviderParts {
@@ -24,19 +25,6 @@ export interface ProviderParts {
   /** The person with an id who is let in now. */
   find(id: string): Promise<Person | undefined>;
 }
-
-/** Whom access tokens are for: the API of this server. */
-export function audienceOf(publicUrl: string): string {
-  return `${publicUrl}/api`;
-}
-
-/** Who signs tokens. */
-export function issuerOf(publicUrl: string): string {
-  return `${publicUrl}/oidc`;
-}
-
-/** What may stand in a token for the API. It says what the token was asked for; what somebody may do there, their role says. */
-export const apiScopes = 'api openid profile email offline_access';
 
 const minute = 60;
 const day = 86_400;
@@ -119,11 +107,6 @@ function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: Provi
       ctx.body = errorPage(out.error, out.error_description);
     },
   };
-}
-
-/** What tokens say about a person. */
-export function claimsOf({ id, email, name }: Person) {
-  return { sub: id, email, email_verified: true, name };
 }
 
 function featuresOf(publicUrl: string): NonNullable<Configuration['features']> {

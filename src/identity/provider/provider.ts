@@ -8,12 +8,12 @@ import { deleteEndedRecords, deleteRecordsOf } from '../../store/idp-records.ts'
 import type { Guesses } from '../guesses.ts';
 import { type Issuer, standardClaims } from '../issuers.ts';
 import { answerAccount } from './account.ts';
-import { audienceOf, claimsOf, issuerOf, makeProvider } from './configuration.ts';
 import type { Host } from './host.ts';
 import { createKeys, type KeyRing, type Keys, signingAlgorithm } from './keys.ts';
 import { findPerson } from './people.ts';
 import { createAdapter, hash } from './records.ts';
 import { createSignInPages } from './sign-in.ts';
+import { audienceOf, claimsOf, issuerOf } from './token-words.ts';
 import type { WebAnswer, WebRequest } from './web.ts';
 
 /** The server as an identity provider. */
@@ -93,7 +93,8 @@ function createHost(options: IdentityProviderOptions, keys: Keys): Host {
   return {
     ...{ engine, guesses, records, now, find, publicUrl },
     async open() {
-      const ring = await keys.current();
+      // Loaded for the first who signs in: half as much code as the rest of a server.
+      const [ring, { makeProvider }] = await Promise.all([keys.current(), import('./configuration.ts')]);
       if (made?.ring.epoch !== ring.epoch) {
         const provider = makeProvider({ publicUrl: publicUrl(), redirectUris, ring, adapter, find });
         provider.on('server_error', (ctx, error) => options.report(error, `${ctx.method} /oidc${ctx.path}`));

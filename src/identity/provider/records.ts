@@ -1,4 +1,4 @@
-import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Vault } from '../../model/means.ts';
 import type { Database } from '../../store/database.ts';
@@ -47,7 +47,9 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
       findByUserCode: (code) => find('code_hash', code),
       async consume(id) {
         // Two requests with one code: only one of them gets anything for it.
-        if (!(await consumeRecord(database, model, hash(id)))) throw new errors.InvalidGrant('already used');
+        if (await consumeRecord(database, model, hash(id))) return;
+        const { errors } = await import('oidc-provider');
+        throw new errors.InvalidGrant('already used');
       },
       destroy: (id) => deleteRecord(database, model, hash(id)),
       revokeByGrantId: (grant) => deleteGrant(database, hash(grant)),

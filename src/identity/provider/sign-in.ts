@@ -4,7 +4,6 @@ import { changePassword, readCredentials } from '../../store/credentials.ts';
 import { checkPassword } from '../password-sign-in.ts';
 import { hashPassword, passwordFault, verifyPassword } from '../passwords.ts';
 import { clientIds } from './clients.ts';
-import { apiScopes, audienceOf } from './configuration.ts';
 import { noteSignIn } from './first-sign-in.ts';
 import type { Host } from './host.ts';
 import { type Message, messagePage } from './pages/plain.ts';
@@ -12,6 +11,7 @@ import { codePage, consentPage, type Faults, newPasswordPage, type Place, passwo
 import { type Person, personOf } from './people.ts';
 import { createNotes, type Notes } from './records.ts';
 import { useSecondFactor } from './second-factor.ts';
+import { apiScopes, audienceOf } from './token-words.ts';
 import { formToken, inWords, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
 /** How far somebody has come who is signing in. */
