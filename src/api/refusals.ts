@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorBody } from './errors.ts';
@@ -48,21 +47,36 @@ function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<stri
 /** Answers what is not HTTP, in the one shape of errors, and hangs up. */
 export function refuseBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code !== 'ECONNRESET' && socket.writable) {
-    const { status, message } = brokenRequest(error.code);
+    const { status, reason, message } = brokenRequest(error.code);
     const body = JSON.stringify(errorBody(status, message));
-    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
+    const head = `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
     socket.write(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
   socket.destroy(error);
 }
 
-function brokenRequest(code: string | undefined): { readonly status: number; readonly message: string } {
+interface BrokenRequest {
+  readonly status: number;
+  /** What stands behind the status in the first line. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+function brokenRequest(code: string | undefined): BrokenRequest {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, message: 'the request took too long to arrive; send it again' };
+      return { status: 408, reason: 'Request Timeout', message: 'the request took too long to arrive; send it again' };
     case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, message: 'the headers are too large; send at most 16 KiB' };
+      return {
+        status: 431,
+        reason: 'Request Header Fields Too Large',
+        message: 'the headers are too large; send at most 16 KiB',
+      };
     default:
-      return { status: 400, message: 'this is not an HTTP request; check what stands between client and server' };
+      return {
+        status: 400,
+        reason: 'Bad Request',
+        message: 'this is not an HTTP request; check what stands between client and server',
+      };
   }
 }

@@ -144,20 +144,30 @@ function plainPeering(engine: Engine): Peering {
   return createPeering({ engine, now: Date.now, locate: () => ({}) });
 }
 
-/** The interface described for programs and for people. */
+/** The interface described for programs and for people. It is written for the first who asks, or each start took longer. */
 function addDescription(app: FastifyInstance, { engine, version }: ApiOptions): void {
-  const extraPaths = areaPaths(engine.means.edition);
-  const description = lowerToOpenApi(engine.registry, { version, extraPaths, edition: engine.means.edition });
-  const [text, page] = [JSON.stringify(description), renderReference(description)];
+  const { edition } = engine.means;
+  const describe = once(() => lowerToOpenApi(engine.registry, { version, extraPaths: areaPaths(edition), edition }));
+  const text = once(() => JSON.stringify(describe()));
+  const page = once(() => renderReference(describe()));
   app.get('/api/openapi.json', async (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(text),
+    reply.header('content-type', 'application/json; charset=utf-8').send(text()),
   );
   app.get('/docs', async (_request, reply) =>
     reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-      .send(page),
+      .send(page()),
   );
+}
+
+/** Makes a value when it is first asked for. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** `/healthz` says that the process answers, `/readyz` that the database does too. */
