@@ -1,7 +1,5 @@
 import { compileAccess } from '../access/compile.ts';
 import { runTests, type TestReport, testsIn } from '../access/tests.ts';
-import { readInput } from '../documents/input.ts';
-import { createReader } from '../documents/reader.ts';
 import { problemOf } from '../engine/access-tests.ts';
 import { runInSlices } from '../engine/slices.ts';
 import * as kinds from '../kinds/index.ts';
@@ -16,6 +14,7 @@ import { adoptAnnotation } from '../plan/annotations.ts';
 import { expandDocuments } from '../plan/desired.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { newSnapshot } from './offline-account.ts';
+import { readOffline } from './offline-input.ts';
 import { findOutside, standIns } from './offline-references.ts';
 import { findValues, type ValueConfig } from './values.ts';
 
@@ -35,35 +34,29 @@ export interface OfflineResult {
 
 /** Checks documents as a server with a new account would, but takes what they do not state to exist there. */
 export async function checkOffline(files: readonly SourceFile[], config: ValueConfig): Promise<OfflineResult> {
-  const reader = createReader();
-  try {
-    const input = await readInput(reader, files);
-    const registry = createRegistry(Object.values(kinds));
-    const values = findValues(input.documents, config);
-    const checker = {
-      validator: createValidator(registry),
-      base: newSnapshot(registry),
-      means: meansOfPush(offlineMeans, values.found),
-    };
-    const first = await check(checker, input.documents.map(withoutAdoption));
-    // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
-    const second =
-      first.problems.length === 0 ? first : await check(checker, soundOnes(input.documents, first.problems));
-    const tests = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
-    const later = uniqueProblems([...first.problems, ...second.problems, ...failuresOf(tests)]);
-    // Where files could not be read, references only seem to lead outside.
-    const warnings = input.problems.length > 0 ? [] : first.warnings;
-    return {
-      documents: input.documents.length,
-      problems: sortProblems([...input.problems, ...input.place(later)]),
-      warnings: input.place(warnings),
-      unchecked: first.unchecked,
-      ...(tests === undefined ? {} : { tests }),
-      unset: values.missing,
-    };
-  } finally {
-    await reader.close();
-  }
+  const input = await readOffline(files);
+  const registry = createRegistry(Object.values(kinds));
+  const values = findValues(input.documents, config);
+  const checker = {
+    validator: createValidator(registry),
+    base: newSnapshot(registry),
+    means: meansOfPush(offlineMeans, values.found),
+  };
+  const first = await check(checker, input.documents.map(withoutAdoption));
+  // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
+  const second = first.problems.length === 0 ? first : await check(checker, soundOnes(input.documents, first.problems));
+  const tests = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
+  const later = uniqueProblems([...first.problems, ...second.problems, ...failuresOf(tests)]);
+  // Where files could not be read, references only seem to lead outside.
+  const warnings = input.problems.length > 0 ? [] : first.warnings;
+  return {
+    documents: input.documents.length,
+    problems: sortProblems([...input.problems, ...input.place(later)]),
+    warnings: input.place(warnings),
+    unchecked: first.unchecked,
+    ...(tests === undefined ? {} : { tests }),
+    unset: values.missing,
+  };
 }
 
 interface Checker {

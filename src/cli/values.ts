@@ -25,17 +25,8 @@ export async function collectValues(files: readonly SourceFile[], config: ValueC
   // Most documents name none, and need not be read here then.
   if (!files.some(({ text }) => text.includes('valueFrom'))) return {};
   // Loaded here for the same reason.
-  const [{ readInput }, { createReader }] = await Promise.all([
-    import('../documents/input.ts'),
-    import('../documents/reader.ts'),
-  ]);
-  const reader = createReader();
-  try {
-    const { documents } = await readInput(reader, files);
-    return findValues(documents, config).found;
-  } finally {
-    await reader.close();
-  }
+  const { readOffline } = await import('./offline-input.ts');
+  return findValues((await readOffline(files)).documents, config).found;
 }
 
 /** What documents name, apart into what is there, by name, and the names of what is not. */

@@ -9,7 +9,7 @@ export interface ParsedFile extends ReadResult {
   readonly bytes: number;
 }
 
-/** Reads one text at a time in a worker thread, so that no input can hold up or exhaust the process. */
+/** Reads one text at a time, in a worker thread so that no input can hold up or exhaust the process. */
 export interface Parser {
   parse(text: string, signal?: AbortSignal): Promise<ParsedFile>;
   close(): Promise<void>;
@@ -18,8 +18,15 @@ export interface Parser {
 // A 4 MiB list of 2 million zeros needs 2 GB to be found too long.
 const heapMebibytes = 2048;
 
+/** Limits of a parser. */
+export interface ParserOptions {
+  readonly fileMilliseconds?: number;
+  /** Texts up to so many characters are read without a worker; none, unless said otherwise. */
+  readonly charactersHere?: number;
+}
+
 /** Starts a worker when there is something to read and a new one when a text was too much for the last. */
-export function createParser(options: { readonly fileMilliseconds?: number } = {}): Parser {
+export function createParser({ charactersHere = 0, ...options }: ParserOptions = {}): Parser {
   const milliseconds = options.fileMilliseconds ?? limits.fileMilliseconds;
   let worker: Worker | undefined;
   const drop = async () => {
@@ -29,6 +36,7 @@ export function createParser(options: { readonly fileMilliseconds?: number } = {
   };
   return {
     async parse(text, signal) {
+      if (text.length <= charactersHere) return readHere(text);
       const isNew = worker === undefined;
       worker ??= startWorker();
       // An idle worker must not keep the process alive, one at work must.
@@ -41,6 +49,16 @@ export function createParser(options: { readonly fileMilliseconds?: number } = {
     },
     close: drop,
   };
+}
+
+/** Reads what is too small to hold up anybody. */
+async function readHere(text: string): Promise<ParsedFile> {
+  const { readFile } = await import('./read.ts');
+  return parsed(JSON.stringify(readFile({ path: '', text })));
+}
+
+function parsed(message: string): ParsedFile {
+  return { ...(JSON.parse(message) as ReadResult), bytes: message.length };
 }
 
 /** What became of one text; only after a result the worker is of further use. */
@@ -73,7 +91,7 @@ function ask({ worker, isNew, milliseconds, signal }: Asking, text: string): Pro
     };
     const receive = (message: string) => {
       if (message === ready) startTimer();
-      else settle({ state: 'read', file: { ...(JSON.parse(message) as ReadResult), bytes: message.length } });
+      else settle({ state: 'read', file: parsed(message) });
     };
     const fail = (error: Error) => settle(outcomeOf(error));
     const exit = () => settle({ state: 'failed', reason: new Internal('The reader was closed while it read a file.') });

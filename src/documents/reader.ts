@@ -7,7 +7,7 @@ import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
 import type { ReadResult } from './objects.ts';
-import { createParser, type ParsedFile } from './parser.ts';
+import { createParser, type ParsedFile, type ParserOptions } from './parser.ts';
 
 /** Reads source revisions; unchanged files cost only a hash. */
 export interface Reader {
@@ -20,10 +20,9 @@ export interface Reader {
 }
 
 /** Limits of a reader, for tests and small machines. */
-export interface ReaderOptions {
+export interface ReaderOptions extends ParserOptions {
   /** Size of the cache, counted as the JSON text of the documents; their values take some three times as much. */
   readonly cacheBytes?: number;
-  readonly fileMilliseconds?: number;
 }
 
 /** Creates a reader that parses in a worker thread, one file at a time, and remembers by content. */

@@ -68,6 +68,11 @@ test('a file that takes too long is a problem, and the reader goes on with a new
   expect(result.documents).toHaveLength(1);
 });
 
+test('what is small may be read without a worker, with the same result', async () => {
+  const files = [file('a.yaml', `${group('a')}---\n${group('B')}`), file('b.json', '{"a":1}'), file('c.yaml', 'x: [')];
+  expect(await open({ charactersHere: 1000 }).read(files)).toEqual(await open().read(files));
+});
+
 test('an aborted reading rejects with the reason, and the next one works', async () => {
   const reader = open();
   const abort = new AbortController();
