@@ -16,7 +16,7 @@ export interface FeedWrite {
   readonly values: readonly { readonly field: string; readonly key: number; readonly value: string }[];
 }
 
-/** Stores records with their roll-ups, all or nothing; answers how many rows are new. */
+/** Stores records with their roll-ups, all or nothing; answers how many rows are new: none when the account is gone. */
 export async function writeFeed(database: Database, write: FeedWrite): Promise<number> {
   const [row] = await database.lookUp(writeStatement(write));
   database.wrote(row?.stored ?? 0);
@@ -30,8 +30,11 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
     .join(', ');
   return feedQuery<{ readonly stored: number }>(
     account,
-    ({ bind }) => `with given as (
-  select reporter, name, at from json_to_recordset(${bind(JSON.stringify(batches.map(({ reporter, batch }, at) => ({ reporter, name: batch, at }))))}::json)
+    ({ bind }) => `with present as (
+  -- Whoever deletes the account waits, and takes these along, or was first.
+  select account_id from accounts where account_id = $1 for key share
+), given as (
+  select reporter, name, at from present, json_to_recordset(${bind(JSON.stringify(batches.map(({ reporter, batch }, at) => ({ reporter, name: batch, at }))))}::json)
     as x(reporter text, name text, at int)
 ), fresh as (
   insert into feed_batches (account_id, feed, reporter, batch, stored_at)
@@ -45,7 +48,7 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
 ), known as (
   insert into feed_values as v (account_id, feed, field, key, value, day)
   select $1, '${feed.name}', field, key, value, (now() at time zone 'UTC')::date
-  from json_to_recordset(${bind(JSON.stringify(values))}::json) as x(field text, key bigint, value text) order by field, key
+  from present, json_to_recordset(${bind(JSON.stringify(values))}::json) as x(field text, key bigint, value text) order by field, key
   on conflict (account_id, feed, field, key) do update set day = excluded.day where v.day < excluded.day
 ), hours as (
   insert into feed_hours as h (account_id, feed, slice, hour, count)

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { rowsOf } from '../engine/office.ts';
+import { noon, storeRequests } from '../feeds/filled.ts';
 import { doc } from './documents.ts';
 import { type Answer, apiOn, sharedApi } from './setup.ts';
 
@@ -145,6 +146,13 @@ describe('deleting an account', () => {
     return Object.fromEntries(await Promise.all(counted));
   }
 
+  /** A report of a proxy with one request. */
+  async function report(account: string, batch: string): Promise<void> {
+    const timestamp = new Date(noon).toISOString();
+    const request = { timestamp, id: batch, method: 'GET', host: 'a.example.com', path: '/' };
+    await storeRequests(api().engine.database, account, batch, [request]);
+  }
+
   /** A tenant with something in most tables. */
   async function furnished(
     domain: string,
@@ -157,16 +165,29 @@ describe('deleting an account', () => {
     await owner('POST', '/api/integrations/scim-idp', { provider: 'generic', prefix: 'staff' });
     const headers = { authorization: `Token ${owner.token}`, 'idempotency-key': domain };
     await api().call('POST', '/api/groups', { name: 'once' }, headers);
+    await report(id, 'in-time');
     return { id, owner };
   }
 
   it('leaves no row of it in any table, and closes every door', async () => {
     const { id, owner } = await furnished('gone.example.com');
     const before = await rows(id);
-    for (const table of ['accounts', 'objects', 'tokens', 'directory', 'audit_events', 'changes', 'idempotency_keys'])
+    for (const table of [
+      'accounts',
+      'objects',
+      'tokens',
+      'directory',
+      'audit_events',
+      'changes',
+      'idempotency_keys',
+      'proxy_log',
+      'feed_hours',
+    ])
       expect([table, before[table]]).not.toEqual([table, 0]);
     const answer = await owner('DELETE', `/api/accounts/${id}`);
     expect([answer.status, answer.body]).toEqual([200, '']);
+    // What was on its way meanwhile finds nobody.
+    await report(id, 'late');
     expect(Object.entries(await rows(id)).filter(([, count]) => count > 0)).toEqual([]);
     expect((await owner('GET', '/api/groups')).status).toBe(401);
     expect((await owner('DELETE', `/api/accounts/${id}`)).status).toBe(401);
