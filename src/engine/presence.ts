@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts';
+import { equalJson, type JsonObject } from '../lib/json.ts';
 import type { Observed } from '../model/observed.ts';
 import type { AccountAccess } from '../store/database.ts';
 import { readStatuses, type StatusRow, type StatusUpdate, writeStatuses } from '../store/peer-status.ts';
@@ -81,7 +81,7 @@ export function createPresence(database: AccountAccess): Presence {
     at: (account) => reading(account, undefined),
     async note(account, update) {
       await writing(account, update);
-      if (update.facts !== undefined || update.place !== undefined) wrote(account);
+      if (isNew(known.get(account), update)) wrote(account);
     },
     forget(account, peers) {
       const present = known.get(account);
@@ -91,6 +91,14 @@ export function createPresence(database: AccountAccess): Presence {
       present.peers = left;
     },
   };
+}
+
+/** Whether an update tells something about the peer that is not known to be so. */
+function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): boolean {
+  const status = known?.peers.get(peer);
+  const isOther = (told: JsonObject | undefined, before: JsonObject | undefined): boolean =>
+    told !== undefined && !equalJson(told, before);
+  return isOther(facts, status?.facts) || isOther(place, status?.place);
 }
 
 /** Takes rows in; answers which peers they say something new about. The map is replaced, so that an image stays as it was. */

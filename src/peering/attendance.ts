@@ -1,10 +1,11 @@
 import type { Engine } from '../engine/engine.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { type Lease, releaseLease, renewLease, takeLease } from '../store/leases.ts';
 import type { StatusUpdate } from '../store/peer-status.ts';
 
 /** Keeps in the store who is connected to this server. */
 export interface Attendance {
-  connected(account: string, peer: string, stream: string): void;
+  connected(account: string, peer: string, stream: string, place?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
   /** Resolves when all that was told is stored. */
   settle(): Promise<void>;
@@ -63,8 +64,8 @@ export function createAttendance(options: AttendanceOptions): Attendance {
     writing.add(work);
     void work.finally(() => writing.delete(work));
   };
-  const enter = (account: string, room: Room, peer: string, stream: string): void =>
-    start(write(account, { peer, stream, server, connected: true }, () => room.streams.has(stream)));
+  const enter = (account: string, room: Room, update: Pick<StatusUpdate, 'peer' | 'place'>, stream: string): void =>
+    start(write(account, { ...update, stream, server, connected: true }, () => room.streams.has(stream)));
 
   const renew = async (account: string, room: Room): Promise<void> => {
     const lease = await room.lease.catch(() => undefined);
@@ -72,7 +73,7 @@ export function createAttendance(options: AttendanceOptions): Attendance {
     // Others may have taken everybody here for gone.
     room.lease = take(account);
     await room.lease;
-    for (const [stream, peer] of room.streams) enter(account, room, peer, stream);
+    for (const [stream, peer] of room.streams) enter(account, room, { peer }, stream);
   };
   const timer = setInterval(() => {
     for (const [account, room] of rooms) {
@@ -87,13 +88,13 @@ export function createAttendance(options: AttendanceOptions): Attendance {
   };
   return {
     settle,
-    connected(account, peer, stream) {
+    connected(account, peer, stream, place) {
       const room = rooms.get(account) ?? { streams: new Map(), lease: take(account) };
       // Whoever waits for it is told.
       room.lease.catch(() => undefined);
       rooms.set(account, room);
       room.streams.set(stream, peer);
-      enter(account, room, peer, stream);
+      enter(account, room, { peer, ...(place === undefined ? {} : { place }) }, stream);
     },
     gone(account, peer, stream) {
       rooms.get(account)?.streams.delete(stream);

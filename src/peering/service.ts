@@ -42,7 +42,8 @@ export interface Agent {
   readonly account: string;
   readonly peer: StoredObject;
   readonly state: Snapshot;
-  readonly address: string;
+  /** Where it is now, by the address from which it asks. */
+  readonly place: JsonObject;
 }
 
 /** What a peer is told when it is let in. */
@@ -83,9 +84,9 @@ export function createPeering(options: PeeringOptions): Peering {
     enrol: (request, call) => letIn(options, { guard, challenges }, request, call),
     login: (request, call) => logIn(options, guard, request, call),
     authenticate: (request) => authenticate(options, guard, request),
-    async report({ account, peer }, given) {
+    async report({ account, peer, place }, given) {
       const facts = readOwnFacts(given, String(peer.spec['signing_key']), now());
-      await engine.presence.note(account, { peer: peer.id, facts });
+      await engine.presence.note(account, { peer: peer.id, facts, place });
     },
     expose: async (agent, wish) => exposeService(engine, agent, readExposure(wish)),
     renewExposed: (agent, service) => renewExposure(engine, agent, service),
@@ -137,7 +138,8 @@ async function logIn(options: PeeringOptions, guard: Guard, request: AgentReques
   return welcome(options, { account, ...after });
 }
 
-async function authenticate({ engine, now }: PeeringOptions, guard: Guard, request: AgentRequest): Promise<Agent> {
+async function authenticate(options: PeeringOptions, guard: Guard, request: AgentRequest): Promise<Agent> {
+  const { engine, now } = options;
   const session = readSession(engine.means, request.authorization, now());
   const proof = checkProof(request.proof, request, now());
   if (proof.key !== session.key) throw new Unauthenticated('the session belongs to another key');
@@ -148,7 +150,7 @@ async function authenticate({ engine, now }: PeeringOptions, guard: Guard, reque
   const peer = peerIn(state, session.peer, session.key);
   requireUserIn(state, peer);
   requireLogin(peer);
-  return { account: session.account, peer, state, address: request.address };
+  return { account: session.account, peer, state, place: placeOf(options, request) };
 }
 
 function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {

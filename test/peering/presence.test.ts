@@ -2,10 +2,13 @@ import { expect, it } from 'vitest';
 import { createCircumstances } from '../../src/engine/circumstances.ts';
 import { createPresence } from '../../src/engine/presence.ts';
 import { type Attendance, createAttendance } from '../../src/peering/attendance.ts';
+import { proofFor } from '../../src/peering/client.ts';
+import { createPeering } from '../../src/peering/service.ts';
 import type { AccountAccess } from '../../src/store/database.ts';
 import { releaseLease, takeLease } from '../../src/store/leases.ts';
 import { writeStatuses } from '../../src/store/peer-status.ts';
 import { sharedApi } from '../api/setup.ts';
+import { newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
 
@@ -33,6 +36,30 @@ it('a peer is connected while its newest stream is, and no revision tells of it'
   await here.settle();
   expect((await shown(id)).connected).toBe(false);
   expect(await api().revision()).toBe(before);
+});
+
+it('a peer that moves is where it is now, not where it signed in', async () => {
+  const { engine, account } = api();
+  const machine = newMachine(api());
+  const { peer, session } = (await machine.enrol({ setup_key: (await setupKey(api()))['key'] ?? '' })).body;
+  const locate = (address: string) => ({ country_code: address === '192.0.2.7' ? 'CH' : 'DE' });
+  const peering = createPeering({ engine, now: Date.now, locate });
+  const from = (address: string) => {
+    const request = { method: 'POST', path: '/agent/facts', body: new Uint8Array() };
+    const authorization = `Peer ${session.token}`;
+    return peering.authenticate({
+      ...request,
+      address,
+      authorization,
+      proof: proofFor(machine.keys, { method: 'POST', path: request.path }),
+    });
+  };
+  await peering.report(await from('192.0.2.7'), {});
+  expect(await shown(peer.id)).toMatchObject({ connection_ip: '192.0.2.7', country_code: 'CH' });
+  await using here = attendance('three');
+  here.connected(account, peer.id, 'abroad', (await from('::ffff:198.51.100.9')).place);
+  await here.settle();
+  expect(await shown(peer.id)).toMatchObject({ connection_ip: '198.51.100.9', country_code: 'DE', connected: true });
 });
 
 it('what another server writes is seen by the next read', async () => {

@@ -37,11 +37,11 @@ export const agentStream: AreaRoutes = {
 function addStream(app: FastifyInstance, _engine: unknown, { peering, hub }: Services): void {
   app.addHook('preClose', async () => hub.close());
   app.get('/agent/stream', { exposeHeadRoute: false }, async (request, reply) => {
-    const { account, peer, state } = await peering.authenticate(agentRequest(request));
+    const { account, peer, state, place } = await peering.authenticate(agentRequest(request));
     reply.hijack();
     let leave = (): void => undefined;
     const sink = openHttpSink(reply.raw, () => leave());
-    leave = hub.join({ account, peer: peer.id, revision: state.revision, last: lastOf(request), sink });
+    leave = hub.join({ account, peer: peer.id, revision: state.revision, last: lastOf(request), place, sink });
   });
 }
 

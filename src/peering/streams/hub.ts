@@ -1,4 +1,5 @@
 import type { Engine } from '../../engine/engine.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { AccountStreams } from './account-streams.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import { createLookout } from './lookout.ts';
@@ -8,7 +9,7 @@ import { createSharedBytes } from './telling.ts';
 
 /** Told who comes and goes. */
 export interface ConnectionListener {
-  connected(account: string, peer: string, stream: string): void;
+  connected(account: string, peer: string, stream: string, place?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
 }
 
@@ -39,6 +40,8 @@ export interface Joining {
   readonly revision: number;
   /** The id of the last event that it saw. */
   readonly last: string | undefined;
+  /** Where it is now. */
+  readonly place?: JsonObject;
   readonly sink: Sink;
 }
 
@@ -133,7 +136,7 @@ const forgetAfter = 20;
 
 function join(
   streams: AccountStreams,
-  { account, peer, revision, last, sink }: Joining,
+  { account, peer, revision, last, place, sink }: Joining,
   {
     engine,
     listener,
@@ -161,7 +164,7 @@ function join(
     },
   });
   streams.add(stream);
-  listener.connected(account, peer, stream.id);
+  listener.connected(account, peer, stream.id, place);
   const begin = (): boolean => {
     streams.tell(stream);
     holding = stream.isOpen && stream.isLagging;
