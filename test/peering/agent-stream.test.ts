@@ -49,7 +49,7 @@ async function follow(server: TestApi, { machine, session }: Enrolled, follower 
     }
   };
   const ended = read().catch(() => undefined);
-  return { status: response.status, follower, ended, cut: () => controller.abort() };
+  return { ...{ status: response.status, headers: response.headers }, follower, ended, cut: () => controller.abort() };
 }
 
 describe('the stream of an agent', () => {
@@ -58,6 +58,11 @@ describe('the stream of an agent', () => {
     const [first, second] = [await enrolled([one]), await enrolled([two])];
     const [a, b] = [await follow(api(), first), await follow(api(), second)];
     await expect.poll(() => [a.follower.types, b.follower.types]).toEqual([['map'], ['map']]);
+    // What every answer says, so that browsers of other origins may read it too.
+    expect([a.headers.get('access-control-allow-origin'), a.headers.get('x-request-id')]).toEqual([
+      '*',
+      expect.any(String),
+    ]);
     expect(a.follower.map?.self).toMatchObject({ id: first.peer, state: 'active' });
     expect(a.follower.map?.peers.map(({ id }) => id)).toContain(second.peer);
     const rule = {

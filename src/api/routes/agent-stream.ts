@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { operation, textual } from '../../model/lower/openapi-operation.ts';
 import { openHttpSink } from '../../peering/streams/http-sink.ts';
@@ -40,7 +41,8 @@ function addStream(app: FastifyInstance, _engine: unknown, { peering, hub }: Ser
     const { account, peer, state, place } = await peering.authenticate(agentRequest(request));
     reply.hijack();
     let leave = (): void => undefined;
-    const sink = openHttpSink(reply.raw, () => leave());
+    // Of headers that were given a value, all are text. Browsers of other origins read nothing without them.
+    const sink = openHttpSink(reply.raw, () => leave(), reply.getHeaders() as OutgoingHttpHeaders);
     leave = hub.join({ account, peer: peer.id, revision: state.revision, last: lastOf(request), place, sink });
   });
 }

@@ -1,9 +1,13 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Sink } from './sink.ts';
 
-/** Takes an answer over as a stream of Server-Sent Events. `gone` is called once when the connection is. */
-export function openHttpSink(raw: ServerResponse, gone: () => void): Sink {
+/**
+ * Takes an answer over as a stream of Server-Sent Events, with what every answer says in its head. `gone` is called once when
+ * the connection is.
+ */
+export function openHttpSink(raw: ServerResponse, gone: () => void, headers: OutgoingHttpHeaders = {}): Sink {
   raw.writeHead(200, {
+    ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
