@@ -181,6 +181,7 @@ describe('tests of an account', () => {
     writeFileSync(path, [reached].join('---\n'));
     const partial = await server().heddle(['test', path, '--offline']);
     expect([partial.code, partial.note]).toEqual([5, expect.stringContaining('it has to exist on the server')]);
+    expect(partial.note).toContain('run the tests without --offline, on a server (documents_incomplete)');
     expect((await server().heddle(['validate', path])).code).toBe(0);
   });
 
