@@ -20,6 +20,7 @@ export function renderAccess(answer: AccessAnswer, paint: Paint): string {
       : ['', `${count(otherRules, 'rule')} more mean${otherRules === 1 ? 's' : ''} neither end; --all shows them.`];
   return [
     `${paint(style, `${word}:`)} ${printable(answer.message)}`,
+    ...awayLines(answer, paint),
     ...endLines(answer, paint),
     ...membersOf(answer),
     ...heading,
@@ -27,6 +28,20 @@ export function renderAccess(answer: AccessAnswer, paint: Paint): string {
     ...rest,
     '',
   ].join('\n');
+}
+
+/** Who may, and cannot at the moment. */
+function awayLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
+  return [from, to].flatMap(({ name, loginExpired }) =>
+    loginExpired === true
+      ? [
+          paint(
+            'warning',
+            `  The login of ${printable(name)} has expired: until its user signs in again it is cut off.`,
+          ),
+        ]
+      : [],
+  );
 }
 
 function endLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {

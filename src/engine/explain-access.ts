@@ -23,11 +23,18 @@ export interface Placed extends Named {
   readonly declared: readonly Declared[];
 }
 
+/** An end that was asked about. */
+export interface AskedEnd extends Placed {
+  readonly imagined?: true;
+  /** Its user has to sign in again: what it may do stays, but until then it is cut off. */
+  readonly loginExpired?: true;
+}
+
 /** What was asked about access, and how it is answered. */
 export interface AccessAnswer extends Omit<DescribedAccess, 'from' | 'to' | 'rules'> {
   readonly revision: number;
-  readonly from: Placed & { readonly imagined?: true };
-  readonly to: Placed & { readonly imagined?: true };
+  readonly from: AskedEnd;
+  readonly to: AskedEnd;
   readonly rules: readonly PlacedRule[];
   /** How many rules that speak about neither end were left out. */
   readonly otherRules: number;
@@ -68,8 +75,8 @@ export async function askAccess(engine: Engine, call: Call, question: AccessQues
   return {
     revision: state.revision,
     ...answer,
-    from: { ...explained.from, ...placed(explained.from) },
-    to: { ...explained.to, ...placed(explained.to) },
+    from: { ...explained.from, ...placed(explained.from), ...loginOf(state, from) },
+    to: { ...explained.to, ...placed(explained.to), ...loginOf(state, to) },
     rules: told.map((rule) => ({
       ...rule,
       from: rule.from.map(placed),
@@ -79,6 +86,10 @@ export async function askAccess(engine: Engine, call: Call, question: AccessQues
     otherRules: explained.rules.length - told.length,
     ...([from, to].some((id) => state.get(id)?.kind === kindOf.group) ? pairsOf(image, asked, explained.verdict) : {}),
   };
+}
+
+function loginOf(state: Snapshot, id: string): Pick<AskedEnd, 'loginExpired'> {
+  return state.get(id)?.derived['login_expired'] === true ? { loginExpired: true } : {};
 }
 
 /** How the members of groups fare, and where some fare otherwise. */

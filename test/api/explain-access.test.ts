@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { sharedServer } from '../cli/served.ts';
+import { putObjects } from '../setup/objects.ts';
 import { doc } from './documents.ts';
 
 const server = sharedServer();
@@ -153,6 +154,20 @@ it('heddle explain-access tells people the same', async () => {
       '',
     ],
   ]);
+});
+
+it('says of a peer whose login has expired that it is cut off', async () => {
+  const { api, heddle } = server();
+  await putObjects(api.engine, api.account, (state) => {
+    const laptop = state.findByKey('Peer', 'laptop');
+    return laptop === undefined ? [] : [{ ...laptop, derived: { ...laptop.derived, login_expired: true } }];
+  });
+  const { body } = await ask('from=laptop&to=db-1&port=5432');
+  expect(body).toMatchObject({ verdict: 'allow', from: { loginExpired: true } });
+  expect(body.to).not.toHaveProperty('loginExpired');
+  expect((await heddle(['explain-access', 'laptop', 'db-1', '--port', '5432'])).out).toContain(
+    '\n  The login of Peer laptop has expired: until its user signs in again it is cut off.\n',
+  );
 });
 
 it('heddle explain-access tells programs the same, and exits with 1 for what is not there', async () => {

@@ -120,8 +120,12 @@ export const accessSchemas: JsonObject = {
     {
       ...placed,
       imagined: { type: 'boolean', description: 'Present and true for a peer that is not there (yet).' },
+      loginExpired: {
+        type: 'boolean',
+        description: 'Present and true for a peer that is cut off until its user signs in again.',
+      },
     },
-    ['key', 'imagined'],
+    ['key', 'imagined', 'loginExpired'],
   ),
   TestResults: object('What access tests find.', {
     revision: count('The revision of the account.'),
