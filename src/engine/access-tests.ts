@@ -32,10 +32,12 @@ export async function judgePlan(step: AccessStep, plan: Plan, source: string): P
   const failed = found.filter(({ outcome }) => outcome === 'fail');
   const open = found.filter((report) => report.outcome === 'conditional' && !wasSo(report));
   return {
-    problems: failed.filter((report) => !wasSo(report)).map((report) => problemOf('access_test_failed', report)),
+    problems: failed
+      .filter((report) => !wasSo(report))
+      .map((report) => problemOf('access_test_failed', report, source)),
     warnings: [
-      ...failed.filter(wasSo).map((report) => problemOf('access_test_failing', report)),
-      ...open.map((report) => problemOf('access_test_conditional', report)),
+      ...failed.filter(wasSo).map((report) => problemOf('access_test_failing', report, source)),
+      ...open.map((report) => problemOf('access_test_conditional', report, source)),
     ],
   };
 }
@@ -71,10 +73,10 @@ async function outcomesIn(
   return new Map(reports.map(({ test, outcome }) => [test.id, outcome]));
 }
 
-/** The finding of a test as a problem of its document. */
-export function problemOf(code: string, { test, message }: TestReport): Problem {
+/** The finding of a test as a problem of its document; of several the one of this source. */
+export function problemOf(code: string, { test, message }: TestReport, source?: string): Problem {
   const { kind, key, name, declared } = test;
-  const [place] = declared;
+  const place = declared.find((one) => one.source === source) ?? declared[0];
   return {
     ...{ code, kind, key: key ?? name, message },
     ...(place === undefined ? {} : { file: place.file, line: place.line }),

@@ -1,5 +1,7 @@
+import { kindOf, testKind } from '../access/vocabulary.ts';
+import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import type { Move } from '../plan/plan.ts';
+import type { Move, Plan } from '../plan/plan.ts';
 import { movePositions } from '../store/positions.ts';
 import type { Engine } from './engine.ts';
 
@@ -19,12 +21,24 @@ export async function moveDocuments(
     source,
     still.map(({ object, place }) => ({ object: object.id, file: place.file, line: place.line })),
   );
-  const put = still.map(({ object, place }) => ({
+  const put = movedObjects(still, source);
+  const current = await engine.snapshots.current(account);
+  if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));
+}
+
+/** The state that a plan leads to with the places at which documents stand then, of what access and its tests are told by. */
+export function withMoves(next: Snapshot, { moves }: Plan, source: string): Snapshot {
+  const told = moves.filter(({ object }) => tellingKinds.includes(object.kind) && next.get(object.id) === object);
+  return told.length === 0 ? next : next.with({ put: movedObjects(told, source), remove: [] });
+}
+
+const tellingKinds: readonly string[] = [kindOf.policy, testKind];
+
+function movedObjects(moves: readonly Move[], source: string): readonly StoredObject[] {
+  return moves.map(({ object, place }) => ({
     ...object,
     declared: object.declared.map((item) =>
       item.source === source ? { ...item, file: place.file, line: place.line } : item,
     ),
   }));
-  const current = await engine.snapshots.current(account);
-  if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));
 }

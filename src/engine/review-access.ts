@@ -13,6 +13,7 @@ import type { Outcome, Plan } from '../plan/plan.ts';
 import { type AccessStep, accessStep, touchesAccess, touchesTests } from './access-step.ts';
 import { judgePlan } from './access-tests.ts';
 import type { Engine } from './engine.ts';
+import { withMoves } from './moved-documents.ts';
 import { type Applier, ownAccessGuard } from './own-access.ts';
 import { runInSlices } from './slices.ts';
 
@@ -33,7 +34,7 @@ export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: 
   const { plan, next } = outcome;
   const [isTested, isTouched] = [touchesTests(plan, next), touchesAccess(plan, before, next)];
   if (!isTested && !isTouched) return outcome;
-  const step = await accessStep(engine, before, next);
+  const step = await accessStep(engine, before, withMoves(next, plan, reviewed.source));
   const { problems, warnings } = isTested
     ? await judgePlan(step, plan, reviewed.source)
     : { problems: [], warnings: [] };

@@ -5,6 +5,7 @@ import type { AccessName } from '../plan/access.ts';
 import { accessStep } from './access-step.ts';
 import { type Desire, planUnreviewed } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
+import { withMoves } from './moved-documents.ts';
 import { refusalOf } from './objects.ts';
 import { accessName } from './review-access.ts';
 import { runInSlices } from './slices.ts';
@@ -46,7 +47,7 @@ export async function readTests(engine: Engine, call: Call): Promise<TestResults
 export async function testDesire(engine: Engine, call: Call, desire: Desire): Promise<TestResults> {
   const { outcome, before } = await planUnreviewed(engine, call, desire);
   if (!outcome.ok) throw refusalOf(outcome.problems);
-  const { after } = await accessStep(engine, before, outcome.next);
+  const { after } = await accessStep(engine, before, withMoves(outcome.next, outcome.plan, desire.source));
   return await tellTests(after, before);
 }
 

@@ -56,6 +56,28 @@ describe('a plan that breaks an access test', () => {
     expect([applied.status, applied.body.problems[0].code]).toEqual([422, 'access_test_failed']);
   });
 
+  it('is refused with the lines where test and rule stand now, not where they stood when they were applied', async () => {
+    const tried = test('t-lines', 'from: lines\nto: db\nprotocol: tcp\nport: "80"\nexpect: deny');
+    const opens = policy('opens', 'action: accept, ports: ["80"], sources: [lines], destinations: [there]');
+    const lines = group('lines', ['ana']);
+    await apply('lines', [tried, opens, lines, group('there')]);
+    const moved = [lines, group('there', ['db1']), group('extra'), opens, tried];
+    const lineOf = (nth: number) => moved.slice(0, nth).join('---\n').split('\n').length + (nth > 0 ? 1 : 0);
+    const expected = {
+      ...{ key: 't-lines', file: 'lines.yaml', line: lineOf(4) },
+      message: expect.stringContaining(`rule \`r\` of policy \`opens\` lets tcp/80 through (lines.yaml:${lineOf(3)})`),
+    };
+    expect((await send('plans', 'lines', moved)).body.problems).toMatchObject([expected]);
+    expect((await send('tests', 'lines', moved)).body.tests[0]).toMatchObject(expected);
+    // Who states the test as well is told the place of its own document.
+    const more = [group('more'), tried];
+    await apply('more', more);
+    const [told] = (await send('plans', 'more', [group('there', ['db1']), ...more])).body.problems;
+    expect(told).toMatchObject({ key: 't-lines', file: 'more.yaml' });
+    await apply('more', [], { allowEmpty: true });
+    await apply('lines', [], { allowEmpty: true });
+  });
+
   it('E153 is refused also when the group of the test goes with it', async () => {
     const gone = await send('plans', 'checks', [
       reached,
