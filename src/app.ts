@@ -110,6 +110,12 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/**
+ * How many connections may wait to be taken, where the system has room for so many: thousands of agents come at the same
+ * moment when a server is back, and whoever finds no room tries again a second later, and again after twice the time.
+ */
+const mostAtTheDoor = 16_384;
+
 /** What is closed in the end, the first of it first. */
 type Closing = (() => Promise<unknown>)[];
 
@@ -164,7 +170,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       report,
     });
     closing.unshift(() => api.close());
-    const url = await api.listen(options.listen);
+    const url = await api.listen({ ...options.listen, backlog: mostAtTheDoor });
     if (options.metricsListen !== undefined) closing.unshift(await openMetrics(api, options.metricsListen, log));
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
