@@ -31,7 +31,8 @@ const entries = ['peer-key', 'proxy-token'];
 const leaseSeconds = 60;
 
 /** Looks after the peers of all accounts, each account on one server at a time. Returns a function that stops it. */
-export function runPeerUpkeep(options: UpkeepOptions): () => Promise<void> {
+export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
+  const options = { ...given, tell: tellOnce(given.tell) };
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let after = '';
@@ -52,6 +53,21 @@ export function runPeerUpkeep(options: UpkeepOptions): () => Promise<void> {
     stopped = true;
     clearTimeout(timer);
     await running;
+  };
+}
+
+/** For how long the same is not told again. */
+const quietMs = 3_600_000;
+
+/** What cannot be done is tried again all the time, and told once an hour. */
+function tellOnce(tell: UpkeepOptions['tell']): UpkeepOptions['tell'] {
+  const told = new Map<string, number>();
+  return (level, message) => {
+    const now = performance.now();
+    for (const [before, at] of told) if (at < now - quietMs) told.delete(before);
+    if (told.has(message)) return;
+    told.set(message, now);
+    tell(level, message);
   };
 }
 

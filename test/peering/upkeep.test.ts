@@ -122,6 +122,19 @@ describe('a peer that is here for a while', () => {
     await ago(own.engine, id, 601);
     const { done, failed } = await keep(own);
     expect([done, failed]).toEqual([[], [{ peer: { id, reason: 'ephemeral' }, message: expect.any(String) }]]);
+
+    await own.engine.database.asOwner(["delete from leases where name = 'upkeep'"]);
+    const told: string[] = [];
+    const tell = (_: string, message: string) => told.push(message);
+    const stop = runPeerUpkeep({ engine: own.engine, server: 'one', everyMs: 20, graceMs: 0, tell });
+    await expect.poll(() => told.length).toBe(1);
+    const other = (await newMachine(own).enrol({ setup_key: key })).body.peer.id;
+    await own.call('POST', `/api/networks/${network}/routers`, { ...router, peer: other });
+    await ago(own.engine, other, 601);
+    // Several looks later the first one still cannot go, and that was told.
+    await expect.poll(() => told.length).toBe(2);
+    await stop();
+    expect(told.map((message) => message.split(' ')[1])).toEqual([id, other]);
   });
 
   it('is gone as others see it when the server that it was connected to died', async () => {
