@@ -86,9 +86,9 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
     case 'rule_disabled':
       return 'the rule is disabled';
     case 'source_differs':
-      return `${partyText(from)} is not among its ${reverse ? 'destinations' : 'sources'}`;
+      return `${partyText(from)} is not among its ${reverse ? 'destinations' : 'sources'}${guestText(from, one, !reverse)}`;
     case 'destination_differs':
-      return `${partyText(to)} is not among its ${reverse ? 'sources' : 'destinations'}`;
+      return `${partyText(to)} is not among its ${reverse ? 'sources' : 'destinations'}${guestText(to, one, reverse)}`;
     case 'posture_failed': {
       const failed = checks.filter(({ result }) => result === 'fail');
       const parts = failed.flatMap((check) => check.parts);
@@ -101,6 +101,13 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
     default:
       return mismatch satisfies never;
   }
+}
+
+/** Why a group of the rule holds somebody in vain. */
+function guestText(party: Party, { by }: Consideration, atSources: boolean): string {
+  const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
+  if (party.groupsAmong(groups, 'drop').length === 0) return '';
+  return ': it is there for a while to reach one peer, and what groups are let do is not for it';
 }
 
 function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string {

@@ -28,6 +28,21 @@ function ruleMessage(
 }
 
 describe('an explanation', () => {
+  it('says that a guest has nothing of the groups that hold it, but what they are kept from', () => {
+    const guest = { ...peer('ben'), derived: { temporary: true } };
+    const [open, closed] = [policy('Data', toDatabases), policy('Never', { ...toDatabases, action: 'drop' })];
+    const lone = policy('Lone', { ports: ['5432'], sourceResource: only('ben'), destinations: ['databases'] });
+    const { verdict, rules } = explained([guest, open, lone], { from: 'ben', to: 'db', ...postgres });
+    expect([verdict, rules.map(({ message }) => message)]).toEqual([
+      'allow',
+      [
+        '`Peer ben` is not among its sources: it is there for a while to reach one peer, and what groups are let do is not for it',
+        expect.stringContaining('lets tcp/5432 through'),
+      ],
+    ]);
+    expect(explained([guest, closed, lone], { from: 'ben', to: 'db', ...postgres }).verdict).toBe('deny');
+  });
+
   it('names the rule that lets something through, the groups of both ends, and where the rule is declared', () => {
     const declared = [{ source: 'git', stated: {}, file: 'policies.yaml', line: 12 }];
     const object = { ...policy('Data', toDatabases), declared };
