@@ -5,7 +5,7 @@ import type { Outcome } from '../plan/plan.ts';
 import type { Lease } from '../store/leases.ts';
 import { planEdits } from './edits.ts';
 import type { Engine } from './engine.ts';
-import { actorOf, exposedUntil } from './exposure.ts';
+import { actorOf, exposedUntil, whyNotExpose } from './exposure.ts';
 
 /** An exposed service whose time is over; `failed` says why it is still there. */
 export interface EndedExposure {
@@ -13,17 +13,22 @@ export interface EndedExposure {
   readonly failed?: string;
 }
 
-/** Ends the services whose peers did not renew them in time, by the clock of the database, under the lease of who does it. */
+/**
+ * Ends the services whose peers did not renew them in time, by the clock of the database, or may not expose any longer, under
+ * the lease of who does it.
+ */
 export async function endExposures(engine: Engine, account: string, lease: Lease): Promise<readonly EndedExposure[]> {
   const { now } = await engine.presence.at(account);
   const state = await engine.snapshots.fresh(account);
-  const due = state.ofKind(engine.registry.get('ProxyService').name).filter((service) => isDue(service, now));
+  const due = state.ofKind(engine.registry.get('ProxyService').name).filter((service) => isDue(state, service, now));
   return await Promise.all(due.map((service) => end(engine, state, service, now, lease)));
 }
 
-function isDue(service: StoredObject, now: string): boolean {
+function isDue(state: Snapshot, service: StoredObject, now: string): boolean {
   const until = exposedUntil(service);
-  return until !== undefined && until <= now;
+  if (until === undefined) return false;
+  const peer = state.get(originOf(service) ?? '');
+  return until <= now || (peer !== undefined && whyNotExpose(state, peer) !== undefined);
 }
 
 async function end(
@@ -53,8 +58,9 @@ async function end(
 function planEnd(engine: Engine, state: Snapshot, id: string, now: string): Outcome {
   const service = state.get(id);
   // It may have been renewed or withdrawn in the meantime.
-  const isOver = service !== undefined && isDue(service, now);
+  if (service === undefined || !isDue(state, service, now)) return planEdits(engine, state, []);
   // Its last state says why it goes, for the event.
-  const before = isOver ? { ...service, derived: { ...service.derived, expired: true } } : undefined;
-  return planEdits(engine, state, before === undefined ? [] : [{ before, internal: true }]);
+  const expired = (exposedUntil(service) ?? '') <= now;
+  const before = { ...service, derived: { ...service.derived, expired } };
+  return planEdits(engine, state, [{ before, internal: true }]);
 }

@@ -113,19 +113,21 @@ function untilOf(now: string): string {
 function requireExposer(state: Snapshot, id: string): StoredObject {
   const peer = state.get(id);
   if (peer === undefined) throw new NotFound(`peer ${id} not found`);
-  if (peer.spec['approval_required'] === true)
-    throw new NotAllowed('the peer waits for the approval of an administrator, and exposes nothing until then');
+  const why = whyNotExpose(state, peer);
+  if (why !== undefined) throw new NotAllowed(why);
+  return peer;
+}
+
+/** Why a peer may not expose services, `undefined` when it may. */
+export function whyNotExpose(state: Snapshot, { id, spec }: StoredObject): string | undefined {
+  if (spec['approval_required'] === true)
+    return 'the peer waits for the approval of an administrator, and exposes nothing until then';
   const { peer_expose_enabled: enabled, peer_expose_groups: allowed } = settingsOf(state);
   if (enabled !== true)
-    throw new NotAllowed(
-      'peers of this account may not expose services: `peer_expose_enabled` is off; ask an administrator to turn it on',
-    );
+    return 'peers of this account may not expose services: `peer_expose_enabled` is off; ask an administrator to turn it on';
   const groups = Array.isArray(allowed) ? allowed.map(String) : [];
-  if (groups.length > 0 && !groups.some((group) => isInGroup(state, group, id)))
-    throw new NotAllowed(
-      'the peer is in none of the groups that may expose services (`peer_expose_groups`); ask an administrator to add it to one',
-    );
-  return peer;
+  if (groups.length === 0 || groups.some((group) => isInGroup(state, group, id))) return undefined;
+  return 'the peer is in none of the groups that may expose services (`peer_expose_groups`); ask an administrator to add it to one';
 }
 
 function exposedBy(state: Snapshot, kind: string, peer: string): readonly StoredObject[] {

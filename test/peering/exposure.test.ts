@@ -130,6 +130,12 @@ it('what nobody renews ends, once, and what a peer exposes goes with the peer', 
   const [expired, ...before] = await told();
   expect(expired).toMatchObject({ activity_code: 'service.peer.expose.expire', initiator_id: peer.id });
   expect(before.filter(({ target_id }) => target_id === tcp.id)).toHaveLength(1);
+  const lasting = (await peer.expose({ port: 80 })).body.id;
+  await settle(api(), { peer_expose_enabled: false });
+  // Who turns it off need not wait for what is exposed to end.
+  expect(await end(0)).toEqual([{ id: lasting }]);
+  expect((await told())[0]).toMatchObject({ activity_code: 'service.peer.unexpose', target_id: lasting });
+  await settle(api(), { peer_expose_enabled: true });
   for (const port of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) expect((await peer.expose({ port })).status).toBe(200);
   expect(said(await peer.expose({ port: 11 }))).toEqual([409, expect.stringContaining('10 services already')]);
   expect((await api().call('DELETE', `/api/peers/${peer.id}`)).status).toBe(200);
