@@ -1,3 +1,4 @@
+import type { Actor } from '../model/actor.ts';
 import type { Document } from '../model/document.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
@@ -40,6 +41,8 @@ export interface Desire extends RequestedOptions {
   readonly expectBase?: number;
   readonly commitRef?: string;
   readonly planId?: string;
+  /** Who made that plan. */
+  readonly plannedBy?: Actor;
   /** The values that came along when somebody pushed the documents; absent for a source that the server reads. */
   readonly values?: PushedValues;
   /** Nobody waits for the values that are shown once: they are kept with the plan until somebody reads them. */
@@ -110,7 +113,9 @@ async function planOn(
   around: Surroundings,
 ): Promise<Outcome> {
   const outcome = await draft(engine, call, before, desire, around);
-  return await reviewAccess(engine, { before, source: desire.source, actor: call.actor }, outcome);
+  // Whoever applies a plan of somebody else takes over what its guards said.
+  const actors = [call.actor, ...(desire.plannedBy === undefined ? [] : [desire.plannedBy])];
+  return await reviewAccess(engine, { before, source: desire.source, actors }, outcome);
 }
 
 async function draft(

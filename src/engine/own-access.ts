@@ -13,9 +13,9 @@ import { endsAt } from './own-ends.ts';
 /** How many peers a message names. */
 const mostNames = 3;
 
-/** Who applies a plan, and by which name or address and port people reach the service, where that is known. */
+/** Who applies a plan or made it, and by which name or address and port people reach the service, where that is known. */
 export interface Applier {
-  readonly actor: Actor;
+  readonly actors: readonly Actor[];
   readonly host?: string | undefined;
   readonly port?: number | undefined;
 }
@@ -28,7 +28,7 @@ export function ownAccessGuard(
   { before, after }: { readonly before: Access; readonly after: Access },
   [was, is]: readonly [Snapshot, Snapshot],
   { lostOwnAccess }: Pick<GuardLimits, 'lostOwnAccess'>,
-  { actor, host, port }: Applier,
+  { actors, host, port }: Applier,
 ): readonly TrippedGuard[] {
   const target = lostOwnAccess ?? host;
   if (target === undefined) return [];
@@ -36,7 +36,8 @@ export function ownAccessGuard(
   if (ends.length === 0) return [];
   // The service speaks HTTP: whoever may only ping it cannot manage anything.
   const ports = lostOwnAccess === undefined && port !== undefined ? [{ start: port, end: port }] : [];
-  const lost = ownPeers(was, actor).filter(({ id: from }) => {
+  const own = new Set(actors.flatMap((actor) => ownPeers(was, actor)));
+  const lost = [...own].filter(({ id: from }) => {
     const reached = (image: Access, to: string) =>
       testAccess(image, { from, to, protocol: 'tcp', ports }).verdict !== 'deny';
     const isLeft = (to: string) => is.get(from) !== undefined && is.get(to) !== undefined && reached(after, to);

@@ -1,14 +1,11 @@
 import { describePair } from '../access/describe-diff.ts';
 import { diffAccessInSteps, type PairFilter } from '../access/diff.ts';
-import { Conflict } from '../model/errors.ts';
 import type { AccessCount, AccessName } from '../plan/access.ts';
 import { accessStep, touchesAccess } from './access-step.ts';
-import { planDesire } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { findEndAmong } from './find-end.ts';
-import { desireOf } from './plan-requests.ts';
 import { accessName } from './review-access.ts';
-import { requirePlan } from './saved-plans.ts';
+import { planAgain } from './saved-plans.ts';
 import { runInSlices } from './slices.ts';
 
 /** Which pairs of a plan are asked for: those whose ends are these or are in these, and how many at most. */
@@ -50,17 +47,10 @@ const none: PlanPairs = {
  * `Conflict` when the account moved.
  */
 export async function listPlanPairs(engine: Engine, call: Call, id: string, query: PairQuery): Promise<PlanPairs> {
-  const saved = await requirePlan(engine, call, id);
-  if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
-  const { outcome, before } = await planDesire(engine, call, desireOf(engine, saved));
-  if (!outcome.ok || outcome.plan.digest !== saved.digest)
-    throw new Conflict(
-      'stale',
-      `the account moved since plan ${id} was made, and it would do something else now; make a new plan`,
-    );
-  if (!touchesAccess(outcome.plan, before, outcome.next)) return none;
-  const step = await accessStep(engine, before, outcome.next);
-  const states = [outcome.next, before];
+  const { plan, before, after } = await planAgain(engine, call, id);
+  if (!touchesAccess(plan, before, after)) return none;
+  const step = await accessStep(engine, before, after);
+  const states = [after, before];
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const found: PlanPair[] = [];
   const end = (text: string | undefined, member: 'from' | 'to'): PairFilter =>

@@ -55,5 +55,6 @@ export function desireOf({ means, registry }: Engine, saved: SavedPlan): Desire 
     expectDigest: saved.digest,
     ...(strictBase === true ? { expectBase: saved.baseRevision } : {}),
     planId: saved.id,
+    plannedBy: saved.actor,
   };
 }

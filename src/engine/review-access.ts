@@ -17,11 +17,11 @@ import { withMoves } from './moved-documents.ts';
 import { type Applier, ownAccessGuard } from './own-access.ts';
 import { runInSlices } from './slices.ts';
 
-/** The state that a plan was made on, who asks for it, and in which source's name. */
+/** The state that a plan was made on, who asks for it and who made it before, and in which source's name. */
 export interface Reviewed {
   readonly before: Snapshot;
   readonly source: string;
-  readonly actor: Actor;
+  readonly actors: readonly Actor[];
 }
 
 /**
@@ -40,14 +40,14 @@ export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: 
     : { problems: [], warnings: [] };
   if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
   const warned = warnings.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...warnings]) };
-  const applier = { actor: reviewed.actor, host: engine.means.host, port: engine.means.port };
+  const applier = { actors: reviewed.actors, host: engine.means.host, port: engine.means.port };
   return { ...outcome, plan: isTouched ? await withImpact(warned, step, { ...reviewed, applier }, next) : warned };
 }
 
 async function withImpact(
   plan: Plan,
   step: AccessStep,
-  { before, source, applier }: Omit<Reviewed, 'actor'> & { readonly applier: Applier },
+  { before, source, applier }: Omit<Reviewed, 'actors'> & { readonly applier: Applier },
   next: Snapshot,
 ): Promise<Plan> {
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));

@@ -140,15 +140,24 @@ export async function findApproval(
 
 /** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
 export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
+  const { plan } = await planAgain(engine, call, id);
+  return patchesOf(engine.registry, plan);
+}
+
+/**
+ * A saved plan as it was made, on the account as it is now: with the rights of whoever made it, because those who look at
+ * it need none to do it. Throws `NotFound`, and `Conflict` when the account moved.
+ */
+export async function planAgain(engine: Engine, call: Call, id: string): Promise<Planned> {
   const saved = await requirePlan(engine, call, id);
   if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
-  const { outcome } = await planDesire(engine, call, desireOf(engine, saved));
+  const { outcome, before } = await planDesire(engine, { ...call, actor: saved.actor }, desireOf(engine, saved));
   if (!outcome.ok || outcome.plan.digest !== saved.digest)
     throw new Conflict(
       'stale',
       `the account moved since plan ${id} was made, and it would do something else now; make a new plan`,
     );
-  return patchesOf(engine.registry, outcome.plan);
+  return { plan: outcome.plan, before, after: outcome.next };
 }
 
 /** A stored plan of the caller's account. Throws `NotFound`. */

@@ -28,6 +28,18 @@ async function apply(source: string, documents: readonly string[], more: JsonObj
   return answer.body.plan;
 }
 
+/** The credentials of a new service user of a role, which may have a peer. */
+async function member(name: string, role: string, peer?: string): Promise<Readonly<Record<string, string>>> {
+  const { call, engine, account } = server().api;
+  const { id } = (await call('POST', '/api/users', { name, role, auto_groups: [], is_service_user: true })).body;
+  await putObjects(engine, account, (state) => {
+    const object = peer === undefined ? undefined : state.findByKey('Peer', peer);
+    return object === undefined ? [] : [{ ...object, spec: { ...object.spec, user_id: id } }];
+  });
+  const made = await call('POST', `/api/users/${id}/tokens`, { name: 'test', expires_in: 1 });
+  return { authorization: `Token ${made.body.plain_token}` };
+}
+
 const sum = (pairs: number, conditional = 0) => ({ pairs, conditional });
 const named = (key: string, kind = 'Group') => ({ kind, key, name: key });
 
@@ -109,6 +121,15 @@ describe('a plan', () => {
     const { body } = await server().api.call('GET', `/api/config/plans/${id}/access?from=Group/guests`);
     expect([body.lost, body.pairs.map(({ lost }: JsonObject) => lost)]).toEqual([sum(2), ['tcp/99', 'tcp/99']]);
     await apply('brief', [], { allowEmpty: true });
+  });
+
+  it('lists pairs and patches for whoever may look at plans, also without the right to make them', async () => {
+    const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
+    const headers = await member('Ada', 'auditor');
+    for (const what of ['access', 'patch']) {
+      const read = await server().api.call('GET', `/api/config/plans/${id}/${what}`, undefined, headers);
+      expect([what, read.status, read.body.message]).toEqual([what, 200, undefined]);
+    }
   });
 
   it('shows it in the shell, and the pairs with --access', async () => {
@@ -258,6 +279,35 @@ describe('a guard', () => {
     const other = await send('apply', 'office', [...groups, doc('Policy', 'ping', ping)]);
     expect([other.status, guardsOf(other)]).toMatchObject([428, [{ guard: 'own_access' }]]);
     await limit('office', { lostOwnAccess: 'Peer/nobody' });
+    await apply('office', groups);
+  });
+
+  it('says of a stored plan the same whoever applies it', async () => {
+    const { engine, account, call } = server().api;
+    const headers = await member('Bea', 'admin', 'ben');
+    await limit('office', {});
+    await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
+    await limit('office', { lostOwnAccess: 'Peer/db1' });
+    const onlyBen = [group('devs', ['ben']), group('db', ['db1', 'db2']), policy('data', 'devs', 'db', '5432')];
+    const { id, digest, guards } = (await send('plans', 'office', onlyBen)).body;
+    expect(guards).toMatchObject([{ guard: 'own_access', message: expect.stringContaining('from ana the last way') }]);
+    const applied = await call('POST', `/api/config/plans/${id}/apply`, { approve: digest }, headers);
+    expect([applied.status, applied.body.message]).toEqual([200, undefined]);
+    // What takes the way from whoever applies is told, although it did not stop whoever made the plan.
+    await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
+    const onlyAna = [group('devs', ['ana']), group('db', ['db1', 'db2']), policy('data', 'devs', 'db', '5432')];
+    const other = (await send('plans', 'office', onlyAna)).body;
+    expect([other.state, other.guards]).toEqual(['ready', []]);
+    const refused = await call('POST', `/api/config/plans/${other.id}/apply`, undefined, headers);
+    expect([refused.status, refused.body.message]).toEqual([
+      412,
+      expect.stringContaining('takes from ben the last way'),
+    ]);
+    await putObjects(engine, account, (state) => {
+      const ben = state.findByKey('Peer', 'ben');
+      return ben === undefined ? [] : [{ ...ben, spec: { ...ben.spec, user_id: '' } }];
+    });
+    await limit('office', {});
     await apply('office', groups);
   });
 
