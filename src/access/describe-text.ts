@@ -20,7 +20,7 @@ export function verdictText(explanation: Explanation): string {
     case 'conditional':
       return `whether ${partyText(from)} may ${open} depends on posture checks: ${reasons}`;
     case 'deny':
-      return `${partyText(from)} may not ${open}: ${reasons === '' ? 'no rule lets it through' : reasons}`;
+      return `${partyText(from)} may not ${open}: ${reasons === '' ? `no rule lets it through${almostText(explanation)}` : reasons}`;
     case 'mixed': {
       const rest = trafficText(subtractIntervals(asked, passing.possible));
       return `${partyText(from)} may ${open} only in part, not ${rest}: ${reasons}`;
@@ -29,6 +29,25 @@ export function verdictText(explanation: Explanation): string {
       return verdict satisfies never;
   }
 }
+
+/** How many rules are named that would let something through if they were not kept from it. */
+const mostAlmost = 2;
+
+/** Rules that mean both ends and are kept from speaking about them by one thing that people can change. */
+function almostText(explanation: Explanation): string {
+  const almost = explanation.considered.filter(
+    ({ drop, asked, mismatches }) =>
+      !drop && asked.length > 0 && mismatches.length === 1 && curable.some((one) => mismatches.includes(one)),
+  );
+  const told = almost
+    .slice(0, mostAlmost)
+    .flatMap((one) =>
+      one.mismatches.map((why) => `${ruleText(one)} would, but ${mismatchText(explanation, one, why)}`),
+    );
+  return told.length === 0 ? '' : `; ${told.join('; ')}`;
+}
+
+const curable: readonly Mismatch[] = ['policy_disabled', 'rule_disabled', 'posture_failed'];
 
 /** What a rule has to do with what was asked, in a sentence without its name. */
 export function considerationText(explanation: Explanation, one: Consideration): string {

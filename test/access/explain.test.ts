@@ -131,6 +131,19 @@ describe('an explanation', () => {
     ]);
   });
 
+  it('names the rules that would let something through, and what keeps them from it', () => {
+    const question = { from: 'ana', to: 'db', ...postgres };
+    const checked = policy('Checked', toDatabases, { source_posture_checks: ['recent'] });
+    const others = [
+      policy('Off', toDatabases, { enabled: false }),
+      policy('Web', { ...toDatabases, ports: ['80'] }, { enabled: false }),
+      policy('Zero', { ...toDatabases, enabled: false }),
+    ];
+    expect(explained([checked, ...others], question, { facts: { ana: { clientVersion: '1.0' } } }).message).toBe(
+      '`Peer ana` may not open tcp/5432 to `Peer db`: no rule lets it through; rule `main` of policy `Checked` would, but `Peer ana` does not pass `recent` (client_version_check); rule `main` of policy `Off` would, but the policy is disabled',
+    );
+  });
+
   it('names no rule that depends on something where another one is certain', () => {
     const checks = { source_posture_checks: ['recent'] };
     const both = [policy('Checked', toDatabases, checks), policy('Plain', toDatabases)];
