@@ -10,9 +10,16 @@ import type { Answer } from './setup.ts';
 /** Fails the test when an answer is not what the OpenAPI document says about its operation. */
 export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
 
+/** By edition and installation, beyond which nothing of a server is described: compiling the schemas takes long. */
+const checks = new Map<string, AnswerCheck>();
+
 /** Checks every answer by what the program says about itself in an edition. */
 export function createAnswerCheck(registry: Registry, edition: Edition): AnswerCheck {
-  return checkBy(lowerToOpenApi(registry, { version: '0', extraPaths: areaPaths(edition), edition }));
+  const key = JSON.stringify([edition, registry.installation]);
+  const check =
+    checks.get(key) ?? checkBy(lowerToOpenApi(registry, { version: '0', extraPaths: areaPaths(edition), edition }));
+  checks.set(key, check);
+  return check;
 }
 
 /**
