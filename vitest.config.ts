@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/setup/reporter.ts';
+import { LongFirst } from './test/setup/sequencer.ts';
 
 /** `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests; `--mode pure` starts no database. */
 export default defineConfig(({ mode }) => ({
@@ -16,6 +17,7 @@ export default defineConfig(({ mode }) => ({
     // What is waited for comes at once on a quiet machine; how long a busy one takes is nothing that a test says.
     expect: { poll: { timeout: 20_000, interval: 20 } },
     maxWorkers: Math.max(2, availableParallelism()),
+    sequence: { sequencer: LongFirst },
     reporters: ['default', new ClosingLine()],
   },
 }));
