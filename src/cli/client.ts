@@ -71,14 +71,20 @@ export function unreadable(what: string): Internal {
   );
 }
 
-/** The answer when it is a success; what the server refused becomes the exception with its exit code. */
-export function accept<A extends Omit<Answer, 'passing'>>(answer: A): A {
+const tokenHint =
+  ' (the server refused the token; give another one with --token or HEDDLE_TOKEN, or sign in with `heddle login`)';
+
+/**
+ * The answer when it is a success; what the server refused becomes the exception with its exit code. `hint` says what to do
+ * when it does not know who asks.
+ */
+export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = tokenHint): A {
   if (answer.status >= 200 && answer.status < 300) return answer;
-  throw refusalOf(answer);
+  throw refusalOf(answer, hint);
 }
 
 /** The exception that stands for a refusal of the server. */
-function refusalOf({ status, body, text }: Omit<Answer, 'passing'>): HeddleError {
+function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string): HeddleError {
   const told = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
   const message = told === '' ? `The server answered ${status} without a reason.` : told;
   const problems = isObject(body) && Array.isArray(body['problems']) ? (body['problems'] as readonly Problem[]) : [];
@@ -88,9 +94,7 @@ function refusalOf({ status, body, text }: Omit<Answer, 'passing'>): HeddleError
     case 422:
       return new InvalidInput(message, { problems });
     case 401:
-      return new Unauthenticated(
-        `${message} (the server refused the token; give another one with --token or HEDDLE_TOKEN, or sign in with \`heddle login\`)`,
-      );
+      return new Unauthenticated(`${message}${hint}`);
     case 403:
       return new NotAllowed(message);
     case 404:

@@ -53,6 +53,19 @@ it('plays machines that enrol, connect, expose services, and leave when they are
   expect((await running).code).toBe(0);
   expect(out).toContain('laptop is laptop.heddle.internal at ');
   expect(await domains()).toEqual([]);
+  const refused = await runHere(['agent', 'simulate', '--setup-key', 'WRONG', '--server', base]);
+  expect([refused.code, refused.note]).toEqual([1, 'error: setup key invalid\n']);
+});
+
+it('tells what stands between when that answers with a page', async () => {
+  const page = createServer((_request, response) => response.writeHead(502).end('<html>Bad gateway</html>'));
+  await once(page.listen(0, '127.0.0.1'), 'listening');
+  // It listens on a port.
+  const { port } = page.address() as AddressInfo;
+  const machine = createMachine(`http://127.0.0.1:${port}`, 'box');
+  await expect(machine.enrol('KEY')).rejects.toThrow('<html>Bad gateway</html>');
+  page.closeAllConnections();
+  await new Promise((resolve) => page.close(resolve));
 });
 
 /** Answers as a server does for which every service ends within a second and the first is gone when it is renewed. */

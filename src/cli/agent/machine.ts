@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { answerTo, makeMachineKeys, proofFor, tunnelKeyOf } from '../../peering/client.ts';
-import { type EdgeMessage, messagesOf, objectIn } from '../proxy/edge.ts';
+import { type EdgeMessage, messagesOf, objectIn as objectOf } from '../proxy/edge.ts';
 import { programVersion } from '../version.ts';
 import type { Exposed, LocalService } from './local-service.ts';
 
@@ -27,6 +27,9 @@ interface Asked {
 }
 
 const json = { 'content-type': 'application/json' };
+
+/** Machines have no token that could be another one. */
+const objectIn = (response: Response): Promise<JsonObject> => objectOf(response, '');
 
 /** Makes a machine with keys of its own. */
 export function createMachine(server: string, name: string): Machine {

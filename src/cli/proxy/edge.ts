@@ -49,13 +49,22 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
   };
 }
 
-/** The object that an answer carries. Refusals are exceptions. */
-export async function objectIn(response: Response): Promise<JsonObject> {
+/** The object that an answer carries. Refusals are exceptions; `hint` is for those who are not known. */
+export async function objectIn(response: Response, hint?: string): Promise<JsonObject> {
   const text = await response.text();
-  const body: Json = text === '' ? {} : (JSON.parse(text) as Json);
-  accept({ status: response.status, text, body });
+  const body = text === '' ? {} : jsonIn(text);
+  accept({ status: response.status, text, body }, hint);
   if (isObject(body)) return body as JsonObject;
   throw unreadable('something else than an object');
+}
+
+/** What stands between may answer with a page. */
+function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The messages of a stream of Server-Sent Events. */
