@@ -27,6 +27,7 @@ import { addIdentityProvider } from './identity-provider.ts';
 import { addKindRoutes, type Makers } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { openListedRoutes } from './open-routes.ts';
+import { paceMachines } from './pace.ts';
 import { createAddressLimit, createPlanLimit, createRateLimit, limitStrangers } from './rate-limit.ts';
 import { renderReference } from './reference-page.ts';
 import { collectMethods, refuseBrokenRequest, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
@@ -98,6 +99,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const report = (error: unknown, request: FastifyRequest) => options.report(error, placeOf(request));
   app.setErrorHandler(createErrorHandler(report));
   refuseUnknownPaths(app);
+  paceMachines(app);
   const limited = options.rateLimit === 'off' ? undefined : options.rateLimit;
   const authenticate = createAuthHook(options.authenticator, engine);
   app.addHook('onRequest', limited === undefined ? authenticate : limitStrangers(limited, authenticate));

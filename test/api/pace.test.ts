@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createTurns } from '../../src/api/pace.ts';
+import { sharedApi } from './setup.ts';
+
+const api = sharedApi();
+
+it('lets a few through at once and the others in the turns behind it, in order', async () => {
+  const turn = createTurns(2);
+  const through: number[] = [];
+  const comers = Array.from({ length: 5 }, async (_, at) => {
+    await turn();
+    through.push(at);
+  });
+  const seen: string[] = [];
+  for (let turns = 0; turns < 3; turns++) {
+    await Promise.resolve();
+    seen.push(through.join(''));
+    await nextTurn();
+  }
+  expect(seen).toEqual(['01', '0123', '01234']);
+  await Promise.all(comers);
+  // Who comes alone does not wait.
+  expect(turn()).toBeUndefined();
+});
+
+it('answers others between machines that come together', async () => {
+  const answered: string[] = [];
+  const ask = async (method: 'GET' | 'POST', url: string): Promise<void> => {
+    const { statusCode } = await api().app.inject({ method, url });
+    answered.push(`${url} ${statusCode}`);
+  };
+  await Promise.all([...Array.from({ length: 100 }, () => ask('POST', '/agent/challenge')), ask('GET', '/healthz')]);
+  expect(answered.indexOf('/healthz 200')).toBeGreaterThanOrEqual(0);
+  expect(answered.indexOf('/healthz 200')).toBeLessThan(60);
+  expect(answered.filter((answer) => answer === '/agent/challenge 200')).toHaveLength(100);
+});
