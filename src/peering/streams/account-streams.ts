@@ -92,7 +92,8 @@ export class AccountStreams {
     const preparation = new Preparation({ images: engine.access, before, next, streams: this.#streams, bytes });
     this.#preparation = preparation;
     // What fails here fails again when it has to be told, and is reported then.
-    preparation.run(() => this.#running === undefined).catch(() => undefined);
+    const isTime = () => this.#running === undefined && this.#preparation === preparation;
+    preparation.run(isTime).catch(() => undefined);
   }
 
   /**
