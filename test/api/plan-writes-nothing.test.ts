@@ -51,6 +51,30 @@ eachEngine('on %s', (engine) => {
     expect(await hashOf(api.engine.database)).toBe(before);
   });
 
+  it('a plan that guards on access stop writes nothing, nor does asking who it concerns', async () => {
+    await using api = await testApi(engine);
+    await api.peers('ana', 'db');
+    for (const { id } of (await api.call('GET', '/api/policies')).body) await api.call('DELETE', `/api/policies/${id}`);
+    const test = doc('AccessTest', 'kept', 'from: devs\nto: All\nexpect: allow');
+    const devs = doc('Group', 'devs', 'peers: [ana]');
+    await api.call('POST', '/api/config/apply', file(devs, policy, test));
+    const settings = { type: 'push', limits: { maxAccessLost: 0, lostOwnAccess: 'Peer/db' } };
+    expect((await api.call('PUT', '/api/config/sources/team', settings)).status).toBe(200);
+    const before = await hashOf(api.engine.database);
+    const less = await planOf(api, devs);
+    expect([less.state, less.guards, less.access.lost.pairs]).toMatchObject([
+      'needs_approval',
+      [{ guard: 'access_lost' }],
+      1,
+    ]);
+    for (const path of [`plans/${less.id}/access`, 'tests', 'access?from=ana&to=db'])
+      expect((await api.call('GET', `/api/config/${path}`)).status).toBe(200);
+    expect((await api.call('POST', '/api/config/tests', file(devs, test))).body.failed).toBe(1);
+    const refused = await api.call('POST', '/api/config/apply', file(devs, test));
+    expect([refused.status, refused.body.problems]).toMatchObject([422, [{ code: 'access_test_failed' }]]);
+    expect(await hashOf(api.engine.database)).toBe(before);
+  });
+
   it('E104 a row that changed between plan and apply refuses the plan, and nothing is written', async () => {
     await using api = await testApi(engine);
     await api.call('POST', '/api/config/apply', file(group('devs', 'Devs'), policy));
