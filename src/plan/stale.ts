@@ -32,11 +32,23 @@ const most = 100;
 export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly Touch[]): readonly Problem[] {
   const found = fresh.ok ? compare(saved, fresh.plan, touches) : [...fresh.problems, ...told(touches)];
   if (found.length === 0) {
+    const renewed = madeAnew(touches);
+    if (renewed.length > 0) return renewed.slice(0, most);
     const message = `who owns or protects what the plan changes is different now${blame(touches[0])}`;
     return [{ code: 'plan_stale', message }];
   }
   if (found.length <= most) return found;
   return [...found.slice(0, most), { code: 'plan_stale', message: `and ${found.length - most} more differences` }];
+}
+
+/** Objects that went and came again under the same name: what names them means others now, and looks the same. */
+function madeAnew(touches: readonly Touch[]): readonly Problem[] {
+  const gone = new Map(touches.filter(({ action }) => action === 'delete').map((touch) => [identity(touch), touch]));
+  return touches.flatMap((touch) => {
+    const was = touch.action === 'create' ? gone.get(identity(touch)) : undefined;
+    if (was === undefined || was.id === touch.id) return [];
+    return [stale(touch, `is another object of that name now (id ${touch.id}, it was ${was.id})${blame(touch)}`)];
+  });
 }
 
 /** A plan that wants the very revision it was made on. */
@@ -56,7 +68,7 @@ function compare(saved: PlanView, fresh: PlanView, touches: readonly Touch[]): r
   ];
 }
 
-function identity({ kind, key, name }: ObjectView): string {
+function identity({ kind, key, name }: Pick<ObjectView, 'kind' | 'key' | 'name'>): string {
   return `${kind}/${key ?? name}`;
 }
 
@@ -138,9 +150,16 @@ function compareClaims(
 
 function compareGuards(saved: PlanView, fresh: PlanView): readonly Problem[] {
   const known = new Set(saved.guards.map(({ message }) => message));
-  return fresh.guards
-    .filter(({ message }) => !known.has(message))
-    .map(({ message }) => ({ code: 'plan_stale', message: `a guard would now say: ${message}` }));
+  const still = new Set(fresh.guards.map(({ guard }) => guard));
+  const said = [
+    ...fresh.guards
+      .filter(({ message }) => !known.has(message))
+      .map(({ message }) => `a guard would now say: ${message}`),
+    ...saved.guards
+      .filter(({ guard }) => !still.has(guard))
+      .map(({ message }) => `a guard does not say any more: ${message}`),
+  ];
+  return said.map((message) => ({ code: 'plan_stale', message }));
 }
 
 function stale({ kind, key, name, file, line }: ObjectView, message: string): Problem {

@@ -87,6 +87,8 @@ describe('a plan that is stale says', () => {
       'Group devs: is stated by others than when the plan was made; Ana changed who states it in revision 5',
       'a guard would now say: deletes 9 of 10',
     ]);
+    const fewer = view({ guards: [{ guard: 'access_lost', message: 'takes away access between 9 pairs' }] });
+    expect(told(fewer, view())).toEqual(['a guard does not say any more: takes away access between 9 pairs']);
   });
 
   it('E105 what is wrong with the input now, and what happened since', () => {
@@ -99,6 +101,15 @@ describe('a plan that is stale says', () => {
     expect(problems[1]).toMatchObject({ code: 'changed_since', message: 'in revision 30 Ana created Group g0' });
     expect(problems).toHaveLength(22);
     expect(problems.at(-1)?.message).toBe('and 2 more changes');
+  });
+
+  it('which object that it names went and came again', () => {
+    const peer = { kind: 'Peer', key: 'zed', name: 'zed' };
+    const came = touch({ ...peer, action: 'create', id: 'new', revision: 7, by: 'a key' });
+    const went = touch({ ...peer, action: 'delete', id: 'old', revision: 6 });
+    expect(told(view(), view(), came, went)).toEqual([
+      'Peer zed: is another object of that name now (id new, it was old); a key created it in revision 7',
+    ]);
   });
 
   it('something even when nothing that is shown differs', () => {
