@@ -187,7 +187,8 @@ class Side {
     );
     const sure = spoken.map(({ flow, what }) => intersectBits(what.sure, flow.to.possible));
     const both = intersectBits(intersectBits(uniteBits(...open), uniteBits(...sure)), targets);
-    return own.some((member) => countBits(both) > (hasBit(both, member) ? 1 : 0));
+    const count = countBits(both);
+    return own.some((member) => count > (hasBit(both, member) ? 1 : 0));
   }
 
   /** How many pairs there are of own ends and ends that both the flows and the link mean. */
