@@ -28,22 +28,31 @@ export function withConsequences(
   if (!edits.some((edit) => hasConsequences(snapshot, edit))) return edits;
   const byId = new Map(edits.map((edit) => [subject(edit).id, edit]));
   let round: readonly Edit[] = edits;
+  let state = snapshot;
+  // What is decided and not in the state yet: only that is put in, or every round would cost as much as all before it.
+  const fresh = new Map(byId);
+  const catchUp = (): void => {
+    state = stateAfter(state, fresh);
+    fresh.clear();
+  };
   for (let rounds = 0; round.length > 0; rounds++) {
     if (rounds === mostRounds)
       throw new Error(`consequences of ${subject(round[0] as Edit).kind} do not come to an end`);
     const means = { newId, ...(actor === undefined ? {} : { actor }) };
-    let state = stateAfter(snapshot, byId);
+    catchUp();
     const written = new Set<string>();
     round = round.flatMap((edit) => {
       let followers = followersOf(snapshot, edit, state, means);
       // What an earlier edit of the round did to the same object is not undone.
       if (followers.some((follower) => written.has(targetOf(follower)))) {
-        state = stateAfter(snapshot, byId);
+        catchUp();
         written.clear();
         followers = followersOf(snapshot, edit, state, means);
       }
       for (const follower of followers) written.add(targetOf(follower));
-      return followers.flatMap((follower) => addConsequence(snapshot, byId, follower, now));
+      const more = followers.flatMap((follower) => addConsequence(snapshot, byId, follower, now));
+      for (const one of more) fresh.set(subject(one).id, one);
+      return more;
     });
   }
   return [...byId.values()];
@@ -83,9 +92,9 @@ function followersOf(
   );
 }
 
-function stateAfter(snapshot: Snapshot, byId: ReadonlyMap<string, Edit>): Snapshot {
+function stateAfter(state: Snapshot, byId: ReadonlyMap<string, Edit>): Snapshot {
   const edits = [...byId.values()];
-  return snapshot.with({
+  return state.with({
     put: edits.flatMap(({ after }) => (after === undefined ? [] : [after])),
     remove: edits.flatMap(({ before, after }) => (after === undefined && before !== undefined ? [before.id] : [])),
   });
