@@ -177,6 +177,17 @@ describe('a peer that goes', () => {
   });
 });
 
+it('a peer that moved is not said to be where it enrolled', () => {
+  const derived = { connection_ip: '192.0.2.1', country_code: 'CH', city_name: 'Bern', geoname_id: 2661552 };
+  const object = stored('Peer', 'p', plain, { derived });
+  const shown = (place: JsonObject | undefined) => {
+    const state = stateOf(object).seen({ now: '', viewer: '', observed: () => place });
+    return Object.keys(derived).map((name) => kind.computed[name]?.value(object, state));
+  };
+  expect(shown(undefined)).toEqual(['192.0.2.1', 'CH', 'Bern', 2661552]);
+  expect(shown({ connection_ip: '192.0.2.9', country_code: 'DE' })).toEqual(['192.0.2.9', 'DE', '', 0]);
+});
+
 describe('a list of peers', () => {
   const known = { network_addresses: [{ net_ip: '10.20.0.7/24', mac: '02:42:0A:14:00:07' }] };
   const object = stored('Peer', 'p', { ...plain, ipv6: 'fd00::12' }, { derived: known });

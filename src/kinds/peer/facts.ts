@@ -102,9 +102,13 @@ export function addressesOf(peer: StoredObject, state: State): readonly Json[] {
   return Array.isArray(addresses) ? addresses : [];
 }
 
-/** What was observed goes before what was recorded at enrolment. */
+const placeNames = ['country_code', 'city_name', 'geoname_id'];
+
+/** What was observed goes before what was recorded at enrolment. Where it was then says nothing about where it is now. */
 function known(peer: StoredObject, { observed }: State, name: string): Json | undefined {
-  return observed?.(peer.id)?.[name] ?? peer.derived[name];
+  const seen = observed?.(peer.id);
+  if (placeNames.includes(name) && seen?.['connection_ip'] !== undefined) return seen[name];
+  return seen?.[name] ?? peer.derived[name];
 }
 
 /** The groups that hold the peer, `All` included. */
