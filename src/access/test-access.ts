@@ -1,4 +1,13 @@
-import { type BitSet, bitsOf, hasBit, intersectBits, isEmptyBits, noBits } from '../lib/bit-set.ts';
+import {
+  type BitSet,
+  bitsOf,
+  hasBit,
+  intersectBits,
+  isEmptyBits,
+  noBits,
+  subtractBits,
+  uniteBits,
+} from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
 import { type Explanation, explainParties, type Question, trafficOfQuestion, type Verdict } from './explain.ts';
 import { type Party, partyOf, standInFor } from './parties.ts';
@@ -26,12 +35,14 @@ export interface TestOutcome {
 /**
  * Asks about each end or, for a group, about every peer and resource in it that takes part. A group without any is
  * answered for by a peer that is in it and in nothing else, so that a test means something before anybody has enrolled.
+ * `guests`: those who are there to reach one peer are asked about too, although groups let them do nothing.
  */
-export function testAccess(access: Access, question: Question): TestResult {
+export function testAccess(access: Access, question: Question, { guests = false } = {}): TestResult {
   const asked = trafficOfQuestion(question);
   const { peer } = access.ends.of;
-  const from = sideOf(access, question.from, intersectBits(access.live, peer));
-  const to = sideOf(access, question.to, access.live);
+  const takingPart = guests ? access.live : subtractBits(access.live, access.ends.guests);
+  const from = sideOf(access, question.from, { opening: intersectBits(access.live, peer), meant: takingPart });
+  const to = sideOf(access, question.to, { opening: access.live, meant: takingPart });
   const members = tallyOf(access, asked, from, to);
   const tally = countPairs(members) > 0 ? members : tallyOfOthers(access, asked, question, { from, to });
   return {
@@ -58,13 +69,16 @@ export function judgeAccess(result: TestResult, expect: 'allow' | 'deny'): TestO
 /** Ends that are there, or one that is imagined or takes no part. */
 type Side = BitSet | Party;
 
-function sideOf(access: Access, id: string, takingPart: BitSet): Side {
+function sideOf(access: Access, id: string, among: { readonly opening: BitSet; readonly meant: BitSet }): Side {
+  const { opening, meant } = among;
   if (isGroup(access, id)) {
-    const members = intersectBits(access.groups.get(id)?.members ?? noBits, takingPart);
+    const group = access.groups.get(id);
+    const held = group === undefined ? noBits : uniteBits(group.members, group.guests);
+    const members = intersectBits(intersectBits(held, opening), meant);
     return isEmptyBits(members) ? standInFor(access, id) : members;
   }
   const at = access.ends.slots.get(id);
-  return at !== undefined && hasBit(takingPart, at) ? bitsOf([at]) : partyOf(access, id);
+  return at !== undefined && hasBit(opening, at) ? bitsOf([at]) : partyOf(access, id);
 }
 
 /** A peer has no pair with itself: when there is no other in the group, somebody else in it answers. */

@@ -3,6 +3,8 @@ import { describeAccess } from '../../src/access/describe.ts';
 import { explainAccess, type Question } from '../../src/access/explain.ts';
 import type { PeerFacts } from '../../src/access/facts.ts';
 import { judgeAccess, testAccess } from '../../src/access/test-access.ts';
+import { runTests } from '../../src/access/tests.ts';
+import { runToEnd } from '../../src/lib/steps.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { peer, stored } from '../kinds/objects.ts';
 import { accessOf, officeWith, only, policy } from './office.ts';
@@ -255,6 +257,20 @@ describe('an explanation', () => {
 });
 
 describe('a test of access', () => {
+  it('asks guests of a group where nobody may, and not where everybody may', () => {
+    const guest = { ...peer('ben'), derived: { temporary: true } };
+    const ends = { from: 'developers', to: 'databases', protocol: 'tcp', port: '5432' };
+    const tests = (['allow', 'deny'] as const).map((expected) =>
+      stored('AccessTest', expected, { name: expected, ...ends, expect: expected }),
+    );
+    const outcomes = (...objects: readonly StoredObject[]) =>
+      [...runToEnd(runTests(accessOf(officeWith(guest, ...objects)), tests))].map(({ outcome }) => outcome);
+    const lone = policy('Lone', { ports: ['5432'], sourceResource: only('ben'), destinations: ['databases'] });
+    expect(outcomes()).toEqual(['fail', 'pass']);
+    expect(outcomes(policy('Data', toDatabases))).toEqual(['pass', 'fail']);
+    expect(outcomes(lone)).toEqual(['fail', 'fail']);
+  });
+
   const judged = (objects: readonly StoredObject[], question: Question, expected: 'allow' | 'deny', facts = {}) => {
     const { outcome, decided, result } = judgeAccess(
       testAccess(accessOf(officeWith(...objects), facts), question),
