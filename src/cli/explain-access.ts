@@ -11,7 +11,7 @@ export const explainAccess = defineCommand({
   name: 'explain-access',
   summary: 'Say whether one end may open a connection to another, and why.',
   details:
-    'An end is a peer, a group, a network resource or a route: its key, its name or its id, with the kind in front where several things are called so (Peer/db), or an address or host name that leads there. A group is answered for by a peer that is in it and in nothing else; how its members fare is counted beside it.',
+    'An end is a peer, a group, a network resource or a route: its key, its name or its id, with the kind in front where several things are called so (Peer/db), or an address or host name that leads there; the name or e-mail address of a person stands for their one peer. A group is answered for by a peer that is in it and in nothing else; how its members fare is counted beside it.',
   argument: {
     placeholder: 'FROM TO',
     doc: 'who would open the connection, and what would be reached',

@@ -8,7 +8,7 @@ import { InvalidInput } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { requireRight } from '../plan/authorize.ts';
 import type { Call, Engine } from './engine.ts';
-import { findEnd } from './find-end.ts';
+import { findEndOrPerson } from './find-person.ts';
 
 /** Where something is declared. */
 export interface Declared {
@@ -65,7 +65,8 @@ export interface AccessQuestion {
 export async function askAccess(engine: Engine, call: Call, question: AccessQuestion): Promise<AccessAnswer> {
   const state = await engine.snapshots.at(call.account, call.revision);
   requireReading(state, call);
-  const [from, to] = [findEnd(state, question.from), findEnd(state, question.to)];
+  const end = (text: string) => findEndOrPerson(state, text, call.actor);
+  const [from, to] = [end(question.from), end(question.to)];
   const asked: Question = { from, to, ...trafficOf(question.port) };
   const image = await engine.access.of(state);
   const explained = describeAccess(explainAccess(image, asked));

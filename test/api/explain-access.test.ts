@@ -70,6 +70,31 @@ it('answers for groups by somebody in them, and counts their members', async () 
   expect(body).toMatchObject({ verdict: 'allow', pairs: { allow: 1, deny: 0, conditional: 0, mixed: 0 } });
 });
 
+it('answers for the one peer of a person, and names the peers of whoever has several', async () => {
+  const { engine, account, call } = server().api;
+  const person = { name: 'Ana Lima', email: 'ana@example.com', role: 'user', auto_groups: [], is_service_user: false };
+  const user = (await call('POST', '/api/users', person)).body.id;
+  const none = await ask('from=ana@example.com&to=db-1');
+  expect([none.status, none.body.message]).toEqual([422, expect.stringContaining('is a person without a peer')]);
+  const give = (...labels: readonly string[]) =>
+    putObjects(engine, account, (state) =>
+      labels.flatMap((label) => {
+        const peer = state.findByKey('Peer', label);
+        return peer === undefined ? [] : [{ ...peer, spec: { ...peer.spec, user_id: user } }];
+      }),
+    );
+  await give('laptop');
+  for (const name of ['Ana@Example.com', 'Ana%20Lima', `User/${user}`])
+    expect((await ask(`from=${name}&to=db-1&port=5432`)).body).toMatchObject({
+      verdict: 'allow',
+      from: { key: 'laptop' },
+    });
+  await give('laptop', 'db');
+  expect((await ask('from=ana@example.com&to=db-1')).body.message).toBe(
+    'ana@example.com is a person with 2 peers; name one of Peer/laptop, Peer/db',
+  );
+});
+
 it('knows ends by the addresses and names by which they are reached: the most exact one', async () => {
   const { call } = server().api;
   const [gate = ''] = await server().api.peers('gate');
