@@ -1,7 +1,7 @@
 import type { AccessDiff, PairCount, PairShift, PairTraffic } from './diff.ts';
 import type { Named } from './named.ts';
 import type { GroupShift } from './summary.ts';
-import { type TrafficPart, trafficParts, trafficText } from './traffic.ts';
+import { missingText, type TrafficPart, trafficParts, trafficText } from './traffic.ts';
 
 /** A difference as plain data. */
 export interface DescribedDiff {
@@ -33,7 +33,7 @@ export function describeDiff({ gained, lost, groups }: AccessDiff): DescribedDif
     lost,
     groups: groups.map(({ traffic, ...row }) => ({
       ...row,
-      traffic: trafficText(traffic),
+      traffic: textOf(row.change, traffic),
       parts: trafficParts(traffic),
     })),
   };
@@ -41,15 +41,15 @@ export function describeDiff({ gained, lost, groups }: AccessDiff): DescribedDif
 
 /** A pair for programs. */
 export function describePair({ from, to, gained, lost }: PairShift): DescribedPair {
-  const member = <N extends string>(name: N, traffic: PairTraffic['sure']) =>
-    traffic.length === 0 ? {} : { [name]: trafficText(traffic) };
+  const member = <N extends string>(name: N, change: GroupShift['change'], traffic: PairTraffic['sure']) =>
+    traffic.length === 0 ? {} : { [name]: textOf(change, traffic) };
   return {
     from,
     to,
-    ...member('gained', gained.sure),
-    ...member('gainedIfPostureAllows', gained.conditional),
-    ...member('lost', lost.sure),
-    ...member('lostUnlessPostureAllows', lost.conditional),
+    ...member('gained', 'gained', gained.sure),
+    ...member('gainedIfPostureAllows', 'gained', gained.conditional),
+    ...member('lost', 'lost', lost.sure),
+    ...member('lostUnlessPostureAllows', 'lost', lost.conditional),
   };
 }
 
@@ -59,20 +59,25 @@ export function diffLines({ groups }: AccessDiff): readonly string[] {
     const open =
       conditional === 0 ? '' : `, ${conditional === pairs ? 'all' : conditional} depending on posture checks`;
     const sign = change === 'gained' ? '+' : '-';
-    return `${sign} ${from.name} → ${to.name}: ${trafficText(traffic)} (${countText(pairs)}${open})`;
+    return `${sign} ${from.name} → ${to.name}: ${textOf(change, traffic)} (${countText(pairs)}${open})`;
   });
 }
 
 /** A pair for people: a line for what it gains and one for what it loses. */
 export function pairLines({ from, to, gained, lost }: PairShift): readonly string[] {
-  const line = (sign: string, { sure, conditional }: PairTraffic) => {
+  const line = (sign: '+' | '-', { sure, conditional }: PairTraffic) => {
+    const text = (traffic: PairTraffic['sure']) => textOf(sign === '+' ? 'gained' : 'lost', traffic);
     const told = [
-      ...(sure.length === 0 ? [] : [trafficText(sure)]),
-      ...(conditional.length === 0 ? [] : [`${trafficText(conditional)} depending on posture checks`]),
+      ...(sure.length === 0 ? [] : [text(sure)]),
+      ...(conditional.length === 0 ? [] : [`${text(conditional)} depending on posture checks`]),
     ];
     return told.length === 0 ? [] : [`${sign} ${from.name} → ${to.name}: ${told.join('; ')}`];
   };
   return [...line('+', gained), ...line('-', lost)];
+}
+
+function textOf(change: GroupShift['change'], traffic: PairTraffic['sure']): string {
+  return change === 'lost' ? missingText(traffic) : trafficText(traffic);
 }
 
 function countText(pairs: number): string {

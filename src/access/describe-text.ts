@@ -3,7 +3,7 @@ import type { Consideration, Explanation, Obstacle } from './explain.ts';
 import type { Mismatch } from './matching.ts';
 import type { Named } from './named.ts';
 import type { Party } from './parties.ts';
-import { type Traffic, trafficText } from './traffic.ts';
+import { missingText, type Traffic, trafficText } from './traffic.ts';
 
 /** The answer and its reason in a sentence. */
 export function verdictText(explanation: Explanation): string {
@@ -22,8 +22,10 @@ export function verdictText(explanation: Explanation): string {
     case 'deny':
       return `${partyText(from)} may not ${open}: ${reasons === '' ? `no rule lets it through${almostText(explanation)}` : reasons}`;
     case 'mixed': {
-      const rest = trafficText(subtractIntervals(asked, passing.possible));
-      return `${partyText(from)} may ${open} only in part, not ${rest}: ${reasons}`;
+      const passes = trafficText(passing.possible);
+      const rest = missingText(subtractIntervals(asked, passing.possible));
+      const part = passes.length < rest.length ? `namely ${passes}` : `not ${rest}`;
+      return `${partyText(from)} may ${open} only in part, ${part}: ${reasons}`;
     }
     default:
       return verdict satisfies never;
@@ -53,7 +55,8 @@ const curable: readonly Mismatch[] = ['policy_disabled', 'rule_disabled', 'postu
 export function considerationText(explanation: Explanation, one: Consideration): string {
   const { mismatches, asked, decides, traffic } = one;
   if (mismatches.length > 0) return mismatches.map((mismatch) => mismatchText(explanation, one, mismatch)).join('; ');
-  if (asked.length === 0) return `is about ${trafficText(traffic)}, not about what was asked`;
+  if (asked.length === 0)
+    return `is about ${one.drop ? missingText(traffic) : trafficText(traffic)}, not about what was asked`;
   return `${effectText(explanation, one)}${decides ? '' : whyNot(explanation, one)}: ${membershipText(explanation, one)}`;
 }
 
@@ -78,7 +81,7 @@ function ruleText({ by }: Consideration): string {
 }
 
 function effectText(explanation: Explanation, { drop, asked, sure, checks, reverse }: Consideration): string {
-  const effect = drop ? `drops ${trafficText(asked)}` : `lets ${trafficText(asked)} through`;
+  const effect = drop ? `drops ${missingText(asked)}` : `lets ${trafficText(asked)} through`;
   if (sure) return effect;
   const open = checks.filter(({ result }) => result === 'unknown').map(({ check }) => check);
   return `${effect} if ${partyText(checkedParty(explanation, reverse))} passes ${namesText(open)}, which is not known`;

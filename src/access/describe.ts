@@ -4,7 +4,7 @@ import type { Consideration, Explanation, Obstacle, Verdict } from './explain.ts
 import type { CheckOutcome, Mismatch } from './matching.ts';
 import type { Named } from './named.ts';
 import type { Party } from './parties.ts';
-import { trafficText } from './traffic.ts';
+import { missingText, trafficText } from './traffic.ts';
 import type { Policy } from './vocabulary.ts';
 
 /** An explanation as plain data. */
@@ -74,7 +74,7 @@ function describeRule(explanation: Explanation, consideration: Consideration): D
     ...(by === undefined ? {} : describeSource(by)),
     action: drop ? 'drop' : 'accept',
     direction: reverse ? 'reverse' : 'forward',
-    traffic: trafficText(traffic),
+    traffic: drop ? missingText(traffic) : trafficText(traffic),
     matches: mismatches.length === 0,
     decides,
     from,

@@ -86,12 +86,30 @@ export function trafficParts(traffic: Traffic): readonly TrafficPart[] {
   ];
 }
 
-/** The traffic as text, such as `tcp/443, udp` or `all except tcp/22`. */
+/** Traffic that passes as text, such as `tcp/443, udp` or `all except tcp/22`: with SSH there is TCP on its ports. */
 export function trafficText(traffic: Traffic): string {
+  return textOf(traffic, passing, missing);
+}
+
+/** Traffic that does not pass, or not any more, as text: without TCP there is no SSH on its ports. */
+export function missingText(traffic: Traffic): string {
+  return textOf(traffic, missing, passing);
+}
+
+/** What need not be said of a protocol, because another one says it too. */
+interface Implication {
+  readonly implied: WithPorts;
+  readonly by: WithPorts;
+}
+
+const passing: Implication = { implied: 'tcp', by: 'ssh' };
+const missing: Implication = { implied: 'ssh', by: 'tcp' };
+
+function textOf(traffic: Traffic, within: Implication, without: Implication): string {
   if (traffic.length === 0) return 'nothing';
-  if (!has(traffic, rest)) return partTexts(withoutImplied(trafficParts(traffic), 'tcp', 'ssh'));
-  const missing = withoutImplied(trafficParts(subtractIntervals(allTraffic, traffic)), 'ssh', 'tcp');
-  return missing.length === 0 ? 'all' : `all except ${partTexts(missing)}`;
+  if (!has(traffic, rest)) return partTexts(leaveOut(trafficParts(traffic), within));
+  const others = leaveOut(trafficParts(subtractIntervals(allTraffic, traffic)), without);
+  return others.length === 0 ? 'all' : `all except ${partTexts(others)}`;
 }
 
 const allKey = trafficKey(allTraffic);
@@ -118,7 +136,7 @@ function portsOf(protocol: WithPorts, traffic: Traffic): readonly TrafficPart[] 
 }
 
 /** Leaves out ports of one protocol that lie inside a part of the other, which says them too. */
-function withoutImplied(parts: readonly TrafficPart[], implied: WithPorts, by: WithPorts): readonly TrafficPart[] {
+function leaveOut(parts: readonly TrafficPart[], { implied, by }: Implication): readonly TrafficPart[] {
   const covers = parts.filter(({ protocol }) => protocol === by);
   return parts.filter(
     ({ protocol, start, end }) =>

@@ -1,7 +1,7 @@
 import type { AccessDiff } from '../access/diff.ts';
 import { diffAccessInSteps } from '../access/diff.ts';
 import type { Named } from '../access/named.ts';
-import { trafficText } from '../access/traffic.ts';
+import { missingText, trafficText } from '../access/traffic.ts';
 import { kindOf } from '../access/vocabulary.ts';
 import type { Actor } from '../model/actor.ts';
 import type { State } from '../model/kind.ts';
@@ -87,7 +87,7 @@ function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapsho
     change,
     from: accessName(from, states),
     to: accessName(to, states),
-    traffic: trafficText(traffic),
+    traffic: change === 'lost' ? missingText(traffic) : trafficText(traffic),
     pairs,
     conditional,
     ...(partly ? { partly } : {}),

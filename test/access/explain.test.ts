@@ -146,6 +146,15 @@ describe('an explanation', () => {
     );
   });
 
+  it('says what passes or what does not, whichever is said in fewer words', () => {
+    const open = policy('Open', { protocol: 'all', sources: ['developers'], destinations: ['databases'] });
+    const drop = policy('Drop', { ...toDatabases, action: 'drop' });
+    const all = { from: 'ana', to: 'db' };
+    expect(explained([open, drop], all).message).toContain('may open all to `Peer db` only in part, not tcp/5432: ');
+    const some = explained([policy('Data', toDatabases)], all);
+    expect(some.message).toContain('may open all to `Peer db` only in part, namely tcp/5432: ');
+  });
+
   it('names no rule that depends on something where another one is certain', () => {
     const checks = { source_posture_checks: ['recent'] };
     const both = [policy('Checked', toDatabases, checks), policy('Plain', toDatabases)];
@@ -193,7 +202,7 @@ describe('an explanation', () => {
     const { verdict, message } = explained([policy('Data', toDatabases)], { from: 'ana', to: 'db', protocol: 'tcp' });
     expect(verdict).toBe('mixed');
     expect(message).toBe(
-      '`Peer ana` may open tcp to `Peer db` only in part, not tcp/1-5431, tcp/5433-65535: rule `main` of policy `Data` lets tcp/5432 through',
+      '`Peer ana` may open tcp to `Peer db` only in part, namely tcp/5432: rule `main` of policy `Data` lets tcp/5432 through',
     );
     expect(explained([], { from: 'ana', to: 'db' }).message).toBe(
       '`Peer ana` may not open all to `Peer db`: no rule lets it through',

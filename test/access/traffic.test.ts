@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cutTraffic } from '../../src/access/pieces.ts';
 import {
   allTraffic,
+  missingText,
   parsePorts,
   type Traffic,
   trafficAsked,
@@ -41,6 +42,19 @@ describe('traffic', () => {
     ['all except ssh/22', subtractIntervals(allTraffic, trafficAsked('ssh'))],
   ])('is written %s', (text, traffic) => {
     expect(trafficText(traffic)).toBe(text);
+  });
+
+  test.each<[string, Traffic]>([
+    ['nothing', []],
+    ['all', allTraffic],
+    ['tcp/5432', drop('tcp', port(5432))],
+    ['tcp', drop('tcp')],
+    ['tcp/22', drop('ssh')],
+    ['ssh/22', trafficAsked('ssh')],
+    ['tcp/80, udp', joinIntervals([...drop('tcp', port(80)), ...drop('udp')])],
+    ['all except ssh/22', subtractIntervals(allTraffic, accept('ssh'))],
+  ])('that does not pass is written %s', (text, traffic) => {
+    expect(missingText(traffic)).toBe(text);
   });
 
   test('is given to programs in pieces', () => {
