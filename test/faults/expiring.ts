@@ -7,6 +7,7 @@ import { apiOn, type TestApi, token } from '../api/setup.ts';
 import { newMachine } from '../peering/machine.ts';
 import { testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
+import { serverProcess } from '../setup/server-process.ts';
 
 /** More than one step of the upkeep is about. */
 const peers = 300;
@@ -65,7 +66,7 @@ async function fill(own: TestApi): Promise<void> {
 }
 
 function startKeeper(url: string, name: string): ChildProcess {
-  return fork(new URL('./keeper.ts', import.meta.url), [url, name]);
+  return fork(new URL('./keeper.ts', import.meta.url), [url, name], serverProcess());
 }
 
 async function kill(keeper: ChildProcess | undefined): Promise<void> {

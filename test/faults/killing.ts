@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Engine } from '../setup/database.ts';
+import { serverProcess } from '../setup/server-process.ts';
 import type { ApplierSays } from './applier.ts';
 import { type Look, openScene, type Scene } from './scene.ts';
 
@@ -52,7 +53,7 @@ interface Applier {
 }
 
 async function start({ options }: Scene): Promise<Applier> {
-  const child = fork(new URL('./applier.ts', import.meta.url), [JSON.stringify(options)]);
+  const child = fork(new URL('./applier.ts', import.meta.url), [JSON.stringify(options)], serverProcess());
   const said = await heard(child);
   if (said === 'done') throw new Error('the process was not told to apply anything');
   return { child, backend: said.backend };

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { serverProcess } from './server-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
@@ -88,9 +89,11 @@ export async function serveHeddle(args: readonly string[], options: ChildOptions
 const checkout: Program = { node: process.execPath, launcher, user: {} };
 
 function start(args: readonly string[], { env = {}, cwd = root, program = checkout }: ChildOptions): ChildProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HEDDLE_'));
+  const isServer = program === checkout && args[0] === 'serve';
+  const { execArgv, env: around } = isServer ? serverProcess() : { execArgv: [], env: process.env };
+  const inherited = Object.entries(around).filter(([name]) => !name.startsWith('HEDDLE_'));
   const options = { cwd, env: { ...Object.fromEntries(inherited), ...env }, ...program.user };
-  return spawn(program.node, [program.launcher, ...args], options);
+  return spawn(program.node, [...execArgv, program.launcher, ...args], options);
 }
 
 /** What the child writes on both outputs, line by line; a search ends without a find when the child does. */

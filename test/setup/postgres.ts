@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
+import { compileServers } from './server-process.ts';
 import { databaseUrl, dropOthers, onServer } from './sql.ts';
 
 declare module 'vitest' {
@@ -29,7 +30,8 @@ export async function setup(project: TestProject): Promise<void> {
   // Programs that tests start read what the first of them compiled, which halves the time they take to start.
   process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compiled');
   try {
-    project.provide('postgresUrl', await makePostgres());
+    const [url] = await Promise.all([makePostgres(), compileServers(join(directory, 'compiled-servers'))]);
+    project.provide('postgresUrl', url);
     // Not beside it: the embedded database keeps the process so busy that connections time out on a loaded machine.
     await migrated({ dataDir: directory });
   } catch (error) {
