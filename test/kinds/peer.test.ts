@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { labelOf } from '../../src/kinds/peer/label.ts';
+import { canonicalDomain } from '../../src/lib/domain.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { account, faultsOf, group, peer, registry, stateOf, stored, texts } from './objects.ts';
@@ -148,6 +149,22 @@ describe('the label of a peer', () => {
   it('follows the name, with the address behind it where it is taken', () => {
     expect(renamed({})).toEqual(['ci', 'ci']);
     expect(renamed({}, peer('ci'))).toEqual(['ci-0-12', 'ci-0-12']);
+  });
+
+  it.each([
+    ['x'.repeat(80), `${'x'.repeat(55)}-113-209`],
+    [`${'x'.repeat(54)}-yyyy`, `${'x'.repeat(54)}-113-209`],
+    ['Größe', 'xn--gre-113-209-w6a21a'],
+    ['ü'.repeat(50), 'peer-113-209'],
+  ])('of another %s is %s, which is still a label', (name, expected) => {
+    const [one, two] = [labelOf(name) ?? '', 'other'];
+    const before = stored('Peer', two, { ...plain, ip: '100.72.113.209' }, { key: two });
+    const after = { ...before, name, spec: { ...before.spec, name } };
+    const state = stateOf(after, peer(one));
+    const [made] = kind.consequences?.({ before, after, newId: () => 'new' }, state) ?? [];
+    const label = String(made !== undefined && 'change' in made && made.spec['dns_label']);
+    expect(label).toBe(expected);
+    expect(canonicalDomain(label)).toBe(label);
   });
 
   it('stays where documents name the peer', () => {

@@ -1,4 +1,4 @@
-import { canonicalDomain } from '../../lib/domain.ts';
+import { canonicalDomain, unicodeDomain } from '../../lib/domain.ts';
 import type { State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { textOf, textsOf } from '../shared/stored.ts';
@@ -23,7 +23,7 @@ export function labelOf(name: string): string | undefined {
 export function labelFor(peer: StoredObject, ip: string, state: State): string {
   const label = labelOf(textOf(peer, 'hostname')) ?? labelOf(peer.name) ?? 'peer';
   const parts = ip.split('.');
-  const candidates = [label, ...[2, 1, 0].map((from) => `${label}-${parts.slice(from).join('-')}`)];
+  const candidates = [label, ...[2, 1, 0].map((from) => withSuffix(label, parts.slice(from)))];
   // The address is nobody else's, so the last one is not either, unless somebody chose that very name.
   return candidates.find((candidate) => isFree(candidate, state)) ?? `${label.slice(0, 40)}-${peer.id}`.slice(0, 63);
 }
@@ -42,5 +42,16 @@ export function freeLabel(peer: StoredObject, state: State): string {
   const label = labelOf(peer.name);
   if (label === undefined) return textOf(peer, 'dns_label');
   const taken = state.lookUp('Peer', 'label', label).some(({ id }) => id !== peer.id);
-  return taken ? `${label}-${textOf(peer, 'ip').split('.').slice(2).join('-')}` : label;
+  return taken ? withSuffix(label, textOf(peer, 'ip').split('.').slice(2)) : label;
+}
+
+const longestLabel = 63;
+
+/** The label with parts behind it. Punycode is written anew: whatever follows it would be a part of it. */
+function withSuffix(label: string, parts: readonly string[]): string {
+  const suffix = `-${parts.join('-')}`;
+  const whole = canonicalDomain(`${unicodeDomain(label)}${suffix}`);
+  if (whole !== undefined) return whole;
+  const cut = label.startsWith('xn--') ? 'peer' : label.slice(0, longestLabel - suffix.length).replace(/-+$/, '');
+  return `${cut}${suffix}`;
 }
