@@ -51,7 +51,12 @@ export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: J
   const proxy = { id, token: owner.token, cluster: cluster.id, version };
   if (!(await registerProxy(engine.database, owner.account, proxy)))
     throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
-  const peer = await settle(engine, callFor(owner), { name: id, cluster: cluster.id, token: owner.token, key });
+  const place = { name: id, cluster: cluster.id, token: owner.token, key };
+  const peer = await settle(engine, callFor(owner), place).catch(async (error: unknown) => {
+    // Who is refused is not there.
+    await noteProxy(engine.database, owner.account, proxy, false);
+    throw error;
+  });
   return {
     proxy_id: id,
     cluster: { id: cluster.id, address: cluster.name },

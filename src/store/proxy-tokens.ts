@@ -55,7 +55,7 @@ const createText = `with ${headText}, token as (
 )
 ${toldText}`;
 
-/** Deletes a token; answers whether it was there. */
+/** Deletes a token, and the proxies that are known by it; answers whether it was there. */
 export async function deleteProxyToken(database: Database, account: string, id: string, told: Told): Promise<boolean> {
   const [rows] = await database.inAccount(account, [statement(deleteText, [...toldParameters(account, told), id])], {
     write: true,
@@ -67,6 +67,8 @@ const deleteText = `with token as (
   delete from proxy_tokens t where t.account_id = $1 and t.id = $9 and ${living} returning id
 ), entry as (
   delete from directory d using token t where d.account_id = $1 and d.kind = 'proxy-token' and d.subject_id = t.id
+), known as (
+  delete from proxies p using token t where p.account_id = $1 and p.token_id = t.id
 ), head as (
   update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from token)
   returning audit_sequence as event, revision

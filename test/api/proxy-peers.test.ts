@@ -171,6 +171,8 @@ describe('a proxy with the key of its tunnel', () => {
     expect((await machine.enrol({ setup_key })).status).toBe(409);
     expect((await proxies.ask('register', 'b', { wg_pub_key })).status).toBe(409);
     expect((await proxies.ask('register', 'b', { wg_pub_key: 'short' })).status).toBe(422);
+    const [{ connected_proxies }] = (await own.call('GET', '/api/reverse-proxies/clusters')).body;
+    expect(connected_proxies).toBe(1);
     const [web = ''] = await own.peers('web');
     const { body: peer } = await own.call('GET', `/api/peers/${web}`);
     const taken = await own.call('PUT', `/api/peers/${web}`, { ...peer, ip: placed.peer.ip });

@@ -305,6 +305,25 @@ it('a proxy that opened another stream is connected still when the first one end
   await expect.poll(async () => (await proxy.cluster()).online).toBe(false);
 });
 
+it('a proxy is told nothing and counts for nothing from the moment in which its token goes', async () => {
+  await using on = await testApi();
+  const [proxy, stays] = [await newProxy(on), await newToken(on)];
+  const join = { proxy_id: 'other', address: proxy.address };
+  await on.call('POST', '/proxy/register', join, { authorization: stays.authorization });
+  const base = await on.app.listen({ host: '127.0.0.1', port: 0 });
+  const ended = new AbortController();
+  const events = follow(`${base}/proxy/services?proxy_id=${proxy.proxy_id}`, proxy.authorization, ended.signal);
+  expect((await events.next()).value?.type).toBe('state');
+  expect(await proxy.cluster()).toMatchObject({ connected_proxies: 2 });
+  const tokenPath = '/api/reverse-proxies/proxy-tokens';
+  const tokens: readonly Answer['body'][] = (await on.call('GET', tokenPath)).body;
+  const own = tokens.find(({ id }) => id !== stays.id);
+  expect((await on.call('DELETE', `${tokenPath}/${own.id}`)).status).toBe(200);
+  expect(await proxy.cluster()).toMatchObject({ online: true, connected_proxies: 1 });
+  await on.call('POST', '/api/reverse-proxies/services', service(`a.${proxy.address}`));
+  expect(await events.next()).toEqual({ done: true, value: undefined });
+});
+
 interface Message {
   readonly type: string;
   readonly data: Answer['body'];

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Engine } from '../../engine/engine.ts';
 import { createNews, type News } from '../../engine/news.ts';
-import { Unavailable } from '../../model/errors.ts';
+import { Unauthenticated, Unavailable } from '../../model/errors.ts';
 import { hearProxy, type KnownProxy, leaveProxy, registerAt } from '../../proxying/registration.ts';
 import { reportServices } from '../../proxying/reports.ts';
 import { followServices, type ServiceReader } from '../../proxying/services.ts';
@@ -92,7 +92,7 @@ function addStream(scope: FastifyInstance, engine: Engine): void {
     streams.add(stream);
     const alive = setInterval(() => void check(engine, request, proxy_id, stream), aliveMs);
     try {
-      await pump(reader, stream, news, known);
+      await pump(reader, stream, news, { ...known, isWelcome: () => isWelcome(engine, request) });
     } catch (error) {
       // The head is sent: all that can be said is the end of the stream. The proxy comes back and is told why.
       if (!(error instanceof Unavailable)) throw error;
@@ -126,8 +126,24 @@ async function check(engine: Engine, request: FastifyRequest, proxy_id: string, 
   }
 }
 
+/** Whether the token of a proxy still lets it in. */
+async function isWelcome(engine: Engine, { headers }: FastifyRequest): Promise<boolean> {
+  try {
+    await authenticateProxy(engine, headers.authorization);
+    return true;
+  } catch (error) {
+    if (error instanceof Unauthenticated) return false;
+    throw error;
+  }
+}
+
 /** Sends what is new whenever the account moved, until the stream ends. */
-async function pump(reader: ServiceReader, stream: EventStream, news: News, { account }: KnownProxy): Promise<void> {
+async function pump(
+  reader: ServiceReader,
+  stream: EventStream,
+  news: News,
+  { account, isWelcome }: Pick<KnownProxy, 'account'> & { isWelcome(): Promise<boolean> },
+): Promise<void> {
   let wake = (): void => undefined;
   let moved = true;
   const unfollow = news.follow(account, {
@@ -147,6 +163,8 @@ async function pump(reader: ServiceReader, stream: EventStream, news: News, { ac
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
+      // What is new may be secret, and the token may be what went.
+      if (!(await isWelcome())) stream.end();
     }
   } finally {
     unfollow();
