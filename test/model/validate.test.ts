@@ -1,9 +1,14 @@
+import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { serverFileSchema } from '../../src/config/file.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { specSchema } from '../../src/model/lower/shape.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { prepareRequest } from '../../src/model/prepare.ts';
+import { apiSchemas } from '../../src/model/source-schema.ts';
 import { createValidator } from '../../src/model/validate.ts';
+import { registry } from './product.ts';
 import { anySpec, sampleRegistry, thing } from './sample-kinds.ts';
 
 const validator = createValidator(sampleRegistry);
@@ -128,4 +133,13 @@ describe('validation', () => {
       }),
     );
   });
+});
+
+test('the schemas that values are checked by are schemas, of every kind on every surface, of sources and of settings', () => {
+  const surfaces = ['document', 'request', 'replace'] as const;
+  const schemas = registry.kinds.flatMap((kind) => surfaces.map((surface) => specSchema(registry, kind, surface)));
+  const ajv = new Ajv();
+  for (const schema of [...schemas, ...Object.values(apiSchemas), serverFileSchema()]) {
+    expect(ajv.validateSchema(schema) || ajv.errorsText(), JSON.stringify(schema)).toBe(true);
+  }
 });

@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { lockDirectory } from '../../src/store/directory-lock.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { temporaryDirectory } from '../setup/database.ts';
+import { serverProcess } from '../setup/server-process.ts';
 
 const module = (path: string) => new URL(`../../src/store/${path}`, import.meta.url).href;
 
@@ -39,8 +40,10 @@ const holder = `
   }`;
 
 function run(program: string, directory: string): ChildProcess & { readonly lines: AsyncIterator<string> } {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory], {
+  const { execArgv, env } = serverProcess();
+  const child = spawn(process.execPath, [...execArgv, '--input-type=module', '-e', program, directory], {
     cwd: new URL('../..', import.meta.url),
+    env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (!child.stdout) throw new Error('The child has no output.');

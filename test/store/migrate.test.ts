@@ -9,6 +9,7 @@ import { type Migration, migrations } from '../../src/store/migrations/index.ts'
 import { SchemaTooNew } from '../../src/store/schema-too-new.ts';
 import { eachEngine, emptyDatabase, testDatabase } from '../setup/database.ts';
 import { startPostgres } from '../setup/server.ts';
+import { serverProcess } from '../setup/server-process.ts';
 import { onServer } from '../setup/sql.ts';
 
 const ask = (database: Database, sql: string) =>
@@ -138,7 +139,9 @@ describe('twenty processes', () => {
     process.exit();`;
 
   function start(url: string) {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program, url], {
+    const { execArgv, env } = serverProcess();
+    const child = spawn(process.execPath, [...execArgv, '--input-type=module', '-e', program, url], {
+      env,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
