@@ -35,12 +35,9 @@ export function verdictText(explanation: Explanation): string {
 /** How many rules are named that would let something through if they were not kept from it. */
 const mostAlmost = 2;
 
-/** Rules that mean both ends and are kept from speaking about them by one thing that people can change. */
+/** Rules that are kept from letting something through by one thing that people can change. */
 function almostText(explanation: Explanation): string {
-  const almost = explanation.considered.filter(
-    ({ drop, asked, mismatches }) =>
-      !drop && asked.length > 0 && mismatches.length === 1 && curable.some((one) => mismatches.includes(one)),
-  );
+  const almost = explanation.considered.filter((one) => one.almost);
   const told = almost
     .slice(0, mostAlmost)
     .flatMap((one) =>
@@ -48,8 +45,6 @@ function almostText(explanation: Explanation): string {
     );
   return told.length === 0 ? '' : `; ${told.join('; ')}`;
 }
-
-const curable: readonly Mismatch[] = ['policy_disabled', 'rule_disabled', 'posture_failed'];
 
 /** What a rule has to do with what was asked, in a sentence without its name. */
 export function considerationText(explanation: Explanation, one: Consideration): string {

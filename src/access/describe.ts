@@ -39,6 +39,8 @@ export interface DescribedRule {
   readonly traffic: string;
   readonly matches: boolean;
   readonly decides: boolean;
+  /** It would let something through, but for one thing that people can change. */
+  readonly almost?: true;
   /** By which of its groups and objects the rule means each end. */
   readonly from: readonly Named[];
   readonly to: readonly Named[];
@@ -69,7 +71,7 @@ function describeParty({ type, id, name, imagined }: Party): DescribedParty {
 }
 
 function describeRule(explanation: Explanation, consideration: Consideration): DescribedRule {
-  const { by, drop, reverse, traffic, decides, from, to, checks, mismatches } = consideration;
+  const { by, drop, reverse, traffic, decides, almost, from, to, checks, mismatches } = consideration;
   return {
     ...(by === undefined ? {} : describeSource(by)),
     action: drop ? 'drop' : 'accept',
@@ -77,6 +79,7 @@ function describeRule(explanation: Explanation, consideration: Consideration): D
     traffic: drop ? missingText(traffic) : trafficText(traffic),
     matches: mismatches.length === 0,
     decides,
+    ...(almost ? { almost } : {}),
     from,
     to,
     checks,

@@ -1,7 +1,7 @@
 import { type Interval, intersectIntervals, subtractIntervals } from '../lib/intervals.ts';
 import type { Access } from './access.ts';
 import type { Passing } from './line.ts';
-import { type Match, matchRules, weighMatches } from './matching.ts';
+import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
 import { type Hindrance, type Party, partyOf, standInFor } from './parties.ts';
 import { noTraffic, type Traffic, trafficAsked } from './traffic.ts';
 import { type Protocol, partOf, readRoute } from './vocabulary.ts';
@@ -30,6 +30,8 @@ export interface Consideration extends Match {
   readonly asked: Traffic;
   /** Without this rule the answer would be found elsewhere: it lets through what passes, or drops what would pass. */
   readonly decides: boolean;
+  /** It would let something through, but for one thing that people can change. */
+  readonly almost: boolean;
 }
 
 /** An answer with its reasons. */
@@ -85,9 +87,15 @@ export function explainParties(access: Access, from: Party, to: Party, asked: Tr
       const own = intersectIntervals(asked, match.traffic);
       const matter = matters[match.drop ? (match.sure ? 'drop' : 'openDrop') : match.sure ? 'accept' : 'openAccept'];
       const decides = obstacles.length === 0 && match.mismatches.length === 0 && shares(own, matter);
-      return { ...match, asked: own, decides };
+      return { ...match, asked: own, decides, almost: own.length > 0 && isAlmost(match) };
     }),
   };
+}
+
+const curable: readonly Mismatch[] = ['policy_disabled', 'rule_disabled', 'posture_failed'];
+
+function isAlmost({ drop, mismatches }: Match): boolean {
+  return !drop && mismatches.length === 1 && curable.some((one) => mismatches.includes(one));
 }
 
 /** The verdict on traffic of which so much passes. */

@@ -53,8 +53,9 @@ function runTest(access: Access, test: StoredObject): TestReport {
 function foundText(outcome: TestReport['outcome'], decided: Explanation | undefined): string {
   if (decided === undefined) return ', and nobody is there to ask about';
   const { message, rules } = describeAccess(decided);
-  const places = rules
-    .filter(({ decides }) => decides)
+  const deciding = rules.filter(({ decides }) => decides);
+  // Where no rule lets it through, the one that nearly does is what there is to look at.
+  const places = (deciding.length > 0 ? deciding : rules.filter(({ almost }) => almost === true))
     .flatMap(({ policy }) => policy?.declared ?? [])
     .map(({ file, line }) => `${file}:${line}`);
   const where = places.length === 0 ? '' : ` (${[...new Set(places)].join(', ')})`;

@@ -78,6 +78,15 @@ describe('a plan that breaks an access test', () => {
     await apply('lines', [], { allowEmpty: true });
   });
 
+  it('is refused with the place of the rule that nearly lets through what is expected', async () => {
+    const off = policy('off', 'action: accept, ports: ["79"], sources: [devs], destinations: [db]', 'enabled: false\n');
+    const wanted = test('finger', 'from: devs\nto: db\nprotocol: tcp\nport: "79"\nexpect: allow');
+    const { body } = await send('plans', 'off', [off, wanted]);
+    expect(body.problems[0].message).toMatch(
+      /no rule lets it through; rule `r` of policy `off` would, but the policy is disabled \(off\.yaml:1\)$/,
+    );
+  });
+
   it('E153 is refused also when the group of the test goes with it', async () => {
     const gone = await send('plans', 'checks', [
       reached,

@@ -169,6 +169,10 @@ export const accessSchemas: JsonObject = {
       traffic: text('What it is about.'),
       matches: { type: 'boolean', description: 'Whether it speaks about this connection.' },
       decides: { type: 'boolean', description: 'Whether the answer would be found elsewhere without it.' },
+      almost: {
+        type: 'boolean',
+        description: 'Present and true for a rule that would let it through, but for one thing that can be changed.',
+      },
       from: { ...listOf('AccessEnd'), description: 'By which of its groups and objects it means who opens.' },
       to: { ...listOf('AccessEnd'), description: 'By which it means what is reached.' },
       checks: {
@@ -183,7 +187,7 @@ export const accessSchemas: JsonObject = {
       mismatches: { type: 'array', items: { type: 'string' }, description: 'Why it does not match.' },
       message: text('What it has to do with the question, in a sentence.'),
     },
-    ['policy', 'rule'],
+    ['policy', 'rule', 'almost'],
   ),
   AccessAnswer: object(
     'Whether something may be reached, and why.',
