@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { sharedServer } from '../cli/served.ts';
 import { putObjects } from '../setup/objects.ts';
+import { createWorld } from '../spec/world.ts';
 import { doc } from './documents.ts';
 
 const server = sharedServer();
@@ -68,6 +69,23 @@ it('E152 reports what depends on posture checks as conditional, and names the ch
 it('answers for groups by somebody in them, and counts their members', async () => {
   const { body } = await ask('from=Group/devs&to=Group/db&port=5432');
   expect(body).toMatchObject({ verdict: 'allow', pairs: { allow: 1, deny: 0, conditional: 0, mixed: 0 } });
+});
+
+it.each([
+  ['network_admin', 200],
+  ['auditor', 200],
+  ['user', 403],
+])('answers a person with the role %s with %i', async (role, status) => {
+  const { api } = server();
+  const person = { name: role, email: `${role}@example.com`, role, auto_groups: [], is_service_user: false };
+  const { id } = (await api.call('POST', '/api/users', person)).body;
+  await putObjects(api.engine, api.account, (state) => {
+    const user = state.get(id);
+    return user === undefined ? [] : [{ ...user, derived: { ...user.derived, status: 'active' } }];
+  });
+  const headers = await createWorld(api, 'self-hosted', new Map()).headersOf(api.account, id);
+  const answer = await api.call('GET', '/api/config/access?from=laptop&to=db-1', undefined, headers);
+  expect([role, answer.status]).toEqual([role, status]);
 });
 
 it('answers for the one peer of a person, and names the peers of whoever has several', async () => {
