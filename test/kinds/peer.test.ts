@@ -213,6 +213,7 @@ describe('a list of peers', () => {
     ['name', 'SERVER', false],
     ['ip', '0.12', true],
     ['ip', '::12', true],
+    ['ip', 'FD00::', true],
     ['ip', '9', false],
     ['mac', '02:42:0a:14:00:07', true],
     ['mac', '02:42:0a', false],

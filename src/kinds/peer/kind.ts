@@ -99,7 +99,7 @@ export const peer = defineKind({
     },
     ip: {
       doc: 'Only peers one of whose addresses in the mesh contains this text.',
-      matches: (object, value) => ['ip', 'ipv6'].some((field) => textOf(object, field).includes(value)),
+      matches: (object, value) => ['ip', 'ipv6'].some((field) => textOf(object, field).includes(value.toLowerCase())),
     },
     mac: {
       doc: 'Only peers with a network interface of exactly this hardware address.',
