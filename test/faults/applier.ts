@@ -15,6 +15,12 @@ export interface ApplierOptions {
   readonly sets: readonly [first: string, second: string];
 }
 
+/** Which set to apply, by somebody who has seen this revision: others may have written since the process began. */
+export interface ApplierOrder {
+  readonly set: number;
+  readonly seen: number;
+}
+
 /** The process says who serves it in Postgres when everything but the apply itself is done, and `done` after the apply. */
 export type ApplierSays = { readonly backend: number } | 'done';
 
@@ -24,15 +30,15 @@ const engine = createEngine(database, () => {});
 const documents = sets.map((file) => JSON.parse(readFileSync(file, 'utf8')) as readonly Document[]);
 await engine.snapshots.current(account);
 
-process.on('message', (set: number) => void apply(documents[set] ?? []));
+process.on('message', ({ set, seen }: ApplierOrder) => void apply(documents[set] ?? [], seen));
 process.on('disconnect', () => process.exit());
 const [session] = await database.lookUp(
   statement<{ readonly backend: number }>('select pg_backend_pid() as backend', []),
 );
 say({ backend: session?.backend ?? 0 });
 
-async function apply(wanted: readonly Document[]): Promise<void> {
-  const call = { account, actor: { type: 'source', id: 'kill', name: 'kill' }, revision: 0 } as const;
+async function apply(wanted: readonly Document[], revision: number): Promise<void> {
+  const call = { account, actor: { type: 'source', id: 'kill', name: 'kill' }, revision } as const;
   const desire: Desire = {
     source: 'kill',
     documents: wanted,
@@ -42,6 +48,7 @@ async function apply(wanted: readonly Document[]): Promise<void> {
     allowEmpty: false,
   };
   const { outcome } = await planDesire(engine, call, desire);
+  if (outcome.ok && outcome.plan.access === undefined) throw new Error('nobody looked at who gains and loses access');
   // Rewriting everything wants an approval.
   const result = await applyDesire(engine, call, outcome.ok ? { ...desire, approve: outcome.plan.digest } : desire);
   if (result.state !== 'applied') throw new Error(`the documents were not applied: ${result.state}`);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Engine } from '../setup/database.ts';
 import { serverProcess } from '../setup/server-process.ts';
-import type { ApplierSays } from './applier.ts';
+import type { ApplierOrder, ApplierSays } from './applier.ts';
 import { type Look, openScene, type Scene } from './scene.ts';
 
 /** How often the account was found at the old and at the new revision. */
@@ -27,8 +27,8 @@ export async function killWhileApplying(engine: Engine, moments: number): Promis
   let next = engine === 'postgres' ? start(scene) : undefined;
   for (let moment = 0; moment < moments; moment += 1) {
     const applier = await (next ?? start(scene));
-    const set = before.revision % 2;
-    applier.child.send(set);
+    const set = before.sets[0] === 0 ? 1 : 0;
+    tell(applier.child, { set, seen: before.revision });
     next = engine === 'postgres' && moment + 1 < moments ? start(scene) : undefined;
     // Whoever is told that it is done is told no lie: the last one may say so before it is killed.
     const mayEnd = moment + 1 === moments;
@@ -68,6 +68,10 @@ async function heard(child: ChildProcess): Promise<ApplierSays> {
   return said as ApplierSays;
 }
 
+function tell(child: ChildProcess, order: ApplierOrder): void {
+  child.send(order);
+}
+
 async function killLater(child: ChildProcess, milliseconds: number): Promise<void> {
   await delay(milliseconds);
   child.kill('SIGKILL');
@@ -81,7 +85,7 @@ async function rehearse(scene: Scene) {
   for (const set of [0, 1, 0]) {
     const { child, backend } = await start(scene);
     const begun = performance.now();
-    child.send(set);
+    tell(child, { set, seen: 0 });
     await heard(child);
     milliseconds = performance.now() - begun;
     await killLater(child, 0);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { productRegistry } from '../../src/app.ts';
+import { createEngine, productRegistry } from '../../src/app.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import type { Registry } from '../../src/model/registry.ts';
 import { statement } from '../../src/store/builder.ts';
@@ -10,10 +10,13 @@ import { migrate } from '../../src/store/migrate.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
 import { copyEmbedded, type Engine, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { generateFiles } from '../setup/generate.ts';
+import { addPeers } from '../setup/peers.ts';
 import type { ApplierOptions } from './applier.ts';
 
 const account = 'killed';
 const objects = 1000;
+/** What each set says is about somebody: it changes who reaches whom. */
+const peers = 20;
 /** What tells an object of the second set from one of the first. */
 const secondSet = / again|"ttl":301/;
 
@@ -42,6 +45,10 @@ export async function openScene(engine: Engine): Promise<Scene> {
   await database.asOwner(async (run) => {
     await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);
   });
+  const office = createEngine(database, () => {});
+  const labels = Array.from({ length: peers }, (_, at) => `peer-${at}`);
+  await addPeers(office, account, labels);
+  await office.committer.settle();
   if (engine === 'embedded') await database.close();
   const registry = productRegistry();
   return {
@@ -54,7 +61,7 @@ export async function openScene(engine: Engine): Promise<Scene> {
 /** Documents as JSON: reading YAML is not what is killed. */
 async function writeSet(directory: string, variant: string): Promise<string> {
   const reader = createReader();
-  const { documents } = await reader.read(generateFiles(objects, { variant }));
+  const { documents } = await reader.read(generateFiles(objects, { variant, peers }));
   await reader.close();
   const path = join(directory, `documents${variant.trim()}.json`);
   await writeFile(path, JSON.stringify(documents));
@@ -89,6 +96,7 @@ async function look(database: Database, registry: Registry): Promise<Look> {
   const snapshot = await loadSnapshot(database, registry, account);
   const sets = new Set<number>();
   for (const object of snapshot?.objects() ?? []) {
+    if (object.kind === 'Peer') continue;
     for (const { stated } of object.declared) sets.add(secondSet.test(JSON.stringify(stated)) ? 1 : 0);
     sets.add(secondSet.test(JSON.stringify(object.spec)) ? 1 : 0);
   }

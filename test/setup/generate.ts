@@ -7,6 +7,8 @@ export interface GenerateOptions {
   readonly documentsPerFile?: number;
   /** Put into names and descriptions, so that two sets differ in every document but not in a key. */
   readonly variant?: string;
+  /** Each group has one of so many peers, `peer-0` and so on, and policies of a variant are about another port; none otherwise. */
+  readonly peers?: number;
 }
 
 /**
@@ -14,8 +16,8 @@ export interface GenerateOptions {
  * and 10 routes, and together they make 300 references. Take a multiple of 100.
  */
 export function generateFiles(documents: number, options: GenerateOptions = {}): readonly SourceFile[] {
-  const { documentsPerFile = 20, variant = '' } = options;
-  const texts = Array.from({ length: documents }, (_, at) => documentText(at, documents, variant));
+  const { documentsPerFile = 20, variant = '', peers = 0 } = options;
+  const texts = Array.from({ length: documents }, (_, at) => documentText(at, documents, { variant, peers }));
   const files: SourceFile[] = [];
   for (let start = 0; start < texts.length; start += documentsPerFile) {
     const name = `part-${String(files.length).padStart(5, '0')}.yaml`;
@@ -32,16 +34,19 @@ export async function writeFiles(directory: string, files: readonly SourceFile[]
 
 /** Documents of `count` groups alone, in one file. */
 export function generateGroups(count: number): SourceFile {
-  const texts = Array.from({ length: count }, (_, at) => groupText(at, ''));
+  const texts = Array.from({ length: count }, (_, at) => groupText(at, { variant: '', peers: 0 }));
   return { path: 'groups.yaml', text: texts.join('---\n') };
 }
 
-function documentText(at: number, documents: number, variant: string): string {
+type Manner = Required<Pick<GenerateOptions, 'variant' | 'peers'>>;
+
+function documentText(at: number, documents: number, manner: Manner): string {
+  const { variant } = manner;
   const groups = Math.floor(documents / 10);
   const [hundred, place] = [Math.floor(at / 100), at % 100];
   const group = (step: number) => `group-${(at * 7 + step * 13) % groups}`;
-  if (place < 10) return groupText(hundred * 10 + place, variant);
-  if (place < 75) return policyText(hundred * 65 + place - 10, group, variant);
+  if (place < 10) return groupText(hundred * 10 + place, manner);
+  if (place < 75) return policyText(hundred * 65 + place - 10, group, manner);
   if (place < 80) return zoneText(hundred * 5 + place - 75, group, variant);
   if (place < 90) return recordText(hundred * 10 + place - 80, variant);
   return routeText(hundred * 10 + place - 90, group, variant);
@@ -53,11 +58,13 @@ function head(kind: string, name: string): string {
   return `apiVersion: heddle.dev/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\nspec:\n`;
 }
 
-function groupText(n: number, variant: string): string {
-  return `${head('Group', `group-${n}`)}  name: Group ${n}${variant}\n`;
+function groupText(n: number, { variant, peers }: Manner): string {
+  const members = peers === 0 ? '' : `  peers: [peer-${n % peers}]\n`;
+  return `${head('Group', `group-${n}`)}  name: Group ${n}${variant}\n${members}`;
 }
 
-function policyText(n: number, group: PickGroup, variant: string): string {
+function policyText(n: number, group: PickGroup, { variant, peers }: Manner): string {
+  const first = peers > 0 && variant !== '' ? 2 : 1;
   const rule = (name: string, port: number, step: number) => `    - name: ${name}
       action: accept
       protocol: tcp
@@ -68,7 +75,7 @@ function policyText(n: number, group: PickGroup, variant: string): string {
   return `${head('Policy', `policy-${n}`)}  name: Policy ${n}
   description: Generated${variant}.
   rules:
-${rule('web', 1 + (n % 65_000), 0)}${rule('database', 5432, 2)}`;
+${rule('web', first + (n % 65_000), 0)}${rule('database', 5432, 2)}`;
 }
 
 function zoneText(n: number, group: PickGroup, variant: string): string {
