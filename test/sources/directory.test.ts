@@ -34,8 +34,8 @@ function start(path: string, options: Options = {}, deliver: () => Promise<void>
   const loop = runLoop({ timing, clock: processClock, reconcile, ranHot: () => undefined });
   const unwatch = directory.watch(() => loop.want('content'));
   const stop = async () => {
-    await unwatch();
-    await loop.stop();
+    // At once: what the watcher sees until it has stopped begins nothing any more.
+    await Promise.all([loop.stop(), unwatch()]);
   };
   onTestFinished(stop);
   return { seen, errors, stop };
