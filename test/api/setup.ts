@@ -114,7 +114,8 @@ export async function apiOn(
     firstObjects: firstObjects(engine),
     tell: () => {},
   });
-  const reader = createReader();
+  // Threads for small documents are tried elsewhere; a server of a test lives hardly longer than one takes to start.
+  const reader = createReader({ charactersHere: 64 * 1024 });
   const uses = createTokenUses(database, { now: Date.now, gatherMs: 1 });
   const app = await createApi({
     engine,

@@ -89,7 +89,7 @@ export interface DeskOptions {
 /** Runs shelves as sources of the office's account, at short intervals unless said otherwise. */
 function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], options: DeskOptions = {}): Desk {
   const reports: SourceReport[] = [];
-  const reader = createReader();
+  const reader = createReader({ charactersHere: 64 * 1024 });
   const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, probeMs = 3_600_000, version = 'test' } = options;
   const definitions = shelves.map(
     (shelf): SourceDefinition => ({
