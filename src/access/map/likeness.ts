@@ -72,9 +72,11 @@ function markedBy({ access, unmanaged, dns, likeness }: Picture, at: number): st
 /** The flows that have an end among the 32 peers whose numbers lie next to each other, by their places. */
 function nearFlows({ flows }: Access, word: number): readonly number[] {
   const near: number[] = [];
+  // Plain words, no lists: this runs for all flows, for every few peers that are asked about.
   for (let index = 0; index < flows.length; index++) {
     const { from, to } = flows[index] as (typeof flows)[number];
-    if ([from.possible, from.sure, to.possible, to.sure].some((ends) => (ends[word] ?? 0) !== 0)) near.push(index);
+    const opening = (from.possible[word] ?? 0) | (from.sure[word] ?? 0);
+    if ((opening | (to.possible[word] ?? 0) | (to.sure[word] ?? 0)) !== 0) near.push(index);
   }
   return near;
 }

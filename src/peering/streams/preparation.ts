@@ -5,8 +5,8 @@ import type { Snapshot } from '../../model/snapshot.ts';
 import type { Stream } from './stream.ts';
 import { type SharedBytes, type Update, updateFor } from './telling.ts';
 
-/** For how long things are prepared before the answer of the database is looked for, in milliseconds. */
-const sliceMs = 2;
+/** For how long things are prepared before the answer of the database is looked for, in milliseconds: whoever wrote waits for it. */
+const sliceMs = 0.5;
 
 /** What is prepared, and from what. */
 export interface Prospect {
