@@ -62,9 +62,13 @@ async function holdCommits(url: string, account: string): Promise<Hold> {
   await client.query('select from accounts where account_id = $1 for no key update', [account]);
   const waiting = `select count(*)::int as waiting from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
+  const countWaiting = async (): Promise<number> => {
+    // Within a transaction Postgres goes on showing the sessions of the first look, and a new one may be the one that waits.
+    await client.query('select pg_stat_clear_snapshot()');
+    return (await client.query(waiting)).rows[0].waiting;
+  };
   return {
-    waited: () =>
-      expect.poll(async () => (await client.query(waiting)).rows[0].waiting, { timeout: 30_000 }).toBeGreaterThan(0),
+    waited: () => expect.poll(countWaiting, { timeout: 30_000 }).toBeGreaterThan(0),
     async release() {
       await client.query('rollback');
       await client.end();
