@@ -64,9 +64,7 @@ function concernedByFlow(was: Access, is: Access, { before, after }: Pair<Flow>)
   const isSame = (own: 'from' | 'to') =>
     equalExtents(before[own], after[own]) && before.guests.includes(own) === after.guests.includes(own);
   const moved = (own: 'from' | 'to', other: 'from' | 'to') =>
-    isSame(own)
-      ? []
-      : [...differences(before[own], after[own]), before[other].possible, after[other].possible];
+    isSame(own) ? [] : [...differences(before[own], after[own]), before[other].possible, after[other].possible];
   return [...gateways, ...moved('from', 'to'), ...moved('to', 'from')];
 }
 
