@@ -8,7 +8,7 @@ import type { ServedHeddle } from '../setup/heddle.ts';
 import { type Replicas, token } from './replicas.ts';
 
 /** Sends requests to a server in a process of its own, as the owner unless the headers say otherwise. */
-function callerOf(server: Pick<ServedHeddle, 'url'>): Call {
+export function callerOf(server: Pick<ServedHeddle, 'url'>): Call {
   return async (method, path, body, headers = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const { authorization = `Token ${token}`, ...others } = headers;

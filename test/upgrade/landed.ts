@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { temporaryDirectory } from '../setup/database.ts';
+import type { Program } from '../setup/heddle.ts';
+
+/** The last commit of the previous release, whose servers run beside new ones while an installation is updated. */
+const commit = '7cf0d6b2a33d8629661dcd128fd984caf8e521fa';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Takes the program of the previous release out of the history of this checkout, to be run with the packages that are
+ * installed here. Throws when the history does not reach back that far: without it nothing is known about updates.
+ */
+export async function landedProgram(): Promise<Program> {
+  await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root }).catch((cause: unknown) => {
+    const way = 'fetch the whole history: git fetch --unshallow';
+    throw new Error(`the previous release, commit ${commit}, is not in the history of this checkout; ${way}`, {
+      cause,
+    });
+  });
+  const directory = join(await temporaryDirectory(), 'landed');
+  const archive = `${directory}.tar`;
+  await mkdir(directory);
+  await run('git', ['archive', '--output', archive, commit, 'src', 'package.json'], { cwd: root });
+  await run('tar', ['--extract', '--file', archive, '--directory', directory]);
+  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
+  return { node: process.execPath, launcher: join(directory, 'src', 'heddle.js'), user: {} };
+}

@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Program } from '../setup/heddle.ts';
+import { landedProgram } from './landed.ts';
+import { channel, enrolAcross, type Installation, idsOf, openInstallation, type Release } from './scene.ts';
+
+const channels = '/api/integrations/notifications/channels';
+
+/** What an installation holds before its update begins, by whatever the previous release made of it. */
+interface Before {
+  readonly peer: string;
+  readonly group: string;
+  readonly channel: string;
+}
+
+async function fill(old: Release): Promise<Before> {
+  const peer = await enrolAcross(old, old, 'before');
+  const group = await old.ask('POST', '/api/groups', { name: 'before', peers: [peer] });
+  const made = await old.ask('POST', channels, channel('before the update'));
+  await old.ask('POST', '/api/config/apply', documents('before', group.id));
+  return { peer, group: group.id, channel: made.id };
+}
+
+/** A push of one document with a secret, and one with members. */
+function documents(name: string, group: string): JsonObject {
+  const spec = channel('', { target: { url: 'https://x.example.com', headers: { 'X-Key': fromValue } } });
+  const items = [
+    { kind: 'NotificationChannel', metadata: { name: `hook-${name}` }, spec },
+    { kind: 'Group', metadata: { name: `team-${name}` }, spec: {} },
+    {
+      kind: 'Policy',
+      metadata: { name: `policy-${name}` },
+      spec: {
+        enabled: true,
+        rules: [
+          { name: 'web', action: 'accept', protocol: 'tcp', sources: [`id:${group}`], destinations: [`team-${name}`] },
+        ],
+      },
+    },
+  ].map((item) => ({ apiVersion: 'heddle.dev/v1', ...item }));
+  const text = JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'List', items });
+  return {
+    source: name,
+    files: [{ path: 'all.json', text }],
+    values: { 'env:HEDDLE_VALUE_HOOK': `secret of ${name}` },
+  };
+}
+
+const fromValue = { valueFrom: { envRef: 'HEDDLE_VALUE_HOOK' } };
+
+/** Two servers, one of which writes what the other one reads and changes. */
+interface Pair {
+  readonly writer: Release;
+  readonly reader: Release;
+  readonly name: string;
+  readonly before: Before;
+}
+
+async function tryMembers({ writer, reader, name, before }: Pair): Promise<void> {
+  const peer = await enrolAcross(writer, reader, `peer-${name}`);
+  const members = [before.peer, peer].sort();
+  const { id } = await writer.ask('POST', '/api/groups', { name: `group-${name}`, peers: members });
+  const path = `/api/groups/${id}`;
+  expect(idsOf((await reader.ask('GET', path)).peers)).toEqual(members);
+  await reader.ask('PUT', path, { name: `group-${name}`, peers: [peer] });
+  expect(idsOf((await writer.ask('GET', path)).peers)).toEqual([peer]);
+  await writer.ask('PUT', path, { name: `group-${name}`, peers: [peer, before.peer] });
+  expect(idsOf((await reader.ask('GET', path)).peers)).toEqual(members);
+  // A group from before the update takes part as well.
+  const old = await writer.ask('GET', `/api/groups/${before.group}`);
+  await writer.ask('PUT', `/api/groups/${before.group}`, { name: old.name, peers: [...idsOf(old.peers), peer] });
+  expect(idsOf((await reader.ask('GET', `/api/groups/${before.group}`)).peers)).toContain(peer);
+}
+
+async function tryPolicies({ writer, reader, name, before }: Pair): Promise<void> {
+  const ends = { sources: [before.group], destinations: [before.group] };
+  const rule = (title: string, port: string, more: JsonObject = {}) => ({
+    ...{ name: title, enabled: true, action: 'accept', bidirectional: false, protocol: 'tcp', ports: [port] },
+    ...ends,
+    ...more,
+  });
+  const body = (rules: readonly JsonObject[]) => ({ name: `policy ${name}`, enabled: true, rules });
+  const made = await writer.ask('POST', '/api/policies', body([rule('web', '443'), rule('ssh', '22')]));
+  const path = `/api/policies/${made.id}`;
+  const seen = await reader.ask('GET', path);
+  const rules: readonly { readonly id: string; readonly name: string }[] = seen.rules;
+  expect(rules.map(({ name: title }) => title).sort()).toEqual(['ssh', 'web']);
+  // A rule that is named by its id keeps it under another name, whichever server gave it.
+  const ssh = rules.find((one) => one.name === 'ssh')?.id ?? '';
+  const web = rules.find((one) => one.name === 'web')?.id ?? '';
+  await reader.ask('PUT', path, body([rule('web', '443', { id: web }), rule('shell', '22', { id: ssh })]));
+  const renamed: typeof rules = (await writer.ask('GET', path)).rules;
+  expect(renamed.map((one) => `${one.id} ${one.name}`).sort()).toEqual([`${ssh} shell`, `${web} web`].sort());
+}
+
+async function tryTokens({ writer, reader, name }: Pair): Promise<void> {
+  const me = await writer.ask('GET', '/api/users/current');
+  const made = await writer.ask('POST', `/api/users/${me.id}/tokens`, { name: `token ${name}`, expires_in: 7 });
+  const path = `/api/users/${me.id}/tokens/${made.personal_access_token.id}`;
+  const authorization = `Token ${made.plain_token}`;
+  const status = async ({ call }: Release) =>
+    (await call('GET', '/api/users/current', undefined, { authorization })).status;
+  expect([await status(writer), await status(reader)]).toEqual([200, 200]);
+  await reader.ask('DELETE', path);
+  expect([await status(writer), await status(reader)]).toEqual([401, 401]);
+}
+
+async function trySecrets({ writer, reader, name, before }: Pair): Promise<void> {
+  const secret = `secret ${name}`;
+  const { id } = await writer.ask('POST', channels, channel(secret));
+  const path = `${channels}/${id}`;
+  await keepsSecret(reader, path, secret);
+  // What is sent back masked keeps the value that the other server stored.
+  const shown = await reader.ask('GET', path);
+  await reader.ask('PUT', path, { ...shown, enabled: false });
+  await keepsSecret(writer, path, secret, { enabled: false });
+  await reader.ask('PUT', path, channel(`other ${secret}`));
+  await keepsSecret(writer, path, `other ${secret}`);
+  await keepsSecret(writer, `${channels}/${before.channel}`, 'before the update');
+}
+
+/** Whether the server opens what is stored: the same text in the place of a secret changes nothing. */
+async function keepsSecret(server: Release, path: string, secret: string, more: JsonObject = {}): Promise<void> {
+  const revision = async () => (await server.ask('GET', '/api/config/status')).revision;
+  const shown = await revision();
+  await server.ask('PUT', path, channel(secret, more));
+  expect(await revision()).toBe(shown);
+}
+
+async function tryDocuments({ writer, reader, name, before }: Pair): Promise<void> {
+  const pushed = documents(name, before.group);
+  await writer.ask('POST', '/api/config/apply', pushed);
+  for (const push of [pushed, documents('before', before.group)]) {
+    const plan = await reader.call('POST', '/api/config/plans', push);
+    expect([plan.status, plan.body.changes, plan.body.claims]).toEqual([201, [], []]);
+    const { body } = await reader.call('POST', '/api/config/apply', push);
+    expect(body.plan.counts).toMatchObject({ create: 0, update: 0, delete: 0 });
+  }
+}
+
+/** Writes to both servers at once, so that each commits on what the other one has just committed. */
+async function writeAtOnce(servers: readonly Release[]): Promise<void> {
+  const many = 12;
+  const names = servers.flatMap((_, which) => Array.from({ length: many }, (_value, at) => `at once ${which} ${at}`));
+  await Promise.all(names.map((name, at) => servers[at < many ? 0 : 1]?.ask('POST', '/api/groups', { name })));
+  for (const { ask } of servers) {
+    const groups: readonly { readonly name: string }[] = await ask('GET', '/api/groups');
+    expect(
+      groups
+        .map(({ name }) => name)
+        .filter((name) => name.startsWith('at once'))
+        .sort(),
+    ).toEqual(names.sort());
+  }
+}
+
+/** Lists that both servers have to show alike, whoever wrote what is in them. */
+async function expectSame(one: Release, other: Release): Promise<void> {
+  for (const path of ['groups', 'policies', 'peers', 'users', 'setup-keys', 'integrations/notifications/channels']) {
+    const [here, there] = [await one.ask('GET', `/api/${path}`), await other.ask('GET', `/api/${path}`)];
+    expect([path, idsOf(here)]).toEqual([path, idsOf(there)]);
+  }
+  const keys = '/oidc/jwks';
+  expect(await one.ask('GET', keys)).toEqual(await other.ask('GET', keys));
+}
+
+describe('an installation that is updated server by server', () => {
+  let program: Program;
+  let installation: Installation;
+  beforeAll(async () => {
+    [program, installation] = await Promise.all([landedProgram(), openInstallation()]);
+  });
+
+  it('serves by the previous release and by this one at the same time', { timeout: 240_000 }, async () => {
+    await using old = await installation.start(program);
+    const before = await fill(old);
+    await using fresh = await installation.start();
+    for (const [name, writer, reader] of [
+      ['old', old, fresh],
+      ['new', fresh, old],
+    ] as const) {
+      const pair = { name, writer, reader, before };
+      await tryMembers(pair);
+      await tryPolicies(pair);
+      await tryTokens(pair);
+      await trySecrets(pair);
+      await tryDocuments(pair);
+    }
+    await writeAtOnce([old, fresh]);
+    await expectSame(old, fresh);
+    expect(problemsOf(old, fresh)).toEqual([]);
+    // One that starts again finds a schema that it may use.
+    await using again = await installation.start(program);
+    await expectSame(again, fresh);
+  });
+});
+
+function problemsOf(...releases: readonly Release[]): readonly string[] {
+  return releases.flatMap(({ server }) => server.lines.filter((line) => /\b(error|defect)\b/i.test(line)));
+}

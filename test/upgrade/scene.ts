@@ -1,0 +1,85 @@
+import { expect } from 'vitest';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { makeMachineKeys } from '../../src/peering/client.ts';
+import type { Answer } from '../api/setup.ts';
+import { callerOf } from '../faults/enrolling.ts';
+import { token } from '../faults/replicas.ts';
+import { newMachine, setupKey } from '../peering/machine.ts';
+import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+import { type Program, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
+
+/** The key of all servers of the installation. */
+const secretKey = new Uint8Array(32).fill(5);
+
+/** A server of one release, and how requests reach it. */
+export interface Release extends AsyncDisposable {
+  readonly server: ServedHeddle;
+  /** Sends a request as the owner. Throws unless it is answered with success. */
+  ask(method: string, path: string, body?: Json): Promise<Answer['body']>;
+  /** Sends a request and answers whatever comes. */
+  readonly call: ReturnType<typeof callerOf>;
+}
+
+/** The database of an installation that is updated, and how servers of it start. */
+export interface Installation {
+  readonly url: string;
+  /** Starts a server; without a program it is that of this checkout. */
+  start(program?: Program): Promise<Release>;
+}
+
+/** Prepares an installation that was never used. */
+export async function openInstallation(): Promise<Installation> {
+  const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
+  const env = {
+    HEDDLE_BOOTSTRAP_TOKEN: token,
+    HEDDLE_SECRET_KEY: Buffer.from(secretKey).toString('base64'),
+  };
+  return {
+    url,
+    async start(program) {
+      const flags = ['--database-url', url, '--data-dir', dataDir];
+      const server = await serveHeddle(flags, { env, ...(program === undefined ? {} : { program }) });
+      return releaseOf(server);
+    },
+  };
+}
+
+function releaseOf(server: ServedHeddle): Release {
+  const call = callerOf(server);
+  return {
+    server,
+    call,
+    async ask(method, path, body) {
+      const answer = await call(method, path, body);
+      expect([method, path, answer.status, answer.body]).toEqual([method, path, 200, answer.body]);
+      return answer.body;
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** A machine that one server lets in with a key that another one made; answers the id of its peer. */
+export async function enrolAcross(maker: Release, door: Release, hostname: string): Promise<string> {
+  const { key } = await setupKey(maker, { name: `for ${hostname}` });
+  const machine = newMachine(door, makeMachineKeys());
+  const { status, body } = await machine.enrol({ setup_key: String(key), hostname });
+  expect([status, body.message]).toEqual([200, undefined]);
+  // The session of one server is good on every other one.
+  const headers = { authorization: `Peer ${body.session.token}` };
+  const facts = await machine.send('/agent/facts', { system: 'linux' }, headers);
+  const elsewhere = newMachine(maker, machine.keys);
+  const again = await elsewhere.send('/agent/facts', { system: 'linux' }, headers);
+  expect([facts.status, again.status]).toEqual([200, 200]);
+  return String(body.peer.id);
+}
+
+/** The ids of what is shown as summaries, whatever their order. */
+export function idsOf(shown: readonly { readonly id: string }[] | null): readonly string[] {
+  return (shown ?? []).map(({ id }) => id).sort();
+}
+
+/** A webhook with a secret in a header. */
+export function channel(secret: string, more: JsonObject = {}): JsonObject {
+  const target = { url: 'https://hooks.example.com/mesh', headers: { 'X-Key': secret } };
+  return { type: 'webhook', event_types: ['user.join'], enabled: true, target, ...more };
+}
