@@ -42,6 +42,8 @@ export interface ServeOptions {
   readonly databaseUrl?: string;
   readonly dataDir: string;
   readonly bootstrapToken?: string;
+  /** The id of the operator's account; absent: the recorded one. */
+  readonly operatorAccount?: string | undefined;
   readonly log: 'text' | 'json';
   readonly poolSize: number;
   readonly preparedStatements: boolean;
@@ -103,7 +105,8 @@ export interface ServeOptions {
 export interface RunningServer {
   readonly url: string;
   readonly engine: Engine;
-  readonly account: string;
+  /** The operator's account; absent: none is named. */
+  readonly account: string | undefined;
   /** Absent: it leaves that to others. */
   readonly identityProvider?: IdentityProvider | undefined;
   /** Stops taking requests, lets those under way end, and closes everything. */
@@ -141,13 +144,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const reader = createReader();
     closing.unshift(() => reader.close());
     const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
-    const { account } = await ensureMachineOwner(engine, {
-      dataDir: options.dataDir,
-      token: options.bootstrapToken,
-      firstObjects: firstObjects(engine),
-      tell,
-    });
-    closing.unshift(watchMachineToken(engine, account, { tell, now: Date.now }));
+    const account = await openAccount(engine, options, tell, closing);
     const sources = installSources(engine, account, configuredSources(named, options));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
@@ -188,6 +185,19 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     await closeAll(closing);
     throw error;
   }
+}
+
+/** The operator's account, and a watch over the token of its machine owner; `undefined` when none is named. */
+async function openAccount(
+  engine: Engine,
+  { dataDir, bootstrapToken: token, operatorAccount }: ServeOptions,
+  tell: (level: 'info' | 'warn', message: string) => void,
+  closing: Closing,
+): Promise<string | undefined> {
+  const objects = firstObjects(engine);
+  const owned = await ensureMachineOwner(engine, { dataDir, token, operatorAccount, firstObjects: objects, tell });
+  if (owned !== undefined) closing.unshift(watchMachineToken(engine, owned.account, { tell, now: Date.now }));
+  return owned?.account;
 }
 
 function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions): DatabaseOptions {

@@ -30,6 +30,7 @@ export interface Config extends IdpConfig, OidcConfig, PeopleConfig {
   readonly dataDir: string;
   readonly bootstrapToken: string | undefined;
   readonly bootstrapTokenFile: string | undefined;
+  readonly operatorAccount: string | undefined;
   readonly server: string;
   readonly token: string | undefined;
   readonly log: 'text' | 'json';
@@ -162,6 +163,11 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     variable: 'HEDDLE_BOOTSTRAP_TOKEN_FILE',
     placeholder: 'FILE',
     doc: 'File that holds this token.',
+  }),
+  operatorAccount: textSetting({
+    variable: 'HEDDLE_OPERATOR_ACCOUNT',
+    placeholder: 'ID',
+    doc: "Id of the operator's account, for a server with several accounts of which none is recorded as it; it is recorded then.",
   }),
   server: {
     flag: 'server',

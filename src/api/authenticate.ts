@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { planOnlyRefusal } from '../engine/commit.ts';
 import type { Call, Engine } from '../engine/engine.ts';
+import { isOperatorAccount } from '../engine/operator.ts';
 import type { Snapshots } from '../engine/snapshots.ts';
 import { enterTenant } from '../engine/tenant-scope.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { Operation } from '../model/roles.ts';
 import { requireRight } from '../plan/authorize.ts';
-import { findAccount } from '../store/accounts.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -72,9 +72,9 @@ async function requireAccess(request: FastifyRequest, call: Call, snapshots: Sna
 }
 
 /** Other accounts of the server must learn nothing of each other, nor do anything to each other. */
-async function requireServer({ account }: Call, { database }: Engine): Promise<void> {
-  if ((await findAccount(database))?.account === account) return;
-  throw new NotAllowed('this is about the whole server, and for people of the account alone that it began with');
+async function requireServer({ account }: Call, engine: Engine): Promise<void> {
+  if (await isOperatorAccount(engine, account)) return;
+  throw new NotAllowed("this is about the whole server, and for people of its operator's account alone");
 }
 
 /** Routes that say nothing are about configuration as a whole. */

@@ -20,7 +20,8 @@ import { createValidator } from '../model/validate.ts';
 import { describeChange } from '../plan/describe.ts';
 import { viewPlan } from '../plan/view.ts';
 import type { Database } from '../store/database.ts';
-import { createVault, keyBytes } from '../store/vault.ts';
+import { keyBytes } from '../store/derive-key.ts';
+import { createVault } from '../store/vault.ts';
 
 /** All kinds of the program. */
 export function productRegistry(installation?: Installation): Registry {

@@ -26,7 +26,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
   Pick<PeopleConfig, 'userDeleteFromIdp'> &
   Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
   Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays' | 'geoDatabase'> &
-  Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir'> & {
+  Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir' | 'operatorAccount'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
     readonly values: Readonly<Record<string, string>>;
     /** Sources that the file of settings states. */
@@ -60,7 +60,7 @@ const declaration = {
   flags: {},
   settings: [
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
-    ...(['bootstrapToken', 'bootstrapTokenFile', 'preparedStatements', 'openEndpoints'] as const),
+    ...(['bootstrapToken', 'bootstrapTokenFile', 'operatorAccount', 'preparedStatements', 'openEndpoints'] as const),
     ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
     ...(['shareValues', 'literalSecrets', 'historyRevisions', 'historyDays', 'leaseSeconds', 'gitTransports'] as const),
     ...(['corsOrigins', 'trustProxy', 'metricsListen'] as const),

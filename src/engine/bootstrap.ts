@@ -2,7 +2,8 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { StoredObject } from '../model/object.ts';
 import { finishPlan } from '../plan/finish.ts';
-import { createFirstAccount, findAccount } from '../store/accounts.ts';
+import { findRevision } from '../store/accounts.ts';
+import { ensureOperatorAccount } from '../store/operator.ts';
 import type { Engine } from './engine.ts';
 
 /** An object of a new account, before it has revisions and times. */
@@ -14,16 +15,20 @@ export interface FirstObject {
   readonly derived: JsonObject;
 }
 
-/** The server's account; made with its first objects when there is none. Any number of servers may start at once. */
+/**
+ * The operator's account; made with its first objects on a server without accounts, `undefined` when there are some and none
+ * is named. Any number of servers may start at once. Throws `InvalidInput` when the settings name one that is not there.
+ */
 export async function ensureAccount(
   engine: Engine,
   actor: Actor,
   firstObjects: (account: string) => readonly FirstObject[],
-): Promise<{ readonly account: string; readonly created: boolean }> {
-  const found = await findAccount(engine.database);
-  const account = found?.account ?? (await createFirstAccount(engine.database, engine.newId(), engine.now()));
-  if (found !== undefined && found.revision > 0) return { account, created: false };
+  named?: string,
+): Promise<{ readonly account: string; readonly created: boolean } | undefined> {
   const now = engine.now();
+  const account = await ensureOperatorAccount(engine.database, { newId: engine.newId(), at: now, named });
+  if (account === undefined) return undefined;
+  if (((await findRevision(engine.database, account)) ?? 0) > 0) return { account, created: false };
   const committed = await engine.committer.mutate({
     account,
     actor,

@@ -14,21 +14,41 @@ export interface OwnerOptions {
   readonly dataDir: string;
   /** A well-formed token to use; absent: a new one is written to `<dataDir>/token`. */
   readonly token: string | undefined;
+  /** The id of the operator's account, when the settings name it. */
+  readonly operatorAccount?: string | undefined;
   /** The objects of a new account, given its id and its owner's. */
   firstObjects(account: string, owner: { readonly id: string; readonly name: string }): readonly FirstObject[];
   tell(level: 'info' | 'warn', message: string): void;
 }
 
+/** What a server says whose database does not tell the operator's account. */
+const noOperator =
+  "this server has accounts, and none of them is recorded as the operator's; what is the operator's stays closed until HEDDLE_OPERATOR_ACCOUNT names one by its id";
+
 const ownerName = 'machine owner';
 const lifetimeDays = 365;
 
-/** The account of this server with its machine owner and a token for it; made at the first start, left alone afterwards. */
-export async function ensureMachineOwner(engine: Engine, options: OwnerOptions): Promise<{ readonly account: string }> {
+/**
+ * The operator's account with its machine owner and a token for it; made at the first start, left alone afterwards.
+ * `undefined`: there are accounts, and nothing says which one is the operator's.
+ */
+export async function ensureMachineOwner(
+  engine: Engine,
+  options: OwnerOptions,
+): Promise<{ readonly account: string } | undefined> {
   const ownerId = engine.newId();
   const actor = { type: 'system', id: 'sys', name: 'system' } as const;
-  const { account, created } = await ensureAccount(engine, actor, (id) =>
-    options.firstObjects(id, { id: ownerId, name: ownerName }),
+  const ensured = await ensureAccount(
+    engine,
+    actor,
+    (id) => options.firstObjects(id, { id: ownerId, name: ownerName }),
+    options.operatorAccount,
   );
+  if (ensured === undefined) {
+    options.tell('warn', noOperator);
+    return undefined;
+  }
+  const { account, created } = ensured;
   if (created) options.tell('info', `made the account ${account} with a machine owner`);
   if ((await countTokens(engine.database, account)) > 0) {
     if (options.token !== undefined)

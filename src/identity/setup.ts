@@ -4,8 +4,8 @@ import type { JsonObject } from '../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
 import { Conflict, InvalidInput, Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import { findAccount } from '../store/accounts.ts';
 import { hasPeople, putCredentials, requireFirst } from '../store/credentials.ts';
+import { findOperatorAccount } from '../store/operator.ts';
 import { putToken } from '../store/tokens.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 import { requireProvider } from './invites.ts';
@@ -33,8 +33,9 @@ export async function setUp(engine: Engine, body: JsonObject): Promise<JsonObjec
   requireProvider(engine);
   if (await hasPeople(engine.database)) throw done();
   const person = readPerson(body);
-  const found = await findAccount(engine.database);
-  if (found === undefined) throw new Unavailable('the server is still starting; try again in a moment');
+  const found = await findOperatorAccount(engine.database);
+  if (found === undefined)
+    throw new Unavailable("the server has no operator's account yet; try again when it has started");
   const { account, revision } = found;
   const { email, name, password } = person;
   const id = engine.newId();

@@ -2,10 +2,10 @@ import type { Engine } from '../engine/engine.ts';
 import { foundAccount, type Joining, joinAccount, type Newcomer } from '../engine/join.ts';
 import { domainEntry } from '../engine/tenant-steps.ts';
 import { canonicalDomain } from '../lib/domain.ts';
-import { Unauthenticated, Unavailable } from '../model/errors.ts';
-import { findAccount } from '../store/accounts.ts';
+import { NotAllowed, Unauthenticated, Unavailable } from '../model/errors.ts';
 import { findEntry } from '../store/directory.ts';
 import { accountsOfEmail, type IdentityLookUp, type KnownIdentity } from '../store/identities.ts';
+import { findOperatorAccount } from '../store/operator.ts';
 import { type Claims, withMore } from './bearer.ts';
 import { requireAllowed } from './group-sync.ts';
 import { isMailProvider } from './mail-providers.ts';
@@ -66,7 +66,11 @@ async function findDestination(
   domain: string,
   singleAccount: boolean,
 ): Promise<string | undefined> {
-  if (singleAccount) return (await findAccount(database))?.account;
+  if (singleAccount) {
+    const operator = await findOperatorAccount(database);
+    if (operator !== undefined) return operator.account;
+    throw new NotAllowed('nobody can join this server: none of its accounts is named as the one that people join');
+  }
   const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
   // Whoever invites people of another organisation must not get hold of them before that one does.
   if (ofDomain !== undefined || !emailVerified) return ofDomain;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type CalledSource, calledSources } from '../engine/called-sources.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { SourceRules } from '../engine/source-admin.ts';
+import { InvalidInput } from '../model/errors.ts';
 import type { StatedSource } from '../model/source-schema.ts';
 import {
   defineDirectory,
@@ -27,13 +28,14 @@ export interface ConfiguredSources extends GitSurroundings {
   readonly stated: readonly StatedSource[];
 }
 
-/** Puts the sources of a server together. Throws when two would have one name. */
-export function installSources(engine: Engine, account: string, configured: ConfiguredSources): SourceInstallation {
+/** Puts the sources of a server together. Throws when two would have one name, or belong to no account. */
+export function installSources(
+  engine: Engine,
+  account: string | undefined,
+  configured: ConfiguredSources,
+): SourceInstallation {
   refuseRepeatedNames(configured.named, configured.stated);
-  const definitions = [
-    ...configured.named.map((source) => defineDirectory(account, source)),
-    ...configured.stated.map((source) => defineStated(account, source, configured)),
-  ];
+  const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, configured);
   const define = (recorded: CalledSource) => defineRecorded(recorded, configured);
   const recordedSources = remember(() => calledSources(engine));
   const find = async (of: string, name: string): Promise<SourceDefinition | undefined> => {
@@ -47,7 +49,7 @@ export function installSources(engine: Engine, account: string, configured: Conf
     define,
     rules: {
       transports: configured.transports,
-      account,
+      ...(account === undefined ? {} : { account }),
       async webhookSecret(of, name) {
         const file = (await find(of, name))?.webhookSecretFile;
         if (file === undefined) return undefined;
@@ -58,6 +60,21 @@ export function installSources(engine: Engine, account: string, configured: Conf
       },
     },
   };
+}
+
+function definitionsOf(account: string, configured: ConfiguredSources): readonly SourceDefinition[] {
+  return [
+    ...configured.named.map((source) => defineDirectory(account, source)),
+    ...configured.stated.map((source) => defineStated(account, source, configured)),
+  ];
+}
+
+/** Without an operator's account there is none that the server's own sources could write to. */
+function nobodys({ named, stated }: ConfiguredSources): readonly SourceDefinition[] {
+  if (named.length + stated.length === 0) return [];
+  throw new InvalidInput(
+    "the sources of --source and --config write to the operator's account, and this server has none; name it by its id in HEDDLE_OPERATOR_ACCOUNT",
+  );
 }
 
 /** Anybody may send hints, and none of them is worth a question to the database. */

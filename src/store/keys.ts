@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidInput } from '../model/errors.ts';
-import { keyBytes } from './vault.ts';
+import { keyBytes } from './derive-key.ts';
 
 /** Where the keys for secrets come from. */
 export interface KeyOptions {

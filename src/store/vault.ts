@@ -1,17 +1,7 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto';
 import { Internal } from '../model/errors.ts';
 import { sealedPrefix, type Vault } from '../model/means.ts';
-
-/** Length of a key, in bytes. */
-export const keyBytes = 32;
+import { deriveKey, keyBytes, keyIdOf } from './derive-key.ts';
 
 interface Key {
   readonly id: string;
@@ -24,7 +14,7 @@ interface Key {
  * texts seal equally, which is all that a reader of the store can learn, and a nonce never serves two texts.
  */
 export function createVault(keys: readonly Uint8Array[]): Vault {
-  const known = new Map(keys.map(deriveKey).map((key) => [key.id, key]));
+  const known = new Map(keys.map(keyOf).map((key) => [key.id, key]));
   const [current] = known.values();
   if (current === undefined) throw new Internal('a vault needs a key');
   return {
@@ -42,17 +32,9 @@ export function createVault(keys: readonly Uint8Array[]): Vault {
   };
 }
 
-/** The id of a key, as it stands in every text that it sealed; it tells nothing about the key. */
-function keyIdOf(key: Uint8Array): string {
-  return createHash('sha256').update('heddle key id').update(key).digest('hex').slice(0, 12);
-}
-
-function deriveKey(key: Uint8Array): Key {
+function keyOf(key: Uint8Array): Key {
   if (key.length !== keyBytes) throw new Internal(`a secret key has ${keyBytes} bytes, not ${key.length}`);
-  // Handed over as bytes, a key costs more to take in than to use.
-  const derive = (purpose: string) =>
-    createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', `heddle ${purpose}`, keyBytes)));
-  return { id: keyIdOf(key), cipher: derive('cipher'), nonce: derive('nonce') };
+  return { id: keyIdOf(key), cipher: deriveKey(key, 'cipher'), nonce: deriveKey(key, 'nonce') };
 }
 
 const nonceBytes = 12;

@@ -18,6 +18,7 @@ import type { Edition, Means, RateLimit } from '../../src/model/means.ts';
 import type { Database } from '../../src/store/database.ts';
 import { type Engine as Kind, testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
+import { present } from '../setup/present.ts';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
 
 /** The token of the machine owner in tests. */
@@ -108,12 +109,13 @@ export async function apiOn(
 ): Promise<TestApi> {
   const defects: unknown[] = [];
   const engine = engineOn(database, given);
-  const { account } = await ensureMachineOwner(engine, {
+  const owned = await ensureMachineOwner(engine, {
     dataDir: '/nowhere',
     token,
     firstObjects: firstObjects(engine),
     tell: () => {},
   });
+  const { account } = present(owned);
   // Threads for small documents are tried elsewhere; a server of a test lives hardly longer than one takes to start.
   const reader = createReader({ charactersHere: 64 * 1024 });
   const uses = createTokenUses(database, { now: Date.now, gatherMs: 1 });

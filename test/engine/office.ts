@@ -12,6 +12,7 @@ import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { type Engine as EngineName, type TestDatabase, testDatabase } from '../setup/database.ts';
+import { present } from '../setup/present.ts';
 
 export const actor = { type: 'user', id: 'u1', name: 'Ana', granted: 'owner' } as const;
 
@@ -32,7 +33,7 @@ export async function newOffice(name: EngineName): Promise<Office> {
   const made = await testDatabase(name);
   const logged: LogLine[] = [];
   const engine = createEngine(made.database, (line) => logged.push(line));
-  const { account } = await ensureAccount(engine, actor, (id) => firstObjects(engine, id));
+  const { account } = present(await ensureAccount(engine, actor, (id) => firstObjects(engine, id)));
   const others: Database[] = [];
   const call = { account, actor, revision: 0 };
   await enrol(engine, call);

@@ -8,6 +8,7 @@ import type { Conflict } from '../../src/model/errors.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { allow, objectOf } from '../plan/steps.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
+import { present } from '../setup/present.ts';
 import { manyDocuments } from '../store/accounts.ts';
 import { actor, desire, firstObjects, newOffice, revisionsOf, rowsOf, upTo } from './office.ts';
 
@@ -142,7 +143,7 @@ eachEngine('servers that start on an empty %s', (name) => {
     await using made = await testDatabase(name);
     const engines = upTo(5).map(() => createEngine(made.database, () => {}));
     const started = await Promise.all(
-      engines.map((engine) => ensureAccount(engine, actor, (id) => firstObjects(engine, id))),
+      engines.map(async (engine) => present(await ensureAccount(engine, actor, (id) => firstObjects(engine, id)))),
     );
     expect(new Set(started.map(({ account }) => account)).size).toBe(1);
     expect(started.filter(({ created }) => created)).toHaveLength(1);
@@ -155,7 +156,7 @@ eachEngine('servers that start on an empty %s', (name) => {
   it('find the account that is there', async () => {
     await using made = await testDatabase(name);
     const [first, second] = [createEngine(made.database, () => {}), createEngine(made.database, () => {})];
-    const { account } = await ensureAccount(first, actor, (id) => firstObjects(first, id));
+    const { account } = present(await ensureAccount(first, actor, (id) => firstObjects(first, id)));
     expect(await ensureAccount(second, actor, (id) => firstObjects(second, id))).toEqual({ account, created: false });
   });
 });

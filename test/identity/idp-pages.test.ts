@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { derive, planEdits } from '../../src/engine/edits.ts';
 import { stepAt, totpCode } from '../../src/identity/provider/totp.ts';
+import { present } from '../setup/present.ts';
 import { idpScene } from './idp-scene.ts';
 import { password, signingIn } from './signing-in.ts';
 import { openSurfer, pkce } from './surfer.ts';
@@ -86,7 +87,8 @@ describe('the pages of a sign-in', () => {
 
   it('tell people who wait for an approval that they do', async () => {
     const { surfer, email, id } = await somebody({ role: 'user' });
-    const { engine, account } = scene().server;
+    const { engine } = scene().server;
+    const account = present(scene().server.account);
     const { revision } = await engine.snapshots.fresh(account);
     await engine.committer.mutate({
       ...{ account, revision, actor: { type: 'system', id: 'sys', name: 'system' } },

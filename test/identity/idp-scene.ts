@@ -8,6 +8,7 @@ import { statement } from '../../src/store/builder.ts';
 import { putCredentials } from '../../src/store/credentials.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+import { present } from '../setup/present.ts';
 
 /** A whole server that signs people in, as `heddle serve` starts it. */
 export interface Scene {
@@ -81,7 +82,7 @@ async function openScene(options: Partial<ServeOptions>, closing: (() => Promise
       const [name = ''] = email.split('@');
       const body = { email, name, role, auto_groups: [], is_service_user: false };
       const { id } = (await (await call('POST', '/api/users', body)).json()) as { readonly id: string };
-      const { account } = server;
+      const account = present(server.account);
       const hash = await hashPassword(password);
       await database.inAccount(account, [
         putCredentials({ account, email, user: id, hash, oneTime, at: new Date().toISOString() }).statement,

@@ -3,10 +3,10 @@ import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
 import { auditEvents } from '../../src/plan/audit.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { createFirstAccount } from '../../src/store/accounts.ts';
 import { commit } from '../../src/store/commit.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { RevisionInput } from '../../src/store/history.ts';
+import { ensureOperatorAccount } from '../../src/store/operator.ts';
 import { registry } from '../kinds/objects.ts';
 import { document, now, office, planned } from '../plan/steps.ts';
 
@@ -35,7 +35,7 @@ export async function write(database: Database, base: Snapshot, outcome: Outcome
 
 /** An account in the database with what `office` has, at revision 1. */
 export async function newOffice(database: Database): Promise<Snapshot> {
-  const account = await createFirstAccount(database, office.account, now);
+  const account = (await ensureOperatorAccount(database, { newId: office.account, at: now })) ?? '';
   const empty = emptySnapshot(registry, account);
   const edits = [...office.objects()].map((object) => ({ after: { ...object, createdAt: now, updatedAt: now } }));
   const locate = () => ({ code: 'first', message: 'the first objects break a rule' });

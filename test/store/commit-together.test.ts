@@ -9,6 +9,7 @@ import type { Outcome } from '../../src/plan/plan.ts';
 import { statement } from '../../src/store/builder.ts';
 import { findEntry } from '../../src/store/directory.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
+import { present } from '../setup/present.ts';
 
 const actor = { type: 'system', id: 'test', name: 'test' } as const;
 const entry = (account: string, value: string) => ({ account, kind: 'domain', value, subject: account });
@@ -33,7 +34,9 @@ function found(engine: Engine, id = engine.newId(), entries = [entry(id, `${id}.
 
 /** A first account, and a second one that was made together with a change of the first. */
 async function twoAccounts(engine: Engine): Promise<readonly [string, string]> {
-  const { account } = await ensureAccount(engine, actor, (id) => engine.firstObjects(id, { id: 'owner', name: 'o' }));
+  const { account } = present(
+    await ensureAccount(engine, actor, (id) => engine.firstObjects(id, { id: 'owner', name: 'o' })),
+  );
   const { id, founded, entries } = found(engine);
   const made = await engine.committer.mutateTogether({
     ...{ actor, accounts: [account], founded, entries },

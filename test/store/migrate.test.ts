@@ -81,6 +81,7 @@ eachEngine('the schema (%s)', (engine) => {
       { table: 'heddle_schema', first: 'migration' },
       { table: 'idp_keys', first: 'id' },
       { table: 'idp_records', first: 'model' },
+      { table: 'operator', first: 'one' },
     ]);
   });
 
@@ -96,7 +97,7 @@ eachEngine('the schema (%s)', (engine) => {
     expect(open.map((row) => row['table'])).toEqual([
       'directory',
       ...feeds,
-      ...['heddle_schema', 'idp_keys', 'idp_records'],
+      ...['heddle_schema', 'idp_keys', 'idp_records', 'operator'],
       'proxy_log',
       'traffic_log',
     ]);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import { expect, it } from 'vitest';
+import { keyBytes } from '../../src/store/derive-key.ts';
 import { sealAgain } from '../../src/store/rotate.ts';
-import { createVault, keyBytes } from '../../src/store/vault.ts';
+import { createVault } from '../../src/store/vault.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
 const account = 'a';

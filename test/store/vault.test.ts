@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isSealed } from '../../src/model/means.ts';
+import { keyBytes } from '../../src/store/derive-key.ts';
 import { newKeyText, readKeys } from '../../src/store/keys.ts';
-import { createVault, keyBytes } from '../../src/store/vault.ts';
+import { createVault } from '../../src/store/vault.ts';
 
 const [first, second] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 

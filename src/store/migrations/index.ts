@@ -15,6 +15,7 @@ import * as addFeeds from './0014_add_feeds.ts';
 import * as addFeedTerms from './0016_add_feed_terms.ts';
 import * as addRecoveryCodes from './0019_add_recovery_codes.ts';
 import * as addProxies from './0024_add_proxies.ts';
+import * as addOperator from './0025_add_operator.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -43,4 +44,5 @@ export const migrations: readonly Migration[] = [
   addFeedTerms,
   addRecoveryCodes,
   addProxies,
+  addOperator,
 ];
