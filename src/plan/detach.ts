@@ -19,13 +19,12 @@ export interface DetachInput {
  * keys, so that the same documents find them again. Nobody is refused because of the source any more.
  */
 export function planDetach({ snapshot, source, newId }: DetachInput): Outcome {
-  const edits = snapshot
-    .declaredBy(source)
-    .map((before) => ({ before, after: withoutSource(snapshot, before, source) }));
+  const edits = snapshot.declaredBy(source).map((before) => ({ before, after: detached(snapshot, before, source) }));
   return finishPlan({ snapshot, source, edits, newId, locate: (_, { code, message }) => ({ code, message }) });
 }
 
-function withoutSource(snapshot: Snapshot, object: StoredObject, source: string): StoredObject {
+/** The object after a source lets go of it: its values stay, and so does its key when a source owned it. */
+export function detached(snapshot: Snapshot, object: StoredObject, source: string): StoredObject {
   const kind = snapshot.registry.get(object.kind);
   const { spec: fields } = kind;
   const declared = object.declared.filter((declaration) => declaration.source !== source);

@@ -29,19 +29,29 @@ export interface Drift {
   readonly because: DriftReason;
 }
 
-/** Every unit that is not as it is stated, by one source or by any, in the order of objects, sources and paths. */
+/**
+ * Every unit that is not as it is stated, by one source or by any, in the order of objects, sources and paths. A unit that
+ * several sources state counts once, for the first of them.
+ */
 export function driftOf(snapshot: Snapshot, now: string, source?: string): readonly Drift[] {
   const objects = source === undefined ? [...snapshot.objects()].sort(byId) : snapshot.declaredBy(source);
-  return objects.flatMap((object) =>
-    driftOfObject(snapshot, object, now).filter(({ by }) => source === undefined || by.source === source),
-  );
+  return objects.flatMap((object) => driftOfObject(snapshot, object, now, source));
 }
 
-/** The units of one object that are not as they are stated. */
-export function driftOfObject(snapshot: Snapshot, object: StoredObject, now: string): readonly Drift[] {
-  if (object.declared.length === 0) return [];
+/** The units of one object that are not as they are stated, by one source or by any. */
+export function driftOfObject(
+  snapshot: Snapshot,
+  object: StoredObject,
+  now: string,
+  source?: string,
+): readonly Drift[] {
+  const declared = object.declared.filter((by) => source === undefined || by.source === source);
+  if (declared.length === 0) return [];
   const kind = snapshot.registry.get(object.kind);
-  return object.declared.flatMap((by) => driftFrom(snapshot, kind, object, by, now));
+  const seen = new Set<string>();
+  return declared
+    .flatMap((by) => driftFrom(snapshot, kind, object, by, now))
+    .filter(({ path }) => !seen.has(path) && seen.add(path));
 }
 
 /** What plans found about objects, by `Kind/key`: no snapshot tells it. */

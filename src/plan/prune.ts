@@ -4,6 +4,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isPrunable } from './annotations.ts';
 import { withKeyIf } from './base.ts';
+import { detached } from './detach.ts';
 import type { Edit } from './finish.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember } from './overrides.ts';
@@ -32,15 +33,19 @@ export interface PruneInput {
   readonly now: string;
   /** The source that wants an object and does not have it yet. */
   wanterOf(kind: string, key: string): string | undefined;
+  /** Whether an object lies outside what the source may state and delete. */
+  isOutside(object: StoredObject): boolean;
 }
 
 /**
  * Objects that the source owns and no longer states are deleted; what others state too goes over to them, and what another
  * one wants is left to it as it is; what the source only stated is released. An object that others use is kept and
- * reported.
+ * reported. What lies outside the scope of the source, which was narrowed then, is let go and stays as it is.
  */
 export function pruneObjects(input: PruneInput): Pruned {
-  const { snapshot, source, gone, stated } = input;
+  const { snapshot, source, stated } = input;
+  const outside = input.gone.filter((object) => input.isOutside(object));
+  const gone = outside.length === 0 ? input.gone : input.gone.filter((object) => !outside.includes(object));
   const owned = gone.filter(
     (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
   );
@@ -51,14 +56,26 @@ export function pruneObjects(input: PruneInput): Pruned {
   const left = new Set(handovers.map(({ object }) => object));
   const candidates = owned.filter((object) => !left.has(object));
   const deletable = new Set(candidates);
-  const released = gone
-    .filter((object) => !deletable.has(object))
-    .map((object) => release(input, object, left.has(object)));
+  const released = [
+    ...gone.filter((object) => !deletable.has(object)).map((object) => release(input, object, left.has(object))),
+    ...outside.map((before) => ({ before, after: detached(snapshot, before, source) })),
+  ];
   const known =
     released.length === 0 ? stated : new Map([...stated, ...released.map(({ after }) => [after.id, after] as const)]);
   const { leaving, blocked } = settle(snapshot, candidates, known);
   const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
-  return { edits: [...deleted, ...released], leaving, warnings: [...blocked, ...handovers.map(handoverWarning)] };
+  const warnings = [
+    ...blocked,
+    ...handovers.map(handoverWarning),
+    ...outside.map((object) => outsideWarning(source, object)),
+  ];
+  return { edits: [...deleted, ...released], leaving, warnings };
+}
+
+function outsideWarning(source: string, { kind, key, name }: StoredObject): Problem {
+  const shown = key ?? name;
+  const message = `${kind} ${shown} is no longer stated and lies outside the scope of the source ${source}: it is let go and stays as it is; delete it through the API, or widen the scope again first`;
+  return { code: 'scope_exceeded', kind, key: shown, message };
 }
 
 function handoverWarning({ object, wanter }: { readonly object: StoredObject; readonly wanter: string }): Problem {

@@ -23,6 +23,16 @@ export function scopeProblems(input: ScopeInput): readonly Problem[] {
   return [...outside, ...targets.flatMap((target) => overlapProblems(input, target))];
 }
 
+/** Which stored objects lie outside the scope of a source: it may neither state nor delete them. */
+export function outsideScope(account: Snapshot, source: string): (object: StoredObject) => boolean {
+  const { scope } = account.settingsOf(source);
+  if (!isScoped(scope)) return () => false;
+  return ({ kind: name, key = '', name: display }) => {
+    const kind = account.registry.get(name);
+    return !allowsKind(account.registry, scope, kind) || !allowsKey(scope, kind, key, display);
+  };
+}
+
 /** Whether the scope keeps anything out. */
 function isScoped(scope: Scope): boolean {
   return scope.kinds !== undefined || scope.keyPrefixes !== undefined || scope.groups !== undefined;

@@ -12,7 +12,7 @@ import { optionsOf, type PlanOptions } from './options.ts';
 import { type PruneInput, pruneObjects } from './prune.ts';
 import { planRenames, type Renames } from './rename.ts';
 import { renewTargets, withNewReferences } from './replace.ts';
-import { referenceRule, scopeProblems } from './scope.ts';
+import { outsideScope, referenceRule, scopeProblems } from './scope.ts';
 import type { Planning, Target } from './stated-object.ts';
 import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } from './targets.ts';
 
@@ -135,5 +135,6 @@ function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
 /** What pruning looks at, `stated` being what the source states now. */
 export function pruning(input: Contested, { base, gone }: Stage, stated: PruneInput['stated']): PruneInput {
   const { source, now, contest } = input;
-  return { snapshot: base.snapshot, source, gone, stated, now, wanterOf: contest.wanterOf };
+  const isOutside = outsideScope(input.snapshot, source);
+  return { snapshot: base.snapshot, source, gone, stated, now, wanterOf: contest.wanterOf, isOutside };
 }

@@ -9,6 +9,7 @@ import {
   linesOf,
   objectOf,
   office,
+  planned,
   planOn,
   problemsOf,
   refusals,
@@ -120,7 +121,7 @@ describe('the scope of a source', () => {
     expect(refusals(planOn(state, 'a', [document('Group', 'g'), allow('p', ['g'], ['g'])]))).toEqual([
       'scope_exceeded Policy/p /kind',
     ]);
-    expect(linesOf(planOn(state, 'a', [document('Group', 'g')]), state)).toEqual(['delete Policy/p']);
+    expect(linesOf(planOn(state, 'a', [document('Group', 'g')]), state)).toEqual(['release Policy/p']);
   });
 
   it('holds for what is told beside other problems, at an inline child where it stands', () => {
@@ -131,5 +132,31 @@ describe('the scope of a source', () => {
       'scope_exceeded DNSZone/lan /metadata/name',
       'field_unknown Group/data-x /spec/nmae',
     ]);
+  });
+});
+
+describe('a scope that was narrowed', () => {
+  const wide = applyOn(office, 'a', [
+    document('Group', 'data-devs'),
+    document('Group', 'web'),
+    allow('web-p', ['web'], ['web']),
+  ]);
+
+  it('deletes nothing outside it: what its source states no longer is let go as it is', () => {
+    const state = scoped({ kinds: ['Group'], keyPrefixes: ['data-'] }, wide);
+    const outcome = planOn(state, 'a', [document('Group', 'data-devs')]);
+    expect(linesOf(outcome, state)).toEqual(['release Group/web', 'release Policy/web-p']);
+    const { plan, next } = planned(outcome);
+    expect(plan.warnings.map(({ code, kind, key }) => `${code} ${kind}/${key}`)).toEqual([
+      'scope_exceeded Group/web',
+      'scope_exceeded Policy/web-p',
+    ]);
+    const { owner, declared, spec } = objectOf(next, 'Policy', 'web-p');
+    expect([owner, declared, spec]).toEqual([undefined, [], objectOf(wide, 'Policy', 'web-p').spec]);
+  });
+
+  it('still deletes what lies inside it', () => {
+    const state = scoped({ keyPrefixes: ['data-'] }, wide);
+    expect(linesOf(planOn(state, 'a', []), state)).toContain('delete Group/data-devs');
   });
 });
