@@ -97,8 +97,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     await record.note(isHot ? { ...event, isHot } : event);
     // With the values from before: one that changed meanwhile is still to be applied.
     const key = keyOn(memory.valuesDigest, revision);
-    if (event.what !== 'applied') return { result: 'refused', key };
-    return { result: 'done', key, wrote: event.revision !== undefined };
+    const content = `${fetched.digest} ${memory.valuesDigest}`;
+    if (event.what !== 'applied') return { result: 'refused', key, content };
+    return { result: 'done', key, content, wrote: event.revision !== undefined };
   };
 
   const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
@@ -113,7 +114,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       if (error instanceof NotFound) {
         // There is nobody whose status could be kept.
         tellOnce('error', goneMessage(name, account));
-        return { result: 'refused', key: 'gone' };
+        return { result: 'refused', key: 'gone', content: '' };
       }
       if (!(error instanceof LeaseLost)) return failed('failed', reasonOf(name, error));
       tellOnce('warn', `source ${name}: ${error.message}`);

@@ -18,7 +18,7 @@ export interface Timing {
   readonly jitter: number;
   readonly firstRetryMs: number;
   readonly lastRetryMs: number;
-  /** So many reconciles that change something, or that an event asked for, may follow each other at once. */
+  /** So many reconciles of content that was reconciled before may change something, or answer an event, at once. */
   readonly burst: number;
   /** One more is allowed after so long. */
   readonly refillMs: number;
@@ -57,15 +57,20 @@ export interface Schedule {
   readonly suspended: boolean;
   /** What was concluded last: the same input is not tried again. */
   readonly concluded?: string;
+  /** The contents that were reconciled lately, the newest last. */
+  readonly contents: readonly string[];
 }
 
-/** How a reconcile ended. `key` stands for all that its end depended on. */
+/** So many contents are remembered: who goes round in a larger circle is taken for somebody who edits. */
+const mostContents = 100;
+
+/** How a reconcile ended. `key` stands for all that its end depended on, `content` for what the source itself says. */
 export type Conclusion =
   /** There was nothing new to look at. */
   | { readonly result: 'same' }
-  | { readonly result: 'done'; readonly key: string; readonly wrote: boolean }
+  | { readonly result: 'done'; readonly key: string; readonly content: string; readonly wrote: boolean }
   /** The same input would be refused again. */
-  | { readonly result: 'refused'; readonly key: string }
+  | { readonly result: 'refused'; readonly key: string; readonly content: string }
   /** Something was out of reach; the next try may succeed. */
   | { readonly result: 'failed' };
 
@@ -84,6 +89,7 @@ export function createSchedule(timing: Timing, now: number, delay = 0): Schedule
     tokensAt: now,
     hintAt: now,
     suspended: false,
+    contents: [],
   };
 }
 
@@ -163,13 +169,23 @@ export function end(schedule: Schedule, conclusion: Conclusion, now: number, ran
     };
   }
   const quiet = conclusion.result !== 'done' || !conclusion.wrote;
-  const key = conclusion.result === 'same' ? {} : { concluded: conclusion.key };
+  const key =
+    conclusion.result === 'same' ? {} : { concluded: conclusion.key, contents: withContent(spent, conclusion) };
   return { ...cooled(spent, quiet, now), ...key, nextAt, failures: 0 };
 }
 
-/** Takes a token for what changed something or was driven by events; looking at the clock and finding nothing is free. */
+function withContent({ contents }: Schedule, { content }: { readonly content: string }): readonly string[] {
+  if (contents.at(-1) === content) return contents;
+  return [...contents.filter((other) => other !== content), content].slice(-mostContents);
+}
+
+/**
+ * Takes a token for what changed something or was driven by events; looking at the clock and finding nothing is free. So is
+ * new content, however fast somebody edits: writers who undo each other come back to content that was there before.
+ */
 function spend(schedule: Schedule, trigger: Trigger, conclusion: Conclusion, now: number): Schedule {
-  if (conclusion.result === 'same') return schedule;
+  if (conclusion.result === 'same' || conclusion.result === 'failed') return schedule;
+  if (!schedule.contents.includes(conclusion.content)) return schedule;
   const wrote = conclusion.result === 'done' && conclusion.wrote;
   if (!wrote && !events.has(trigger)) return schedule;
   return { ...schedule, tokens: Math.max(0, tokensAt(schedule, now) - 1), tokensAt: now };

@@ -29,7 +29,8 @@ function start(path: string, options: Options = {}, deliver: () => Promise<void>
       errors.push(error);
       return { result: 'failed' };
     }
-    return found.ok ? { result: 'done', key: found.digest, wrote: false } : { result: 'refused', key: found.reason };
+    if (!found.ok) return { result: 'refused', key: found.reason, content: '' };
+    return { result: 'done', key: found.digest, content: found.digest, wrote: false };
   };
   const loop = runLoop({ timing, clock: processClock, reconcile, ranHot: () => undefined });
   const unwatch = directory.watch(() => loop.want('content'));

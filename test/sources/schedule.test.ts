@@ -28,8 +28,8 @@ function run(schedule: Schedule, now: number, conclusion: Conclusion, random = 0
 
 const same: Conclusion = { result: 'same' };
 const failed: Conclusion = { result: 'failed' };
-const done = (wrote: boolean, key = 'k'): Conclusion => ({ result: 'done', key, wrote });
-const refused = (key: string): Conclusion => ({ result: 'refused', key });
+const done = (wrote: boolean, content = 'c'): Conclusion => ({ result: 'done', key: 'k', content, wrote });
+const refused = (key: string): Conclusion => ({ result: 'refused', key, content: 'c' });
 const started = run(createSchedule(plainTiming, 0), 0, done(true))[1];
 const due = (schedule: Schedule, now: number) => step(schedule, now).step;
 
@@ -120,21 +120,21 @@ describe('a schedule', () => {
 });
 
 describe('E134: a loop that runs hot', () => {
-  /** Twenty reconciles in twenty seconds, each of which changed something. */
-  const spent = Array.from({ length: burst - 1 }).reduce<Schedule>(
+  /** Reconciles of content that was there before, one each second, each of which changed something. */
+  const spent = Array.from({ length: burst }).reduce<Schedule>(
     (schedule, _, at) => run(want(schedule, 'content'), at * 1000, done(true))[1],
     started,
   );
-  const hot = step(want(spent, 'content'), 19_000).schedule;
+  const hot = step(want(spent, 'content'), 20_000).schedule;
 
   test('is stopped at the one too many, and names what drove it', () => {
     expect(spent.hot).toBeUndefined();
-    expect(hot.hot).toEqual({ trigger: 'content', probeAt: 19_000 + probeMs });
-    expect(due(hot, 19_000)).toEqual({ until: 19_000 + probeMs });
+    expect(hot.hot).toEqual({ trigger: 'content', probeAt: 20_000 + probeMs });
+    expect(due(hot, 20_000)).toEqual({ until: 20_000 + probeMs });
   });
 
   test('is probed every five minutes, and goes on when a probe finds nothing to change', () => {
-    const probing = 19_000 + probeMs;
+    const probing = 20_000 + probeMs;
     const [trigger, stillHot] = run(hot, probing, done(true));
     expect(trigger).toBe('probe');
     expect(due(stillHot, probing)).toEqual({ until: probing + probeMs });
@@ -149,6 +149,22 @@ describe('E134: a loop that runs hot', () => {
     expect(due(want(cool, 'content'), 20_000)).toEqual({ run: 'content' });
   });
 
+  test('is not one whose content is new each time, however often somebody saves', () => {
+    const edited = Array.from({ length: 200 }).reduce<Schedule>(
+      (schedule, _, at) => run(want(schedule, 'content'), at * 100, done(true, `save ${at}`))[1],
+      started,
+    );
+    expect(edited.hot).toBeUndefined();
+    expect(due(want(edited, 'content'), 20_000)).toEqual({ run: 'content' });
+  });
+
+  test('is one that comes back to the same contents in turn', () => {
+    let schedule = started;
+    for (let at = 0; at < burst + 2; at += 1)
+      schedule = run(want(schedule, 'content'), at * 100, done(true, at % 2 === 0 ? 'even' : 'odd'))[1];
+    expect(step(want(schedule, 'content'), 10_000).schedule.hot).toMatchObject({ trigger: 'content' });
+  });
+
   test('is not one that finds nothing new however often it looks, nor one that writes at each interval', () => {
     let schedule = started;
     for (let now = 0; now < 100; now += 1) schedule = run(want(schedule, 'content'), now, same)[1];
@@ -158,7 +174,7 @@ describe('E134: a loop that runs hot', () => {
   });
 
   test('may go on after half a minute for each reconcile', () => {
-    expect(due(want(spent, 'content'), 18_000 + refillMs)).toEqual({ run: 'content' });
+    expect(due(want(spent, 'content'), 19_000 + refillMs)).toEqual({ run: 'content' });
   });
 });
 

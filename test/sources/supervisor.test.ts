@@ -106,19 +106,24 @@ test('E134: a probe that finds something to change leaves the source stopped, an
   const breaker: boolean[] = [];
   office.engine.observer.on((seen) => (seen.what === 'breaker' ? breaker.push(seen.open) : undefined));
   const { promise, resolve } = Promise.withResolvers<void>();
+  const desk = office.run([shelf], { burst: 1, probeMs: 50 });
+  const stops = () => desk.reports.filter(({ message }) => message.includes('runs hot'));
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
+  // Content that was there before uses up the bucket.
+  for (const names of [['a', 'b'], ['a']]) {
+    shelf.put(groups(...names));
+    await expect.poll(office.groups).toEqual(names);
+  }
   office.engine.listeners.add(({ after }) => {
     // The probe after the one that writes has to wait.
     if (after.findByKey('Group', 'b') !== undefined) shelf.gate = promise;
   });
-  const desk = office.run([shelf], { burst: 1, probeMs: 50 });
-  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   shelf.put(groups('a', 'b'));
-  const stops = () => desk.reports.filter(({ message }) => message.includes('runs hot'));
   await expect.poll(() => stops().length).toBe(2);
   expect([await office.groups(), (await office.statusOf('team')).state]).toEqual([['a', 'b'], 'stalled']);
   resolve();
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
-  expect(breaker).toEqual([false, true, true, true, false]);
+  expect(breaker).toEqual([false, false, false, true, true, true, false]);
   const told = await office.rows("select activity_code from audit_events where activity_code like 'config.source.%'");
   expect(told).toHaveLength(2);
 });
@@ -128,6 +133,10 @@ test('E134: a source that is as it was when it was stopped goes on with the next
   const shelf = newShelf('team', groups('a'));
   office.run([shelf], { burst: 1, probeMs: 200 });
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
+  for (const names of [['a', 'b'], ['a']]) {
+    shelf.put(groups(...names));
+    await expect.poll(office.groups).toEqual(names);
+  }
   const { promise, resolve } = Promise.withResolvers<void>();
   shelf.gate = promise;
   shelf.put(groups('a', 'b'));
