@@ -1,11 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { InvalidInput } from '../model/errors.ts';
-
-/** A body that cannot be used as it is: answered with 400. */
-class BadBody extends Error {
-  readonly statusCode = 400;
-}
+import { BadBody, textOfBody } from './input/utf8.ts';
 
 /**
  * Reads JSON bodies the way clients send them: an empty body with a JSON content type is no body, and a DELETE may carry
@@ -13,13 +9,13 @@ class BadBody extends Error {
  */
 export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replaced' = 'refused'): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (text === '' || request.method === 'DELETE') {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (bytes.length === 0 || request.method === 'DELETE') {
       done(null, undefined);
       return;
     }
     try {
-      const value = unstorable === 'refused' ? parseJson(String(text)) : parseReplacing(String(text));
+      const value = unstorable === 'refused' ? parseJson(textOfBody(bytes)) : parseReplacing(String(bytes));
       done(null, value);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
@@ -27,7 +23,7 @@ export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replac
   });
 }
 
-/** An escape is the only way such text gets into JSON that is valid UTF-8. */
+/** In JSON that is valid UTF-8 such text can only be written as an escape. */
 const suspicious = /\\u(0000|[dD][89a-fA-F])|"__proto__"/;
 
 /** The value of a JSON text that can be stored. */

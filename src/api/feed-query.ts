@@ -23,14 +23,11 @@ export function readFeedQuery(request: FastifyRequest): FeedQueryReader {
   const refuse = (name: string, message: string): undefined => {
     problems.push({ code: 'filter_invalid', path: `/${name}`, message });
   };
-  refuseRepeated(request, refuse);
   return {
     text(name) {
       const text = query[name];
       if (text === undefined) return undefined;
       if (text.length > longest) return refuse(name, `\`${name}\` must have at most ${longest} characters`);
-      if (text.includes('\0') || !text.isWellFormed())
-        return refuse(name, `\`${name}\` contains NUL or half a surrogate pair, which no record has`);
       return text;
     },
     number(name, least, most) {
@@ -60,11 +57,6 @@ export function readFeedQuery(request: FastifyRequest): FeedQueryReader {
       if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
     },
   };
-}
-
-function refuseRepeated(request: FastifyRequest, refuse: (name: string, message: string) => void): void {
-  for (const [name, value] of Object.entries(request.query as Readonly<Record<string, unknown>>))
-    if (Array.isArray(value)) refuse(name, `\`${name}\` is given more than once; give it once`);
 }
 
 /** What every paged log answers around its records. */

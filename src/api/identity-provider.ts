@@ -25,6 +25,7 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
     scope.route({
       method: ['GET', 'POST'],
       url: `${mount}/*`,
+      config: { ownQuery: true },
       handler: (request, reply) => pass(provider, request, reply),
     });
   });

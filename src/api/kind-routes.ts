@@ -24,6 +24,7 @@ import { type Access, callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
 import { breakGlassOf } from './break-glass.ts';
 import { keepInstead } from './idempotency.ts';
+import { addIgnored, isStrict } from './input/preferences.ts';
 import { longListsOf } from './long-lists.ts';
 import { recoverCreated } from './recover.ts';
 
@@ -275,7 +276,7 @@ export async function sendWritten(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (written.ignored.length > 0) void reply.header('heddle-ignored', ignoredHeader(written.ignored));
+  addIgnored(reply, written.ignored);
   if (Object.keys(written.outputs).length === 0)
     return sendObject(engine, written.object, written.state, request, reply);
   const kind = engine.registry.get(written.object.kind);
@@ -288,22 +289,6 @@ export async function sendWritten(
     reply.header('cache-control', 'no-store'),
     makeAnswer({ version: written.object.updatedRevision, body }),
   );
-}
-
-/** What clients accept in one header, with room for the others. */
-const headerLength = 4000;
-
-/** The JSON pointers of unknown members, percent-encoded; `...` says that there are more. */
-function ignoredHeader(pointers: readonly string[]): string {
-  const shown: string[] = [];
-  let room = headerLength;
-  for (const pointer of pointers) {
-    const text = encodeURI(pointer).replaceAll(',', '%2C');
-    room -= text.length + 2;
-    if (room < 0) return [...shown, '...'].join(', ');
-    shown.push(text);
-  }
-  return shown.join(', ');
 }
 
 async function sendObject(
@@ -324,10 +309,9 @@ async function sendObject(
 /** The conditions that the headers of a write state. */
 export function writeOptions(request: FastifyRequest): WriteOptions {
   const ifMatch = versionsOf(request.headers['if-match']);
-  const preferences = String(request.headers['prefer'] ?? '');
   const breakGlass = breakGlassOf(request);
   return {
-    strict: /\bhandling=strict\b/.test(preferences),
+    strict: isStrict(request),
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(breakGlass === undefined ? {} : { breakGlass }),
   };

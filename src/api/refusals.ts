@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorBody } from './errors.ts';
 
@@ -44,15 +45,51 @@ function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<stri
   app.route({ method, url, config: { open: true, refuses: true }, onRequest: refuse, handler: refuse });
 }
 
+/** Refuses what Node would answer without a body: no `Host`, an `Expect` that nobody knows, and CONNECT. */
+export function refuseStrangeRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined;
+    return reply
+      .code(400)
+      .header('connection', 'close')
+      .send(errorBody(400, 'the request has no `Host` header; send the name of the server'));
+  });
+  app.server.on('checkExpectation', (_request, response) => {
+    const message = 'only `Expect: 100-continue` is understood; leave the header out';
+    const body = JSON.stringify(errorBody(417, message));
+    const length = Buffer.byteLength(body);
+    // Whether a body follows is not known any more.
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': length,
+      connection: 'close',
+    };
+    response.writeHead(417, headers).end(body);
+  });
+  app.server.on('connect', (_request, socket) => {
+    hangUp(socket, {
+      status: 405,
+      reason: 'Method Not Allowed',
+      message: 'this server is no proxy; CONNECT is not possible',
+    });
+  });
+}
+
 /** Answers what is not HTTP, in the one shape of errors, and hangs up. */
 export function refuseBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code !== 'ECONNRESET' && socket.writable) {
-    const { status, reason, message } = brokenRequest(error.code);
-    const body = JSON.stringify(errorBody(status, message));
-    const head = `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
-    socket.write(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    hangUp(socket, brokenRequest(error.code));
+    return;
   }
   socket.destroy(error);
+}
+
+/** Answers on the bare socket and closes it behind that. */
+function hangUp(socket: Duplex, { status, reason, message }: BrokenRequest): void {
+  const body = JSON.stringify(errorBody(status, message));
+  const head = `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
+  socket.write(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  socket.destroy();
 }
 
 interface BrokenRequest {

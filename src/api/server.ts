@@ -9,6 +9,7 @@ import type { Authenticator } from '../identity/authenticate.ts';
 import { createLocalPeople, type LocalPeople } from '../identity/local-people.ts';
 import { createUser } from '../identity/new-user.ts';
 import type { IdentityProvider } from '../identity/provider/provider.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { Unavailable } from '../model/errors.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
@@ -24,13 +25,22 @@ import { addEtags } from './etags.ts';
 import { addHeaders, exposedHeaders, placeOf, requestId } from './headers.ts';
 import { addIdempotency } from './idempotency.ts';
 import { addIdentityProvider } from './identity-provider.ts';
+import { guardAddresses } from './input/address.ts';
+import { createParameterIndex } from './input/parameter-index.ts';
+import { refuseOtherCharsets } from './input/utf8.ts';
 import { addKindRoutes, type Makers } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { openListedRoutes } from './open-routes.ts';
 import { paceMachines } from './pace.ts';
 import { createAddressLimit, createPlanLimit, createRateLimit, limitStrangers } from './rate-limit.ts';
 import { renderReference } from './reference-page.ts';
-import { collectMethods, refuseBrokenRequest, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
+import {
+  collectMethods,
+  refuseBrokenRequest,
+  refuseStrangeRequests,
+  refuseUnknown,
+  refuseUnknownPaths,
+} from './refusals.ts';
 
 /** What the HTTP interface is built from. */
 export interface ApiOptions {
@@ -85,12 +95,15 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 500 },
     forceCloseConnections: 'idle',
     requestTimeout: 120_000,
+    // Node would answer with no body at all.
+    http: { requireHostHeader: false },
     // Whoever stops the server waits for its requests, the last ones included.
     return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => refuseUnknown(request, reply),
     clientErrorHandler: refuseBrokenRequest,
   });
   addHeaders(app, { https: options.https ?? false });
+  refuseStrangeRequests(app);
   await app.register(cors, corsOptions(options.corsOrigins ?? '*'));
   openListedRoutes(app, options.openEndpoints);
   const refuseOtherMethods = collectMethods(app);
@@ -99,6 +112,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const report = (error: unknown, request: FastifyRequest) => options.report(error, placeOf(request));
   app.setErrorHandler(createErrorHandler(report));
   refuseUnknownPaths(app);
+  refuseOtherCharsets(app);
+  const { edition } = engine.means;
+  const describe = once(() => lowerToOpenApi(engine.registry, { version, extraPaths: areaPaths(edition), edition }));
+  guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
   const limited = options.rateLimit === 'off' ? undefined : options.rateLimit;
   const authenticate = createAuthHook(options.authenticator, engine);
@@ -119,7 +136,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
   );
   if (options.identityProvider !== undefined) await addIdentityProvider(app, options.identityProvider);
-  addDescription(app, options);
+  addDescription(app, describe);
   refuseOtherMethods();
   await app.ready();
   return app;
@@ -147,9 +164,7 @@ function plainPeering(engine: Engine): Peering {
 }
 
 /** The interface described for programs and for people. It is written for the first who asks, or each start took longer. */
-function addDescription(app: FastifyInstance, { engine, version }: ApiOptions): void {
-  const { edition } = engine.means;
-  const describe = once(() => lowerToOpenApi(engine.registry, { version, extraPaths: areaPaths(edition), edition }));
+function addDescription(app: FastifyInstance, describe: () => JsonObject): void {
   const text = once(() => JSON.stringify(describe()));
   const page = once(() => renderReference(describe()));
   app.get('/api/openapi.json', async (_request, reply) =>

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { textOfBody } from '../input/utf8.ts';
 import { addAccessRoutes } from './access-routes.ts';
 import { addArchiveRoutes } from './archive-routes.ts';
 import { addDriftRoutes } from './drift-routes.ts';
@@ -16,8 +17,12 @@ const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/
 
 /** The routes by which documents are validated, planned, applied and exported. */
 export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoutesOptions): Promise<void> {
-  app.addContentTypeParser(yamlTypes, { parseAs: 'string', bodyLimit }, (_request, text, done) =>
-    done(null, { files: [{ path: '-', text }] }),
+  app.addContentTypeParser(
+    yamlTypes,
+    { parseAs: 'buffer', bodyLimit },
+    async (_request: FastifyRequest, body: Buffer) => ({
+      files: [{ path: '-', text: textOfBody(body) }],
+    }),
   );
   addPlanRoutes(app, options);
   addExportRoutes(app, options);

@@ -8,6 +8,7 @@ import type { AgentRequest, Welcome } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { scoped } from '../authenticate.ts';
 import { listOf, nameMember, objectBody, parseJson } from '../bodies.ts';
+import { textOfBody } from '../input/utf8.ts';
 import { agentPaths } from './agent-paths.ts';
 import { agentServicePaths } from './agent-service-paths.ts';
 import { addServiceRoutes } from './agent-services.ts';
@@ -68,7 +69,7 @@ function keepBytes(scope: FastifyInstance): void {
     const buffer = bytes as Buffer;
     bodies.set(request, buffer);
     try {
-      done(null, buffer.length === 0 ? undefined : parseJson(buffer.toString('utf8')));
+      done(null, buffer.length === 0 ? undefined : parseJson(textOfBody(buffer)));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }

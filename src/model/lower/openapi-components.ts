@@ -79,7 +79,8 @@ export const sharedParameters: JsonObject = {
     name: 'Prefer',
     in: 'header',
     required: false,
-    description: '`handling=strict` turns members of the body that nothing knows into a 422.',
+    description:
+      '`handling=strict` turns members of the body and parameters of the query that nothing knows into a 422.',
     schema: text,
   },
   Account: {
@@ -123,7 +124,10 @@ export const sharedHeaders: JsonObject = {
   },
   'Heddle-Notice': { description: 'What the caller should know, such as that no mail was sent.', schema: text },
   'Heddle-Invite-Link': { description: 'The link to hand over, when no mail was sent.', schema: text },
-  'Heddle-Ignored': { description: 'JSON pointers of members of the body that nothing knows.', schema: text },
+  'Heddle-Ignored': {
+    description: 'What nothing knows: JSON pointers of members of the body, and `?name` for parameters of the query.',
+    schema: text,
+  },
 };
 
 /** The two ways to send a credential. */

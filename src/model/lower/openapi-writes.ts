@@ -11,6 +11,11 @@ export function withScope(paths: JsonObject): JsonObject {
   });
 }
 
+/** A query can be wrong everywhere: a parameter that is given twice, or, on request, one that the operation does not have. */
+export function withQueryFaults(paths: JsonObject): JsonObject {
+  return mapOperations(paths, (_, operation) => withFailures(operation, [422]));
+}
+
 /** What every write with credentials can do beside what it is for: find the account held, and be repeated when it is a POST. */
 export function withWrites(paths: JsonObject): JsonObject {
   return mapOperations(paths, withWrite);

@@ -11,7 +11,7 @@ import {
 import { configPaths } from './openapi-config.ts';
 import { configSchemas } from './openapi-config-schemas.ts';
 import { kindPaths, kindSchemas } from './openapi-routes.ts';
-import { withScope, withWrites } from './openapi-writes.ts';
+import { withQueryFaults, withScope, withWrites } from './openapi-writes.ts';
 
 /** What an OpenAPI document takes from outside. */
 export interface OpenApiOptions {
@@ -25,7 +25,9 @@ export interface OpenApiOptions {
 
 /** The OpenAPI 3.1 document of the whole interface. */
 export function lowerToOpenApi(registry: Registry, { version, extraPaths = {}, edition }: OpenApiOptions): JsonObject {
-  const paths = withScope(withWrites(withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths)));
+  const paths = withQueryFaults(
+    withScope(withWrites(withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths))),
+  );
   return {
     openapi: '3.1.0',
     info: {

@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { InvalidInput } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import { addIgnored, isStrict } from './preferences.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads its query itself, by rules of its own. */
+    ownQuery?: true;
+  }
+}
+
+/** The query parameters that an operation takes; `undefined` for a route that is not described. */
+export type KnownParameters = (method: string, route: string) => ReadonlySet<string> | undefined;
+
+/**
+ * Looks at what stands in the address before anything is looked up by it: no database is asked for a text that it cannot
+ * store, and no parameter is dropped without a word. Runs ahead of authentication. `notFound` answers an id that nothing has.
+ */
+export function guardAddresses(
+  app: FastifyInstance,
+  known: KnownParameters,
+  notFound: (request: FastifyRequest, reply: Parameters<typeof addIgnored>[0]) => unknown,
+): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { config } = request.routeOptions;
+    if (config.refuses === true || config.ownQuery === true) return undefined;
+    if (Object.values(request.params as Readonly<Record<string, string>>).some(isUnstorable))
+      return notFound(request, reply);
+    const given = pairsOf(request.url);
+    if (given.length === 0) return undefined;
+    const names = known(request.method, request.routeOptions.url ?? '');
+    const ignored = names === undefined ? [] : [...new Set(given.map(([name]) => name))].filter((it) => !names.has(it));
+    const problems = [...faultsOf(given), ...(isStrict(request) ? ignored.map(unknownParameter) : [])];
+    if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+    addIgnored(
+      reply,
+      ignored.map((name) => `?${name}`),
+    );
+    return undefined;
+  });
+}
+
+/** Names and values as they are meant; `undefined` for escapes that are no UTF-8. */
+type Pair = readonly [name: string, value: string | undefined];
+
+/** The parameters in the order in which they stand in an address. */
+function pairsOf(url: string): readonly Pair[] {
+  // The router takes a fragment, which no client should send, for a query too.
+  const start = url.search(/[?#]/);
+  const query = start < 0 ? '' : url.slice(start + 1);
+  return query.split('&').flatMap((pair): Pair[] => {
+    if (pair === '' || pair === '=') return [];
+    const at = pair.indexOf('=');
+    const [name, value] = at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)];
+    return [[decoded(name) ?? name, decoded(value)]];
+  });
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    // There is no other way to ask whether the escapes are UTF-8.
+    return undefined;
+  }
+}
+
+function faultsOf(pairs: readonly Pair[]): readonly Problem[] {
+  const seen = new Set<string>();
+  const told = new Set<string>();
+  const problems: Problem[] = [];
+  for (const [name, value] of pairs) {
+    const fault = faultOf(name, value) ?? (seen.has(name) ? 'is given more than once; give it once' : undefined);
+    seen.add(name);
+    if (fault === undefined || told.has(name)) continue;
+    told.add(name);
+    problems.push(problem('filter_invalid', name, fault));
+  }
+  return problems;
+}
+
+function faultOf(name: string, value: string | undefined): string | undefined {
+  if (value === undefined) return 'has percent escapes that are not UTF-8; write them as `encodeURIComponent` does';
+  return isUnstorable(name) || isUnstorable(value) ? 'contains NUL, which nothing stored has; remove it' : undefined;
+}
+
+function unknownParameter(name: string): Problem {
+  return problem('parameter_unknown', name, 'is not a parameter of this operation; remove it, or look it up in /docs');
+}
+
+function problem(code: string, parameter: string, fault: string): Problem {
+  const name = parameter.slice(0, 100).replaceAll('\0', '\ufffd');
+  return { code, path: `/${name}`, message: `\`${name}\` ${fault}` };
+}
+
+function isUnstorable(text: string): boolean {
+  return text.includes('\0') || !text.isWellFormed();
+}

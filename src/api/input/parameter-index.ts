@@ -1,0 +1,35 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { KnownParameters } from './address.ts';
+
+/** The query parameters of every operation, read from the OpenAPI description when the first request brings any. */
+export function createParameterIndex(describe: () => JsonObject): KnownParameters {
+  let index: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  return (method, route) => {
+    index ??= indexOf(describe());
+    return index.get(`${method === 'HEAD' ? 'GET' : method} ${route.replace(/:\w+/g, '{}')}`);
+  };
+}
+
+function indexOf(description: JsonObject): ReadonlyMap<string, ReadonlySet<string>> {
+  const shared = objectAt(description, ['components', 'parameters']);
+  const entries = Object.entries(objectAt(description, ['paths'])).flatMap(([path, item]) =>
+    Object.entries(item as JsonObject).flatMap(([method, operation]) => {
+      if (!isObject(operation)) return [];
+      const { parameters = [] } = operation as { readonly parameters?: readonly JsonObject[] };
+      const names = parameters.map((one) => resolve(one, shared)).filter((one) => one['in'] === 'query');
+      const key = `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`;
+      return [[key, new Set(names.map(({ name }) => String(name)))] as const];
+    }),
+  );
+  return new Map(entries);
+}
+
+function resolve(parameter: JsonObject, shared: JsonObject): JsonObject {
+  const reference = parameter['$ref'];
+  return typeof reference === 'string' ? (shared[reference.split('/').at(-1) ?? ''] as JsonObject) : parameter;
+}
+
+function objectAt(value: JsonObject, path: readonly string[]): JsonObject {
+  // The description is made by this program, with an object at each of these places.
+  return path.reduce<Json>((inner, name) => (inner as JsonObject)[name] ?? {}, value) as JsonObject;
+}
