@@ -101,6 +101,8 @@ async function serve(
   statedSources: readonly StatedSource[],
   log: Log,
 ): Promise<void> {
+  // Keys, tokens, repositories and the files of the embedded database are nobody else's to read.
+  process.umask(0o077);
   const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
   const mail = await readMail(config);
@@ -110,9 +112,7 @@ async function serve(
   const server = await startServer(
     { ...options, ...database, ...bootstrap, ...mail, statedSources, gitEnvironment, values: valueVariables() },
     log,
-  ).catch((error: unknown) => {
-    throw explain(error, config);
-  });
+  );
   log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
   await stop;
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
@@ -150,20 +150,6 @@ async function withFile(
   const read = readConfig(environment, flags, declaration.settings, file.settings);
   if (!read.ok) throw new InvalidInput(read.faults.join(' '));
   return { config: read.config, sources: file.sources };
-}
-
-/** What the system says about an address it does not give, as a sentence. */
-function explain(error: unknown, { listen }: Pick<Config, 'listen'>): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'is taken by another program; stop that one or choose another address with --listen',
-    EADDRNOTAVAIL: 'is no address of this machine; choose another one with --listen',
-    ENOTFOUND: 'is no address of this machine; choose another one with --listen',
-    EACCES: 'may not be used by this user; choose a port above 1023 with --listen',
-  };
-  const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
-  const reason = syscall === 'listen' || syscall === 'getaddrinfo' ? reasons[code] : undefined;
-  return reason === undefined ? error : new Unavailable(`${listen.host}:${listen.port} ${reason}.`, { cause: error });
 }
 
 /** The first signal asks to stop; a second one ends the process at once. */

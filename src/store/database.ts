@@ -55,6 +55,8 @@ export interface DatabaseOptions {
   /** `postgres://…`; TLS as in libpq's `sslmode`, `sslrootcert`, … */
   readonly url?: string;
   readonly dataDir?: string;
+  /** Called before a new embedded database is created. */
+  readonly creating?: () => void;
   readonly poolSize?: number;
   /** Switch off behind a PgBouncer that does not track prepared statements. */
   readonly preparedStatements?: boolean;

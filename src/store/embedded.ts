@@ -1,9 +1,9 @@
-import { access, mkdir, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 import type { CompiledQuery } from 'kysely';
 import { Unavailable } from '../model/errors.ts';
 import { beginText, checkParameters, lockHead, perform, restrictTo } from './builder.ts';
+import { damaged, databaseFolder, openDataDirectory } from './data-directory.ts';
 import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { columnParsers } from './schema.ts';
@@ -21,16 +21,21 @@ const grownTables = `select from pg_class where relkind = 'r' and relnamespace =
 /** Where the embedded database lives: in a data directory, or else in memory. */
 export interface EmbeddedOptions {
   readonly dataDir?: string;
+  /** Called before a new database is created in the data directory. */
+  readonly creating?: () => void;
 }
 
-/** Opens the embedded Postgres; a data directory is created when missing and belongs to this process until closed. */
+/**
+ * Opens the embedded Postgres; a data directory is created when missing and belongs to this process until closed.
+ * Throws `Unavailable` when another process has the directory, or when files of its database are missing or damaged.
+ */
 export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Database> {
   if (options.dataDir === undefined) return new EmbeddedDatabase(await start(), async () => {});
   const directory = resolve(options.dataDir);
-  await mkdir(directory, { recursive: true });
+  await openDataDirectory(directory);
   const unlock = await lockDirectory(directory);
   try {
-    const database = new EmbeddedDatabase(await start(await prepare(directory)), unlock);
+    const database = new EmbeddedDatabase(await startIn(directory, options.creating), unlock);
     await database.vacuumGrown();
     return database;
   } catch (error) {
@@ -39,26 +44,20 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Datab
   }
 }
 
-/** Makes the files of a new database beside their place and moves them there when complete, so that a kill leaves all or nothing. */
-async function prepare(directory: string): Promise<string> {
-  const place = join(directory, 'postgres');
-  if (await exists(place)) return place;
-  const unfinished = join(directory, 'postgres.new');
-  await rm(unfinished, { recursive: true, force: true });
-  await (await start(unfinished)).close();
-  await rename(unfinished, place);
-  return place;
+async function startIn(directory: string, creating = () => {}): Promise<PGlite> {
+  const folder = await databaseFolder(directory, async (fresh) => {
+    creating();
+    await (await start(fresh)).close();
+  });
+  try {
+    return await start(folder);
+  } catch (cause) {
+    throw damaged(directory, 'the database does not start from its files', cause);
+  }
 }
 
 function start(dataDir = 'memory://'): Promise<PGlite> {
   return PGlite.create({ dataDir, parsers: { ...columnParsers } });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 class EmbeddedDatabase implements Database {

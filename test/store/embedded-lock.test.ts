@@ -120,7 +120,7 @@ describe('a data directory', () => {
     const database = await openDatabase({ dataDir });
     await database.ping();
     await database.close();
-    expect(await readdir(dataDir)).toEqual(['postgres']);
+    expect((await readdir(dataDir)).sort()).toEqual(['data-directory.json', 'postgres']);
   });
 
   it('that cannot be locked says why', async () => {

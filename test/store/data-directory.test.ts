@@ -1,0 +1,122 @@
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Unavailable } from '../../src/model/errors.ts';
+import { statement } from '../../src/store/builder.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
+
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = join(await temporaryDirectory(), 'data');
+});
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+const openAndClose = async () => (await openDatabase({ dataDir })).close();
+
+/** The message with which opening is refused. */
+async function refusal(): Promise<string> {
+  const error = await openAndClose().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Unavailable);
+  return error instanceof Error ? error.message : '';
+}
+
+/** Every file of the directory with its size, to show that a refusal creates nothing. */
+async function contents(): Promise<readonly string[]> {
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return (await Promise.all(files.map(async (path) => `${path} ${(await stat(path)).size}`))).sort();
+}
+
+describe('a data directory', () => {
+  it('is created for its owner alone, and marked as one that holds a database', async () => {
+    await openAndClose();
+    expect(await modeOf(dataDir)).toBe('700');
+    expect(await modeOf(join(dataDir, 'postgres'))).toBe('700');
+    expect(JSON.parse(await readFile(join(dataDir, 'data-directory.json'), 'utf8'))).toMatchObject({ version: 1 });
+    expect(await modeOf(join(dataDir, 'data-directory.json'))).toBe('600');
+  });
+
+  it('of the former version is marked, and closed to others, when it is opened', async () => {
+    await copyEmbedded(dataDir);
+    await chmod(dataDir, 0o755);
+    await chmod(join(dataDir, 'postgres'), 0o755);
+    await openAndClose();
+    expect(await readdir(dataDir)).toContain('data-directory.json');
+    expect([await modeOf(dataDir), await modeOf(join(dataDir, 'postgres'))]).toEqual(['700', '700']);
+  });
+
+  it('that holds a token and a key but never held a database gets a new one', async () => {
+    await mkdir(dataDir);
+    await writeFile(join(dataDir, 'token'), 'x');
+    await openAndClose();
+    expect(await readdir(dataDir)).toContain('postgres');
+  });
+
+  it('whose database folder was removed is refused, and no new database takes its place', async () => {
+    await copyEmbedded(dataDir);
+    await openAndClose();
+    await rm(join(dataDir, 'postgres'), { recursive: true });
+    expect(await refusal()).toMatch(
+      /is damaged: the folder `postgres` is missing\. Nothing was changed\. .*heddle restore/,
+    );
+    expect((await contents()).filter((path) => path.includes('postgres'))).toEqual([]);
+  });
+
+  it.each([
+    'PG_VERSION',
+    'postgresql.conf',
+    'global/pg_control',
+    'global/pg_filenode.map',
+    'base',
+    'pg_wal',
+    'pg_xact',
+  ])(
+    'that lost `%s` is refused with its name, in a directory of the former version too, and stays as it is',
+    async (name) => {
+      await copyEmbedded(dataDir);
+      await rm(join(dataDir, 'postgres', name), { recursive: true });
+      const before = await contents();
+      expect(await refusal()).toContain(`is damaged: \`postgres/${name}\` is missing. Nothing was changed.`);
+      expect(await contents()).toEqual(before);
+    },
+  );
+
+  it.each([
+    ['global/pg_control', 100],
+    ['global/pg_filenode.map', 10],
+  ])('whose `%s` was cut off is refused with a sentence and its cause', async (name, length) => {
+    await copyEmbedded(dataDir);
+    await truncate(join(dataDir, 'postgres', name), length);
+    expect(await refusal()).toContain('is damaged: the database does not start from its files.');
+  });
+
+  it('that a newer version wrote is refused', async () => {
+    await copyEmbedded(dataDir);
+    await writeFile(join(dataDir, 'data-directory.json'), '{"version": 2}');
+    expect(await refusal()).toContain('was written by a newer Heddle');
+  });
+
+  it('with an unreadable marker is refused', async () => {
+    await copyEmbedded(dataDir);
+    await writeFile(join(dataDir, 'data-directory.json'), '');
+    expect(await refusal()).toContain('`data-directory.json` cannot be read');
+  });
+
+  it('opens from a copy of the whole directory after it was damaged', async () => {
+    await copyEmbedded(dataDir);
+    await openAndClose();
+    await cp(dataDir, `${dataDir}.copy`, { recursive: true });
+    await rm(join(dataDir, 'postgres/PG_VERSION'));
+    await refusal();
+    await rm(dataDir, { recursive: true });
+    await cp(`${dataDir}.copy`, dataDir, { recursive: true });
+    const database = await openDatabase({ dataDir });
+    expect(await database.lookUp(statement<{ readonly one: number }>('select 1 as one', []))).toEqual([{ one: 1 }]);
+    await database.close();
+  });
+});
