@@ -3,6 +3,7 @@ import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { createEngine, describe, firstObjects, productRegistry } from './app/engine.ts';
 import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
+import { explained, requireListenable } from './app/listening.ts';
 import { createMachines } from './app/peering.ts';
 import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
@@ -129,13 +130,12 @@ function defectsTo(log: Log): (error: unknown, place: string) => void {
 /** Opens the database, brings it up to date, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const named = nameSources(options.sources);
+  await requireAddresses(options);
   const means = await readMeans(options);
-  const database = await openDatabase(databaseOf(options));
+  const database = await openDatabase(databaseOf(options, log));
   const closing: Closing = [() => database.close()];
   try {
-    const applied = await migrate(database);
-    if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)}` });
-    await endLeases(database);
+    await prepareDatabase(database, log);
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
     const registry = productRegistry(installationOf(options));
@@ -167,8 +167,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       report,
     });
     closing.unshift(() => api.close());
-    const url = await api.listen({ ...options.listen, backlog: mostAtTheDoor });
-    if (options.metricsListen !== undefined) closing.unshift(await openMetrics(api, options.metricsListen, log));
+    const url = await listen(api, options, { log, closing });
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
     closing.unshift(runOverrideLoop({ engine, tell }), machines.run());
@@ -200,8 +199,36 @@ async function openAccount(
   return owned?.account;
 }
 
-function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions): DatabaseOptions {
-  return { ...(databaseUrl === undefined ? { dataDir } : { url: databaseUrl }), poolSize, preparedStatements };
+/** Finds out whether the server will be able to listen, before anything is created. */
+async function requireAddresses({ listen, metricsListen }: ServeOptions): Promise<void> {
+  await requireListenable(listen, '--listen');
+  if (metricsListen !== undefined) await requireListenable(metricsListen, 'HEDDLE_METRICS_LISTEN');
+}
+
+function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions, log: Log): DatabaseOptions {
+  if (databaseUrl !== undefined) return { url: databaseUrl, poolSize, preparedStatements };
+  const message = `first start: creating the embedded database in ${dataDir}, which takes a few seconds`;
+  return { dataDir, creating: () => log({ level: 'info', message }) };
+}
+
+/** Brings the tables up to date. */
+async function prepareDatabase(database: Database, log: Log): Promise<void> {
+  const applied = await migrate(database);
+  const steps = applied.length === 1 ? '1 migration' : `${applied.length} migrations`;
+  if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)} after ${steps}` });
+  await endLeases(database);
+}
+
+/** Lets the interface listen, and metrics on their own address; returns the address of the interface. */
+async function listen(
+  api: Parameters<typeof createMetricsServer>[0],
+  options: ServeOptions,
+  { log, closing }: { readonly log: Log; readonly closing: Closing },
+): Promise<string> {
+  const { listen: address, metricsListen } = options;
+  const url = await explained(address, '--listen', () => api.listen({ ...address, backlog: mostAtTheDoor }));
+  if (metricsListen !== undefined) closing.unshift(await openMetrics(api, metricsListen, log));
+  return url;
 }
 
 /** Answers metrics on an address of their own; the function it returns stops that. */

@@ -1,0 +1,47 @@
+import { createServer } from 'node:net';
+import { Unavailable } from '../model/errors.ts';
+
+/** An address to listen on; port 0 is any free one. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Listens on the address for a moment, so that a start that cannot succeed ends before it creates anything. Throws
+ * `Unavailable` with the setting that names another address.
+ */
+export async function requireListenable(address: Address, setting: string): Promise<void> {
+  const probe = createServer();
+  await explained(address, setting, async () => {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject);
+      probe.listen({ ...address, exclusive: true }, resolve);
+    });
+    await new Promise((resolve) => probe.close(resolve));
+  });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken by another program; stop that one or choose another address with',
+  EADDRNOTAVAIL: 'is no address of this machine; choose another one with',
+  ENOTFOUND: 'is no address of this machine; choose another one with',
+  EAI_AGAIN: 'is no address of this machine; choose another one with',
+  EACCES: 'may not be used by this user; choose a port above 1023 with',
+};
+
+/** Runs what listens on the address; a refusal of the system becomes a sentence with the setting that names another one. */
+export async function explained<Value>(
+  { host, port }: Address,
+  setting: string,
+  listen: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await listen();
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const reason = reasons[code];
+    if (reason === undefined) throw cause;
+    throw new Unavailable(`${host}:${port} ${reason} ${setting}.`, { cause });
+  }
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
+import { runHeddle, serveHeddle } from '../setup/heddle.ts';
+
+let directory: string;
+let dataDir: string;
+
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  dataDir = join(directory, 'data');
+});
+
+/** Holds a port for the time of a test. */
+async function takenPort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the port has no number');
+  return { port: address.port, [Symbol.dispose]: () => void server.close() };
+}
+
+it.each([
+  ['--listen', (port: number) => ['--listen', `127.0.0.1:${port}`], () => ({})],
+  [
+    'HEDDLE_METRICS_LISTEN',
+    () => ['--listen', '127.0.0.1:0'],
+    (port: number) => ({ HEDDLE_METRICS_LISTEN: `127.0.0.1:${port}` }),
+  ],
+])('a port of %s that is taken ends the start before anything is created', async (setting, args, env) => {
+  using taken = await takenPort();
+  const run = await runHeddle(['serve', '--data-dir', dataDir, ...args(taken.port)], { env: env(taken.port) });
+  expect(run.code).toBe(1);
+  expect(run.err.trim()).toBe(
+    `error: 127.0.0.1:${taken.port} is taken by another program; stop that one or choose another address with ${setting}.`,
+  );
+  expect(await readdir(directory)).toEqual([]);
+});
+
+it('a database that lost a file is refused with one sentence and exit code 1', async () => {
+  await copyEmbedded(dataDir);
+  await rm(join(dataDir, 'postgres/PG_VERSION'));
+  const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
+  expect(run.code).toBe(1);
+  expect(run.err.trim().split('\n')).toHaveLength(1);
+  expect(run.err).toContain(`The embedded database in ${dataDir} is damaged: \`postgres/PG_VERSION\` is missing.`);
+});
+
+it('the first start says that it creates the database before it does, and others do not', async () => {
+  const first = await serveHeddle(['--data-dir', dataDir]);
+  const creates = first.lines.findIndex((line) =>
+    line.includes(`first start: creating the embedded database in ${dataDir}`),
+  );
+  const migrated = first.lines.findIndex((line) => /the database is at \w+ after \d+ migrations/.test(line));
+  expect(creates).toBeGreaterThanOrEqual(0);
+  expect(migrated).toBeGreaterThan(creates);
+  expect(await first.stop()).toBe(0);
+  await using second = await serveHeddle(['--data-dir', dataDir]);
+  expect(second.lines.filter((line) => /first start|database is at/.test(line))).toEqual([]);
+});
