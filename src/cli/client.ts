@@ -15,6 +15,8 @@ import { authorizationOf } from './login/authorization.ts';
 
 /** What a server answered. */
 export interface Answer {
+  /** The server that answered. */
+  readonly server: string;
   readonly status: number;
   readonly text: string;
   /** The body, when it is JSON. */
@@ -71,14 +73,14 @@ export function unreadable(what: string): Internal {
   );
 }
 
-const tokenHint =
-  ' (the server refused the token; give another one with --token or HEDDLE_TOKEN, or sign in with `heddle login`)';
+const tokenHint = (server: string) =>
+  ` (${server} refused the token; give one of this server with --token or HEDDLE_TOKEN, or sign in with \`heddle login --server ${server}\`)`;
 
 /**
  * The answer when it is a success; what the server refused becomes the exception with its exit code. `hint` says what to do
  * when it does not know who asks.
  */
-export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = tokenHint): A {
+export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = tokenHint(answer.server)): A {
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw refusalOf(answer, hint);
 }
@@ -114,23 +116,23 @@ function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string
 
 async function send(server: string, path: string, request: RequestInit): Promise<Answer> {
   try {
-    return await answerOf(await fetch(`${server}${path}`, { redirect: 'error', ...request }));
+    return await answerOf(server, await fetch(`${server}${path}`, { redirect: 'error', ...request }));
   } catch (error) {
     throw unreachable(server, error);
   }
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(server: string, response: Response): Promise<Answer> {
   const text = await response.text();
   const passing = response.headers.has('retry-after');
-  return { status: response.status, text, body: jsonOf(response, text), passing };
+  return { server, status: response.status, text, body: jsonOf(response, text), passing };
 }
 
 async function stream(server: string, path: string, request: RequestInit): Promise<AsyncIterable<Uint8Array>> {
   const response = await fetch(`${server}${path}`, { redirect: 'error', ...request }).catch((error: unknown) => {
     throw unreachable(server, error);
   });
-  if (!response.ok) accept(await answerOf(response));
+  if (!response.ok) accept(await answerOf(server, response));
   return chunksOf(server, response);
 }
 

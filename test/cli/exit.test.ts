@@ -82,9 +82,17 @@ test('the command that approves a plan repeats the flags, quotes what a shell wo
   );
 });
 
+test('a refused token is answered with the server that refused it and how to sign in there', () => {
+  const refused = { server: 'https://mesh.example.com', status: 401, text: '', body: { message: 'token invalid' } };
+  expect(() => accept(refused)).toThrow(
+    'token invalid (https://mesh.example.com refused the token; give one of this server with --token or HEDDLE_TOKEN, ' +
+      'or sign in with `heddle login --server https://mesh.example.com`)',
+  );
+});
+
 function codeOfAnswer(status: number, body: object): number {
   try {
-    accept({ status, text: '', body: { message: 'm', ...body } });
+    accept({ server: 'https://mesh.example.com', status, text: '', body: { message: 'm', ...body } });
     return exit.ok;
   } catch (error) {
     return exitCodeOf(error);

@@ -53,7 +53,7 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
 export async function objectIn(response: Response, hint?: string): Promise<JsonObject> {
   const text = await response.text();
   const body = text === '' ? {} : jsonIn(text);
-  accept({ status: response.status, text, body }, hint);
+  accept({ server: new URL(response.url).origin, status: response.status, text, body }, hint);
   if (isObject(body)) return body as JsonObject;
   throw unreadable('something else than an object');
 }
