@@ -51,7 +51,10 @@ function transportOf(url: string, allowed: readonly Transport[]): Transport | { 
   const transport = parsed.protocol.slice(0, -1);
   if (transport !== 'https' && transport !== 'ssh' && transport !== 'file')
     return fault(`uses ${transport}, which is not allowed`);
-  if (!allowed.includes(transport)) return fault(`uses ${transport}, which is not allowed`);
+  if (!allowed.includes(transport))
+    return {
+      fault: `\`url\` uses ${transport}, which the server's setting HEDDLE_GIT_TRANSPORTS does not list; add it there (its operator can), or use one of ${allowed.join(', ')}`,
+    };
   if (parsed.password !== '') return fault('holds a password, which would be shown wherever the source is');
   if (transport === 'https' && parsed.username !== '') return fault('names a user; write the name into `credentials`');
   if (parsed.search !== '' || parsed.hash !== '') return fault('has a query or a fragment');

@@ -56,7 +56,11 @@ describe('sources over HTTP', () => {
     [{ name: 'a', type: 'push', interval: '5m' }, '/interval', /unknown field `interval`/],
     [{ name: 'a', type: 'push', scope: { kinds: ['Grup'] } }, '/scope/kinds/0', /did you mean `Group`/],
     [{ name: 'a', type: 'push', limits: { deleteShare: 2 } }, '/limits/deleteShare', /must be at most 1/],
-    [{ name: 'a', type: 'git', url: 'file:///etc' }, '/url', /uses file, which is not allowed/],
+    [
+      { name: 'a', type: 'git', url: 'file:///etc' },
+      '/url',
+      /uses file, which the server's setting HEDDLE_GIT_TRANSPORTS does not list/,
+    ],
     [
       { name: 'a', type: 'git', url: 'https://h/x', webhook: { secretFile: '/etc/shadow' } },
       '/webhook/secretFile',

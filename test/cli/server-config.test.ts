@@ -101,7 +101,7 @@ describe('the file of settings', () => {
   });
 
   test.each([
-    ['url: file:///srv/x.git', /uses file, which is not allowed/],
+    ['url: file:///srv/x.git', /uses file, which the server's setting HEDDLE_GIT_TRANSPORTS does not list/],
     ['url: ext::sh -c id', /is no address of a repository/],
     ['url: --upload-pack=id', /is no address of a repository/],
     ['url: http://h/x.git', /uses http, which is not allowed/],
