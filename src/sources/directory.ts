@@ -1,7 +1,9 @@
 import { createFileMemory } from './file-memory.ts';
 import type { Fetched, Origin } from './origin.ts';
+import { readWhenQuiet } from './quiet.ts';
 import { type ReadOptions, readDirectory } from './read-directory.ts';
-import { watchDirectory } from './watch-directory.ts';
+import type { DirectorySnapshot } from './snapshot.ts';
+import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
 
 /** A directory, a ConfigMap mount or a single file as a source of documents. */
 export interface DirectoryOptions {
@@ -20,24 +22,31 @@ export function openDirectory(options: DirectoryOptions): Origin {
   let wasMount = false;
   let available = true;
   let fetched: string | undefined;
-  const look = async (): Promise<Fetched> => {
-    const found = await readDirectory(options.path, { memory, ...options.read });
+  let last: Extract<DirectorySnapshot, { readonly ok: true }> | undefined;
+  const read = () => readDirectory(options.path, { memory, ...options.read });
+  const checked = (found: DirectorySnapshot): Fetched => {
     wasMount ||= found.ok && found.isMount;
     const lost = found.ok && wasMount && !found.isMount;
     available = found.ok && !lost;
     return lost ? unmounted(options.path) : found;
   };
+  const readQuietly = async (): Promise<DirectorySnapshot> => {
+    const { path, settleMs: quietMs = defaultSettleMs } = options;
+    return readWhenQuiet({ path, quietMs, last, read });
+  };
   return {
     async fetch() {
-      const found = await look();
+      const read = await readQuietly();
+      const found = checked(read);
+      if (read.ok && found.ok) last = read;
       fetched = stateOf(found);
       return found;
     },
-    peek: look,
+    peek: async () => checked(await readQuietly()),
     watch(changed) {
       let ended = false;
       const looks = oneAtATime(async () => {
-        const state = stateOf(await look());
+        const state = stateOf(checked(await read()));
         if (!ended && state !== fetched) changed();
       }, options.onError);
       const stop = watchDirectory({ ...options, onChange: looks.request, urgent: () => !available });

@@ -2,16 +2,11 @@ import { type BigIntStats, type Dirent, stat as statWithCallback } from 'node:fs
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 import { mapInBatches } from './batches.ts';
-import { Unreadable } from './snapshot.ts';
+import { type FileLook, Unreadable } from './snapshot.ts';
 
-/** A file to read: its path relative to the directory, with `/`, and where it really is. */
-export interface ListedFile {
-  readonly relative: string;
+/** A file to read, and where it really is. */
+export interface ListedFile extends FileLook {
   readonly path: string;
-  readonly size: number;
-  /** Changes whenever the file does, but for changes within one tick of the file system's clock. */
-  readonly stamp: string;
-  readonly changedAt: number;
 }
 
 const extensions = new Set(['.yaml', '.yml', '.json']);
@@ -25,6 +20,21 @@ export async function listFiles(directory: string): Promise<readonly ListedFile[
   const files: ListedFile[] = [];
   await collect({ root, files }, root, [], new Set([root]));
   return files.sort((a, b) => (a.relative < b.relative ? -1 : a.relative > b.relative ? 1 : 0));
+}
+
+/** A single file as a listing shows it. */
+export async function listFile(path: string): Promise<ListedFile> {
+  const status = await stat(path, { bigint: true });
+  if (!status.isFile()) throw new Unreadable(`"${path}" is neither a directory nor a regular file; name one.`);
+  return listed('', path, status);
+}
+
+/** Whether two listings show the same files, unchanged in between. */
+export function isSameListing(before: readonly FileLook[], after: readonly FileLook[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every(({ relative, stamp }, at) => relative === after[at]?.relative && stamp === after[at].stamp)
+  );
 }
 
 /** Whether a file's name says that it holds documents. */

@@ -6,10 +6,10 @@ import { sha256 } from '../lib/node-pure.ts';
 import type { SourceFile } from '../model/document.ts';
 import { mapInBatches } from './batches.ts';
 import type { FileMemory } from './file-memory.ts';
-import { type ListedFile, listFiles } from './list-files.ts';
+import { isSameListing, type ListedFile, listFile, listFiles } from './list-files.ts';
 import { frozenFileWarnings } from './mounts.ts';
 import { readText } from './read-text.ts';
-import { type DirectorySnapshot, Unreadable } from './snapshot.ts';
+import { type DirectorySnapshot, type FileLook, Unreadable } from './snapshot.ts';
 
 /** The link by which a ConfigMap mount (or a Secret's) changes all of its files at once. */
 export const mountLink = '..data';
@@ -48,18 +48,37 @@ type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 /** Nothing when the directory changed while it was read. */
 async function readOnce(path: string, options: ReadOptions): Promise<Readable | undefined> {
   const status = await stat(path);
-  if (!status.isDirectory()) return snapshotOf([await readSingle(path, status.isFile())], [''], options);
+  if (!status.isDirectory()) return readSingle(path, options);
   const link = join(path, mountLink);
-  if (!(await isLink(link))) return readTree(path, path, options);
+  if (!(await isLink(link))) {
+    const snapshot = await readTree(path, path, options);
+    return isSameListing(snapshot.looks, await listFiles(path)) ? snapshot : undefined;
+  }
   // Through the link, files of two generations mix (169 of 17,300 readings did); below its target they never do.
   const target = await realpath(link);
   const snapshot = await readTree(target, path, options);
   return (await realpath(link)) === target ? { ...snapshot, isMount: true } : undefined;
 }
 
-async function readSingle(path: string, regular: boolean): Promise<SourceFile> {
-  if (!regular) throw new Unreadable(`"${path}" is neither a directory nor a regular file; name one.`);
-  return { path, text: await readText(path, path) };
+async function readSingle(path: string, options: ReadOptions): Promise<Readable | undefined> {
+  const before = await listFile(path);
+  await options.onListed?.();
+  const snapshot = await snapshotOf([{ path, text: await readText(path, path) }], [before], options);
+  return isSameListing([before], [await listFile(path)]) ? snapshot : undefined;
+}
+
+/**
+ * The files of a directory, or of the one file that the path names, without reading them; a mount has none, because its files
+ * only ever change all at once. `undefined` while that cannot be said.
+ */
+export async function lookAtDirectory(path: string): Promise<readonly FileLook[] | undefined> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [await listFile(path)];
+    return (await isLink(join(path, mountLink))) ? [] : await listFiles(path);
+  } catch (error) {
+    if (codeOf(error) === undefined && !(error instanceof Unreadable)) throw error;
+    return undefined;
+  }
 }
 
 async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {
@@ -75,11 +94,7 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
     readListed(file, join(shown, file.relative), options.memory),
   );
   options.memory?.keep(new Set(files.map(({ path }) => path)));
-  return snapshotOf(
-    files,
-    listed.map(({ relative }) => relative),
-    options,
-  );
+  return snapshotOf(files, listed, options);
 }
 
 function readListed(
@@ -99,15 +114,15 @@ async function readAnew(listed: ListedFile, name: string, memory: FileMemory | u
 
 async function snapshotOf(
   files: readonly SourceFile[],
-  names: readonly string[],
+  looks: readonly FileLook[],
   options: ReadOptions,
 ): Promise<Readable> {
   const warnings = await frozenFileWarnings(
     files.map(({ path }) => path),
     options.mountTable,
   );
-  const digest = sha256(JSON.stringify(files.map((file, index) => [names[index], digestOfFile(file)])));
-  return { ok: true, files, digest, warnings, isMount: false };
+  const digest = sha256(JSON.stringify(files.map((file, index) => [looks[index]?.relative, digestOfFile(file)])));
+  return { ok: true, files, digest, warnings, isMount: false, looks };
 }
 
 /** Whatever hinders the look at the link will hinder the reading too, and is told there. */

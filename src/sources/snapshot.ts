@@ -1,10 +1,22 @@
 import type { Fetched } from './origin.ts';
 
+/** What is known of a file without reading it. */
+export interface FileLook {
+  /** Its path relative to the directory, with `/`. */
+  readonly relative: string;
+  readonly size: number;
+  /** Changes whenever the file does, but for changes within one tick of the file system's clock. */
+  readonly stamp: string;
+  readonly changedAt: number;
+}
+
 /** What a directory holds at one moment, or why that cannot be said. */
 export type DirectorySnapshot =
   | (Extract<Fetched, { readonly ok: true }> & {
-      /** Whether it is a ConfigMap mount (it has a `..data` link). */
+      /** Whether it is a ConfigMap mount (it has a `..data` link), all of whose files change at once. */
       readonly isMount: boolean;
+      /** The files as they were before the reading and after it. */
+      readonly looks: readonly FileLook[];
     })
   | Extract<Fetched, { readonly ok: false }>;
 

@@ -18,7 +18,8 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
-const defaultSettleMs = 250;
+/** How long it must be quiet before what changed is read. */
+export const defaultSettleMs = 250;
 const defaultPollMs = 15_000;
 const urgentMs = 1000;
 

@@ -1,5 +1,6 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type DirectoryOptions, openDirectory } from '../../src/sources/directory.ts';
 import { processClock, runLoop } from '../../src/sources/loop.ts';
@@ -12,6 +13,8 @@ const hour = 3_600_000;
 const timing = { ...plainTiming, intervalMs: hour, firstRetryMs: 5, lastRetryMs: 10, burst: 1000 };
 
 type Options = Partial<DirectoryOptions>;
+
+type Files = Readonly<Record<string, string>>;
 
 /** A loop over a directory: what it reconciled is recorded as the files' texts or as `unavailable`. */
 function start(path: string, options: Options = {}, deliver: () => Promise<void> | void = () => undefined) {
@@ -104,6 +107,49 @@ describe('an ordinary directory', () => {
     await expect.poll(() => ready.mock.calls.length).toBeGreaterThanOrEqual(2);
     await rename(join(path, 'b.txt'), join(path, 'a.yaml'));
     await expect.poll(() => ready.mock.calls.length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('a plain directory that somebody writes to', () => {
+  /** What a fetch finds when a writer goes on `later` milliseconds after it began; the quiet time is 250 ms. */
+  async function fetchWhile(before: Files, begun: Files, after: Files, later: number): Promise<Files> {
+    const path = await temporaryDirectory();
+    const write = (files: Files) => {
+      for (const [name, text] of Object.entries(files))
+        if (text === '') rmSync(join(path, name));
+        else writeFileSync(join(path, name), text);
+    };
+    write(before);
+    const origin = openDirectory({ path, onError: () => undefined });
+    await origin.fetch();
+    write(begun);
+    const fetching = origin.fetch();
+    setTimeout(() => write(after), later);
+    const found = await fetching;
+    if (!found.ok) throw new Error(found.reason);
+    return Object.fromEntries(found.files.map((file) => [basename(file.path), file.text]));
+  }
+
+  test('is read once it has been quiet, and not in the middle of a file that grows', async () => {
+    const found = await fetchWhile(
+      { 'a.yaml': 'old' },
+      { 'a.yaml': 'new, hal' },
+      { 'a.yaml': 'new, half and half' },
+      100,
+    );
+    expect(found).toEqual({ 'a.yaml': 'new, half and half' });
+  });
+
+  test('waits once more for a file that is shorter than it was, or gone', async () => {
+    const whole = { 'a.yaml': 'one, two, three', 'b.yaml': 'b' };
+    expect(await fetchWhile(whole, { 'a.yaml': 'one' }, { 'a.yaml': 'one, two' }, 400)).toEqual({
+      ...whole,
+      'a.yaml': 'one, two',
+    });
+    expect(await fetchWhile(whole, { 'b.yaml': '' }, { 'b.yaml': 'again' }, 400)).toEqual({
+      ...whole,
+      'b.yaml': 'again',
+    });
   });
 });
 

@@ -128,6 +128,24 @@ describe('an ordinary directory', () => {
   });
 });
 
+test.each(['', 'a.yaml'])(
+  'what is written to while it is read is read again, as a directory and as a file',
+  async (name) => {
+    const path = await temporaryDirectory();
+    await writeFiles(path, { 'a.yaml': 'half' });
+    let listings = 0;
+    const onListed = async () => {
+      listings += 1;
+      // The file is listed and not read yet, or read in part: what was listed is not what is there.
+      if (listings === 1) await writeFile(join(path, 'a.yaml'), 'half and the rest');
+    };
+    expect((await readFiles(join(path, name), { onListed })).files.map(({ text }) => text)).toEqual([
+      'half and the rest',
+    ]);
+    expect(listings).toBe(2);
+  },
+);
+
 test('a single file is read too', async () => {
   const path = await temporaryDirectory();
   await writeFiles(path, { 'a.yaml': 'a' });
