@@ -12,10 +12,10 @@ export default defineConfig(({ mode }) => ({
     // Files of a worker share what they import and the databases they have done with: a third of the time went into both.
     isolate: mode === 'soak',
     // The embedded engine needs a moment to start, and a machine that runs several files at once a long one.
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // What is waited for comes at once on a quiet machine; how long a busy one takes is nothing that a test says.
-    expect: { poll: { timeout: 20_000, interval: 20 } },
+    expect: { poll: { timeout: 90_000, interval: 20 } },
     maxWorkers: Math.max(2, availableParallelism()),
     sequence: { sequencer: LongFirst },
     reporters: ['default', new ClosingLine()],

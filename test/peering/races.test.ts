@@ -12,7 +12,7 @@ import { type Machine, newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
 const user = { authorization: `Bearer ${token}` };
-const patience = { timeout: 20_000 };
+const patience = { timeout: 90_000 };
 
 async function upkeepLease({ engine, account }: TestApi, seconds = 60) {
   const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: 'test', seconds });

@@ -291,7 +291,7 @@ it('readers that do not read keep nobody else out', async () => {
     return follower;
   });
   const types = () => again.map((follower) => follower.types);
-  await expect.poll(types, { timeout: 20_000 }).toEqual([['map'], ['map'], ['map']]);
+  await expect.poll(types, { timeout: 90_000 }).toEqual([['map'], ['map'], ['map']]);
 });
 
 /** The same, told what it answers. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, inject, TestRunner } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { killProcesses } from './processes.ts';
 import { type Ask, askOpen, askServer, empty, keptOpen, mustBeAlone, shapeOf } from './spares.ts';
 import { databasePrefix, databaseUrl, markKept, onServer } from './sql.ts';
 
@@ -102,8 +103,11 @@ export async function endFile(file: Task): Promise<void> {
   for (const { url } of used.keys()) if (url !== undefined) await markKept(inject('postgresUrl'), url);
   used.clear();
   const removals = leftovers.splice(0).filter(({ test }) => !hasFailed(test ?? file));
+  const processes = killProcesses();
   for (const { remove } of removals) await remove();
   if (open.length > 0) throw new Error(`${open.length} test databases were not closed: use \`await using\`.`);
+  if (processes > 0 && !hasFailed(file))
+    throw new Error(`${processes} processes were not stopped: use \`await using\`.`);
 }
 
 interface Task {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { trackProcess } from './processes.ts';
 import { serverProcess } from './server-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -93,7 +94,7 @@ function start(args: readonly string[], { env = {}, cwd = root, program = checko
   const { execArgv, env: around } = isServer ? serverProcess() : { execArgv: [], env: process.env };
   const inherited = Object.entries(around).filter(([name]) => !name.startsWith('HEDDLE_'));
   const options = { cwd, env: { ...Object.fromEntries(inherited), ...env }, ...program.user };
-  return spawn(program.node, [...execArgv, program.launcher, ...args], options);
+  return trackProcess(spawn(program.node, [...execArgv, program.launcher, ...args], options));
 }
 
 /** What the child writes on both outputs, line by line; a search ends without a find when the child does. */

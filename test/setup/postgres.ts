@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { endProcessesWithRun } from './processes.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { compileServers } from './server-process.ts';
 import { databaseUrl, dropOthers, onServer } from './sql.ts';
@@ -26,6 +27,7 @@ let directory: string | undefined;
 
 /** Starts one Postgres for the whole run (or takes HEDDLE_TEST_DATABASE_URL) and migrates one template per engine. */
 export async function setup(project: TestProject): Promise<void> {
+  endProcessesWithRun();
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
   // Programs that tests start read what the first of them compiled, which halves the time they take to start.
   process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compiled');

@@ -139,7 +139,8 @@ function prepareHome(): Home {
 }
 
 function surroundings(home: Home) {
-  return { cwd: '/', env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' }, ...home.identity };
+  const { PATH = '', TEST_RUN_ID = '' } = process.env;
+  return { cwd: '/', env: { PATH, TEST_RUN_ID, LC_ALL: 'C', TZ: 'UTC' }, ...home.identity };
 }
 
 // The path of a unix socket is limited to about a hundred bytes.

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { expect, it } from 'vitest';
+
+const module = new URL('./processes.ts', import.meta.url).href;
+
+// A run that starts a process which would go on for ever, and one in its turn, says their ids and waits.
+const run = `
+  import { spawn } from 'node:child_process';
+  import { endProcessesWithRun } from '${module}';
+  endProcessesWithRun();
+  const idle = 'console.log(process.pid); setInterval(() => {}, 1000);';
+  const nested = \`require('node:child_process').spawn(process.execPath, ['-e', \${JSON.stringify(idle)}], { stdio: 'inherit', detached: true }); \${idle}\`;
+  spawn(process.execPath, ['-e', nested], { stdio: 'inherit', detached: true });`;
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+it.runIf(process.platform === 'linux')('a run that is killed takes all its processes along', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', run], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const pids: number[] = [];
+  for await (const line of createInterface(child.stdout)) if (pids.push(Number(line)) === 2) break;
+  expect(pids.every(isAlive)).toBe(true);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+});

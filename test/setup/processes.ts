@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const script = fileURLToPath(new URL('./end-processes.ts', import.meta.url));
+
+/** Gives this run an id that its processes inherit, and starts the process that kills those left behind when it has ended. */
+export function endProcessesWithRun(): void {
+  const run = randomUUID();
+  process.env['TEST_RUN_ID'] = run;
+  // Not a child that ends with us: it outlives a run that is killed, by the moment that it needs.
+  const { TEST_RUN_ID: _, ...env } = process.env;
+  const watcher = spawn(process.execPath, [script, run], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], env });
+  watcher.unref();
+  // A socket of ours to it, which ends when this process does.
+  if (watcher.stdin instanceof Socket) watcher.stdin.unref();
+}
+
+const running = new Set<ChildProcess>();
+
+/** Counts a process as one of the current test file, until it ends. */
+export function trackProcess<Child extends ChildProcess>(child: Child): Child {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** Kills the processes that a file has left behind and returns how many they were. */
+export function killProcesses(): number {
+  const left = [...running];
+  for (const child of left) child.kill('SIGKILL');
+  running.clear();
+  return left.length;
+}
