@@ -1,5 +1,6 @@
 import { compileAccess } from '../access/compile.ts';
 import { runTests, type TestReport, testsIn } from '../access/tests.ts';
+import type { DocumentInput } from '../documents/input.ts';
 import { problemOf } from '../engine/access-tests.ts';
 import { runInSlices } from '../engine/slices.ts';
 import * as kinds from '../kinds/index.ts';
@@ -34,7 +35,10 @@ export interface OfflineResult {
 
 /** Checks documents as a server with a new account would, but takes what they do not state to exist there. */
 export async function checkOffline(files: readonly SourceFile[], config: ValueConfig): Promise<OfflineResult> {
-  const input = await readOffline(files);
+  return await readOffline(files, (input) => checkInput(input, config));
+}
+
+async function checkInput(input: DocumentInput, config: ValueConfig): Promise<OfflineResult> {
   const registry = createRegistry(Object.values(kinds));
   const values = findValues(input.documents, config);
   const checker = {
@@ -51,8 +55,8 @@ export async function checkOffline(files: readonly SourceFile[], config: ValueCo
   const warnings = input.problems.length > 0 ? [] : first.warnings;
   return {
     documents: input.documents.length,
-    problems: sortProblems([...input.problems, ...input.place(later)]),
-    warnings: input.place(warnings),
+    problems: sortProblems([...input.problems, ...(await input.place(later))]),
+    warnings: await input.place(warnings),
     unchecked: first.unchecked,
     ...(tests === undefined ? {} : { tests }),
     unset: values.missing,

@@ -26,7 +26,7 @@ export async function collectValues(files: readonly SourceFile[], config: ValueC
   if (!files.some(({ text }) => text.includes('valueFrom'))) return {};
   // Loaded here for the same reason.
   const { readOffline } = await import('./offline-input.ts');
-  return findValues((await readOffline(files)).documents, config).found;
+  return await readOffline(files, ({ documents }) => findValues(documents, config).found);
 }
 
 /** What documents name, apart into what is there, by name, and the names of what is not. */

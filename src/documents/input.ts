@@ -1,6 +1,9 @@
 import type { Document, Place, SourceFile } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
-import { createLocator } from './locate.ts';
+import { brief } from './brief.ts';
+import { limits } from './limits.ts';
+import type { ReadFor } from './parser.ts';
+import type { Position } from './position.ts';
 import type { Reader } from './reader.ts';
 
 /** The documents of some files, what is wrong with them, and a way to say more exactly where later problems stand. */
@@ -8,35 +11,70 @@ export interface DocumentInput {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
   /** Gives problems found later their line and column, and a hint where the text itself explains the fault. */
-  place(problems: readonly Problem[]): readonly Problem[];
+  place(problems: readonly Problem[]): Promise<readonly Problem[]>;
 }
 
 /** Reads files for planning. */
 export async function readInput(
   reader: Reader,
   files: readonly SourceFile[],
-  signal?: AbortSignal,
+  who: ReadFor = {},
 ): Promise<DocumentInput> {
-  const { documents, problems } = await reader.read(files, signal);
-  return { documents, problems, place: (later) => placeProblems(later, files, documents) };
+  const { documents, problems } = await reader.read(files, who);
+  return { documents, problems, place: (later) => placeProblems(later, documents, { reader, files, who }) };
 }
 
-function placeProblems(
+interface Placing {
+  readonly reader: Reader;
+  readonly files: readonly SourceFile[];
+  readonly who: ReadFor;
+}
+
+/** A problem whose document is known and whose path leads into it. */
+interface Placeable {
+  readonly problem: Problem;
+  readonly place: Place;
+  readonly pointer: string;
+}
+
+async function placeProblems(
   problems: readonly Problem[],
-  files: readonly SourceFile[],
   documents: readonly Document[],
-): readonly Problem[] {
+  { reader, files, who }: Placing,
+): Promise<readonly Problem[]> {
   if (problems.length === 0) return problems;
   const places = new Map(documents.map(({ place }) => [`${place.file}:${place.line}`, place]));
-  const locate = createLocator(files);
-  return sortProblems(
-    problems.map((problem) => placeProblem(problem, places.get(`${problem.file}:${problem.line}`), locate)),
-  );
+  const byFile = new Map<string, Placeable[]>();
+  for (const problem of problems) {
+    const place = places.get(`${problem.file}:${problem.line}`);
+    if (place === undefined || problem.path === undefined || problem.column !== undefined) continue;
+    const others = byFile.get(place.file) ?? [];
+    byFile.set(place.file, others);
+    // Documents keep no positions, so their text is parsed again; who has more problems is not helped by all their columns.
+    if (others.length < limits.fileProblems) others.push({ problem, place, pointer: problem.path });
+  }
+  const placed = new Map<Problem, Problem>();
+  for (const file of files) {
+    const asked = byFile.get(file.path) ?? [];
+    if (asked.length === 0) continue;
+    const positions = await reader.locate(
+      file,
+      asked.map(({ place, pointer }) => ({ place, pointer })),
+      who,
+    );
+    for (const [at, { problem }] of asked.entries()) placed.set(problem, placeProblem(problem, positions[at]));
+  }
+  return sortProblems(problems.map((problem) => placed.get(problem) ?? problem));
 }
 
-function placeProblem(problem: Problem, place: Place | undefined, locate: ReturnType<typeof createLocator>): Problem {
-  if (place === undefined || problem.path === undefined || problem.column !== undefined) return problem;
-  const { line, column, source } = locate(place, problem.path);
+function placeProblem(problem: Problem, position: Position | undefined): Problem {
+  if (position === undefined) return problem;
+  const { line, column, source } = position;
   const quoted = problem.code === 'type_wrong' && problem.message.includes('must be a string') && source !== undefined;
-  return { ...problem, line, column, message: quoted ? `${problem.message}; quote it: "${source}"` : problem.message };
+  return {
+    ...problem,
+    line,
+    column,
+    message: quoted ? `${problem.message}; quote it: "${brief(source)}"` : problem.message,
+  };
 }

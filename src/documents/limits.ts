@@ -8,7 +8,6 @@ export const limits = {
   depth: 64,
   revisionBytes: 64 * mebibyte,
   revisionDocuments: 50_000,
-  fileMilliseconds: 10_000,
   /** How many problems of one file are told; who has more is not helped by all of them. */
   fileProblems: 1000,
 } as const;

@@ -1,127 +1,64 @@
-import { Worker } from 'node:worker_threads';
-import { Internal } from '../model/errors.ts';
-import { limits } from './limits.ts';
+import { availableParallelism } from 'node:os';
+import { type Asked, type Job, readAnswer, runJob } from './job.ts';
 import type { ReadResult } from './objects.ts';
-import { ready } from './worker-message.ts';
+import { Pool } from './pool.ts';
+import type { Position } from './position.ts';
 
-/** What reading one text in the worker gave; `bytes` is its size as JSON text. Places and problems carry an empty path. */
+/** What reading one text gave; `bytes` is its size as JSON text. Places and problems carry an empty path. */
 export interface ParsedFile extends ReadResult {
   readonly bytes: number;
 }
 
-/** Reads one text at a time, in a worker thread so that no input can hold up or exhaust the process. */
+/** For whom something is read. */
+export interface ReadFor {
+  /** Accounts take turns; who names none shares the turns of all who name none. */
+  readonly account?: string;
+  /** Ends the reading when nobody waits for it any more. */
+  readonly signal?: AbortSignal;
+}
+
+/** Reads texts in threads, so that no input can hold up or exhaust the process. */
 export interface Parser {
-  parse(text: string, signal?: AbortSignal): Promise<ParsedFile>;
+  parse(text: string, who: ReadFor): Promise<ParsedFile>;
+  locate(text: string, asked: readonly Asked[], who: ReadFor): Promise<readonly Position[]>;
   close(): Promise<void>;
 }
 
-// A 4 MiB list of 2 million zeros needs 2 GB to be found too long.
-const heapMebibytes = 2048;
-
 /** Limits of a parser. */
 export interface ParserOptions {
-  readonly fileMilliseconds?: number;
-  /** Texts up to so many characters are read without a worker; none, unless said otherwise. */
+  /** After so long a file is given up, which says nothing about it: it may be tried again. */
+  readonly lateMs?: number;
+  /** How many threads read. */
+  readonly threads?: number;
+  /** Texts up to so many characters are read without a thread; none, unless said otherwise. */
   readonly charactersHere?: number;
 }
 
-/** Starts a worker when there is something to read and a new one when a text was too much for the last. */
+/** The largest text takes 20 s on a quiet machine: who is later than this was kept from working. */
+const plainLateMs = 120_000;
+
+/** Creates a parser, whose threads start when there is something to read. */
 export function createParser({ charactersHere = 0, ...options }: ParserOptions = {}): Parser {
-  const milliseconds = options.fileMilliseconds ?? limits.fileMilliseconds;
-  let worker: Worker | undefined;
-  const drop = async () => {
-    const dropped = worker;
-    worker = undefined;
-    await dropped?.terminate();
-  };
+  const { lateMs = plainLateMs, threads = plainThreads() } = options;
+  const pool = new Pool({ threads, lateMs });
+  const run = (job: Job, { account = '', signal }: ReadFor): Promise<readonly string[]> | readonly string[] =>
+    job.text.length <= charactersHere ? runJob(job) : pool.run({ job, account, signal });
   return {
-    async parse(text, signal) {
-      if (text.length <= charactersHere) return readHere(text);
-      const isNew = worker === undefined;
-      worker ??= startWorker();
-      // An idle worker must not keep the process alive, one at work must.
-      worker.ref();
-      const outcome = await ask({ worker, isNew, milliseconds, signal }, text);
-      if (outcome.state !== 'read') await drop();
-      worker?.unref();
-      if (outcome.state === 'failed') throw outcome.reason;
-      return outcome.file;
+    async parse(text, who) {
+      const parts = await run({ what: 'read', text }, who);
+      const bytes = parts.reduce((total, part) => total + part.length, 0);
+      return { ...(await readAnswer(parts)), bytes };
     },
-    close: drop,
+    async locate(text, asked, who) {
+      const [positions = '[]'] = await run({ what: 'locate', text, asked }, who);
+      // As `runJob` wrote it.
+      return JSON.parse(positions) as readonly Position[];
+    },
+    close: () => pool.close(),
   };
 }
 
-/** Reads what is too small to hold up anybody. */
-async function readHere(text: string): Promise<ParsedFile> {
-  const { readFile } = await import('./read.ts');
-  return parsed(JSON.stringify(readFile({ path: '', text })));
-}
-
-function parsed(message: string): ParsedFile {
-  return { ...(JSON.parse(message) as ReadResult), bytes: message.length };
-}
-
-/** What became of one text; only after a result the worker is of further use. */
-type Outcome =
-  | { readonly state: 'read'; readonly file: ParsedFile }
-  | { readonly state: 'refused'; readonly file: ParsedFile }
-  | { readonly state: 'failed'; readonly reason: unknown };
-
-function startWorker(): Worker {
-  // Under type stripping the file is TypeScript, in the build it is not, and the build does not rewrite URLs.
-  const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
-  return new Worker(new URL(file, import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: heapMebibytes } });
-}
-
-interface Asking {
-  readonly worker: Worker;
-  readonly isNew: boolean;
-  readonly milliseconds: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-function ask({ worker, isNew, milliseconds, signal }: Asking, text: string): Promise<Outcome> {
-  return new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const settle = (outcome: Outcome) => {
-      clearTimeout(timer);
-      worker.off('message', receive).off('error', fail).off('exit', exit);
-      signal?.removeEventListener('abort', abort);
-      resolve(outcome);
-    };
-    const receive = (message: string) => {
-      if (message === ready) startTimer();
-      else settle({ state: 'read', file: parsed(message) });
-    };
-    const fail = (error: Error) => settle(outcomeOf(error));
-    const exit = () => settle({ state: 'failed', reason: new Internal('The reader was closed while it read a file.') });
-    const abort = () => settle({ state: 'failed', reason: signal?.reason });
-    const startTimer = () => {
-      timer = setTimeout(() => settle({ state: 'refused', file: tooSlow(milliseconds) }), milliseconds);
-    };
-    // The time to start a worker is not the file's.
-    if (!isNew) startTimer();
-    worker.on('message', receive).on('error', fail).on('exit', exit);
-    signal?.addEventListener('abort', abort);
-    if (signal?.aborted) abort();
-    else worker.postMessage(text);
-  });
-}
-
-function outcomeOf(error: Error & { readonly code?: string }): Outcome {
-  if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return {
-      state: 'refused',
-      file: refusal('file_too_large', 'The file needs too much memory to be read; split it.'),
-    };
-  }
-  return { state: 'failed', reason: new Internal('The thread that reads documents failed.', { cause: error }) };
-}
-
-function tooSlow(milliseconds: number): ParsedFile {
-  return refusal('file_too_slow', `The file takes longer than ${milliseconds / 1000} s to be read; split it.`);
-}
-
-function refusal(code: string, message: string): ParsedFile {
-  return { documents: [], problems: [{ code, message, file: '', line: 1, column: 1 }], bytes: 0 };
+/** Two at least, so that a large text never keeps small ones waiting; each may need 2 GB. */
+function plainThreads(): number {
+  return Math.min(4, Math.max(2, availableParallelism() - 1));
 }

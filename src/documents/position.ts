@@ -45,14 +45,30 @@ function stepsOf(pointer: string): readonly string[] {
 
 function follow(node: YamlNode | null, step: string): Found | undefined {
   if (isMap(node)) {
-    // The parser types a parsed map's pairs as holding parsed nodes; `isMap` widens them.
-    const pairs = node.items as Pair<YamlNode, YamlNode | null>[];
-    const pair = pairs.find((candidate) => isScalar(candidate.key) && String(candidate.key.value) === step);
+    const pair = pairsOf(node).get(step);
     return pair && { node: pair.value, key: pair.key };
   }
   if (!isSeq(node) || !/^\d+$/.test(step)) return undefined;
   const item = node.items[Number(step)];
   return item === undefined ? undefined : { node: item as YamlNode, key: null };
+}
+
+type ParsedPair = Pair<YamlNode, YamlNode | null>;
+
+const pairsByKey = new WeakMap<object, ReadonlyMap<string, ParsedPair>>();
+
+/** The first pair of each key. Kept: a thousand problems may stand in one map of a hundred thousand members. */
+function pairsOf(map: { readonly items: readonly unknown[] }): ReadonlyMap<string, ParsedPair> {
+  const known = pairsByKey.get(map);
+  if (known !== undefined) return known;
+  const pairs = new Map<string, ParsedPair>();
+  // The parser types a parsed map's pairs as holding parsed nodes; `isMap` widens them.
+  for (const pair of map.items as readonly ParsedPair[]) {
+    const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
+    if (key !== undefined && !pairs.has(key)) pairs.set(key, pair);
+  }
+  pairsByKey.set(map, pairs);
+  return pairs;
 }
 
 /** A member whose value is a scalar is found at the value; a map, a list or nothing at its key: that is the line people look at. */

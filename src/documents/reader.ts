@@ -5,17 +5,21 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import { createByteCache } from './cache.ts';
 import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
+import type { Asked } from './job.ts';
 import { describeBytes, limits } from './limits.ts';
 import type { ReadResult } from './objects.ts';
-import { createParser, type ParsedFile, type ParserOptions } from './parser.ts';
+import { createParser, type ParsedFile, type ParserOptions, type ReadFor } from './parser.ts';
+import type { Position } from './position.ts';
 
 /** Reads source revisions; unchanged files cost only a hash. */
 export interface Reader {
   /** All documents and all problems of one revision. With any problem, the revision must be refused. */
-  read(files: readonly SourceFile[], signal?: AbortSignal): Promise<{ documents: Document[]; problems: Problem[] }>;
+  read(files: readonly SourceFile[], who?: ReadFor): Promise<{ documents: Document[]; problems: Problem[] }>;
+  /** The places of values in a file. */
+  locate(file: SourceFile, asked: readonly Asked[], who?: ReadFor): Promise<readonly Position[]>;
   /** How many files were parsed and how many came from the cache, since the start. */
   stats(): { readonly parsed: number; readonly reused: number };
-  /** Ends the worker thread. */
+  /** Ends the threads. */
   close(): Promise<void>;
 }
 
@@ -25,34 +29,29 @@ export interface ReaderOptions extends ParserOptions {
   readonly cacheBytes?: number;
 }
 
-/** Creates a reader that parses in a worker thread, one file at a time, and remembers by content. */
+/** Creates a reader that parses in threads, in which accounts take turns, and remembers by content. */
 export function createReader(options: ReaderOptions = {}): Reader {
   const parser = createParser(options);
   const cache = createByteCache<ParsedFile>(options.cacheBytes ?? limits.revisionBytes);
   const findDuplicates = createDuplicateFinder();
   const counts = { parsed: 0, reused: 0 };
   let closed = false;
-  let last: Promise<unknown> = Promise.resolve();
-  const parse = async (file: SourceFile, digest: string, signal: AbortSignal | undefined): Promise<ParsedFile> => {
-    const parsed = await parser.parse(file.text, signal);
-    // A text that was too slow may be read when the machine is less busy.
-    if (parsed.bytes > 0) cache.set(digest, parsed, parsed.bytes);
+  const parse = async (file: SourceFile, digest: string, who: ReadFor): Promise<ParsedFile> => {
+    const parsed = await parser.parse(file.text, who);
+    cache.set(digest, parsed, parsed.bytes);
     return parsed;
   };
-  const readText = (file: SourceFile, signal: AbortSignal | undefined): ParsedFile | Promise<ParsedFile> => {
-    signal?.throwIfAborted();
+  const readText = (file: SourceFile, who: ReadFor): ParsedFile | Promise<ParsedFile> => {
+    who.signal?.throwIfAborted();
     if (closed) throw new Internal('The reader is closed.');
     const digest = digestOfFile(file);
     const known = cache.get(digest);
     counts[known === undefined ? 'parsed' : 'reused'] += 1;
-    return known ?? parse(file, digest, signal);
+    return known ?? parse(file, digest, who);
   };
   return {
-    read(files, signal) {
-      const run = last.then(() => readRevision(files, (file) => readText(file, signal), findDuplicates));
-      last = run.catch(() => undefined);
-      return run;
-    },
+    read: async (files, who = {}) => readRevision(files, (file) => readText(file, who), findDuplicates),
+    locate: async (file, asked, who = {}) => parser.locate(file.text, asked, who),
     stats: () => ({ ...counts }),
     async close() {
       closed = true;

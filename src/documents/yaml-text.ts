@@ -1,6 +1,7 @@
 import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { brief } from './brief.ts';
+import { holdsMoreThan } from './count.ts';
 import { longestPath, type StatedObject } from './envelope.ts';
 import { limits } from './limits.ts';
 import { type ReadResult, readObjects } from './objects.ts';
@@ -33,6 +34,7 @@ export function readYamlStream<Item>(
   file: string,
   take: (stated: StatedObject) => Taken<Item>,
 ): Taken<Item> {
+  if (holdsMoreThan(text, limits.fileNodes)) return { documents: [], problems: [tooManyNodes(file)] };
   const parsed = parseYaml(text);
   const reading = { parsed, file, budget: { left: limits.fileNodes } };
   const problems: Problem[] = [...streamProblems(reading)];
@@ -111,9 +113,16 @@ function syntaxProblems(
   known: readonly Problem[] = [],
 ): readonly Problem[] {
   const seen = new Set(known.map(({ line }) => line));
-  return errors
-    .map((error) => problemAt(reading, syntaxFault(error, reading.parsed.text), error.pos[0]))
-    .filter(({ line }) => !seen.has(line) && seen.add(line));
+  const problems: Problem[] = [];
+  for (const error of errors) {
+    const { line } = positionAt(reading.parsed, error.pos[0]);
+    // A line may hold a hundred thousand errors, and to word one takes a look at its whole line.
+    if (seen.has(line)) continue;
+    seen.add(line);
+    problems.push(problemAt(reading, syntaxFault(error, reading.parsed.text), error.pos[0]));
+    if (problems.length > limits.fileProblems) break;
+  }
+  return problems;
 }
 
 function problemAt(reading: Reading, fault: Fault, offset: number): Problem {

@@ -30,7 +30,7 @@ export interface Desire extends RequestedOptions {
   /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
   readonly problems: readonly Problem[];
   /** Says more exactly where problems stand. */
-  place(problems: readonly Problem[]): readonly Problem[];
+  place(problems: readonly Problem[]): Promise<readonly Problem[]> | readonly Problem[];
   /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
   readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
   /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
@@ -140,7 +140,7 @@ async function draft(
   const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
   // Documents that could not be read may want anything.
   const lacks = isRead && !outcome.ok && outcome.wanted !== undefined ? { wanted: outcome.wanted } : {};
-  return { ok: false, problems: sortProblems([...desire.problems, ...desire.place(certain)]), ...lacks };
+  return { ok: false, problems: sortProblems([...desire.problems, ...(await desire.place(certain))]), ...lacks };
 }
 
 /** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */

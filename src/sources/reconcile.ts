@@ -165,7 +165,7 @@ interface Ended {
 async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, last: SourceStatus): Promise<Ended> {
   const { engine, reader, account, name, lease, tell } = options;
   for (const warning of fetched.warnings) tell({ level: 'warn', message: `source ${name}: ${warning}` });
-  const { documents, problems, place } = await readInput(reader, fetched.files);
+  const { documents, problems, place } = await readInput(reader, fetched.files, { account });
   const isFirst = memory.digest === undefined;
   memory.digest = fetched.digest;
   memory.values = usedValues(documents);

@@ -82,7 +82,7 @@ export class SourceRunner {
     const { account, name } = this.definition;
     const found = await this.#origin.peek();
     if (!found.ok) return;
-    const { documents } = await readInput(reader, found.files);
+    const { documents } = await readInput(reader, found.files, { account });
     await recordWantedKeys(engine, account, name, documents);
   }
 

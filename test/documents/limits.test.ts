@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { holdsMoreThan } from '../../src/documents/count.ts';
 import { limits } from '../../src/documents/limits.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { group, onlyProblem, read } from './sample.ts';
@@ -45,6 +46,34 @@ test('E15: more values than a file may hold are refused', () => {
   const { documents, problems } = read(group('a', ` {x: [${'0,'.repeat(limits.fileNodes)}]}`));
   expect(documents).toEqual([]);
   expect(problems).toMatchObject([{ code: 'file_too_large', file: 'a.yaml' }]);
+});
+
+test.each([
+  ['[0, "a", \'b\']', 4],
+  ['- a\n- b: c\n', 5],
+  ['--- a\n--- b\n', 4],
+])('values are counted before they are made, and never more than there are: %j', (text, count) => {
+  expect([holdsMoreThan(text, count - 1), holdsMoreThan(text, count)]).toEqual([true, false]);
+});
+
+test('a hundred thousand errors in one line take as long as they would in a line each', () => {
+  const time = (text: string) => {
+    const start = performance.now();
+    expect(read(text).problems.length).toBeGreaterThan(0);
+    return performance.now() - start;
+  };
+  const short = Math.min(...[1, 2, 3].map(() => time('"'.repeat(20_000))));
+  expect(time('"'.repeat(160_000))).toBeLessThan(40 * short + 200);
+});
+
+test('a thousand faults in a map of thirty thousand members are placed without going through it each time', () => {
+  const labels = (count: number) => Array.from({ length: count }, (_, at) => `    k${at}: 1`).join('\n');
+  const text = group('a').replace('spec:', `  labels:\n${labels(30_000)}\nspec:`);
+  const start = performance.now();
+  expect(read(text).problems).toHaveLength(limits.fileProblems + 1);
+  const plain = performance.now();
+  expect(read(text.replaceAll(': 1', ': "1"')).problems).toEqual([]);
+  expect(plain - start).toBeLessThan(4 * (performance.now() - plain) + 200);
 });
 
 test.each([

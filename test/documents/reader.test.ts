@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createReader, type Reader, type ReaderOptions } from '../../src/documents/reader.ts';
+import { Unavailable } from '../../src/model/errors.ts';
 import { group } from './sample.ts';
 
 let opened: Reader[] = [];
@@ -44,9 +45,9 @@ test('E14: line ends and a byte order mark make no other content', async () => {
 });
 
 test('forgets what was not asked for the longest when the cache is full', async () => {
-  const reader = open({ cacheBytes: 500 });
+  const reader = open({ cacheBytes: 420 });
   const [a, b, c] = [file('a', group('a')), file('b', group('b')), file('c', group('c'))];
-  // Each takes about 130 bytes, so three fit and four do not.
+  // Each takes about 120 bytes, so three fit and four do not.
   await reader.read([a, b, c]);
   await reader.read([a, file('d', group('d'))]);
   await reader.read([a]);
@@ -61,11 +62,22 @@ test('E5: the same kind and name in two files is a problem that names both', asy
   expect(problems[0]?.message).toContain('a.yaml:1 and at b.yaml:1');
 });
 
-test('a file that takes too long is a problem, and the reader goes on with a new worker', async () => {
-  const slow = `x: [${'0,'.repeat(1_500_000)}]`;
-  const result = await open({ fileMilliseconds: 1000 }).read([file('slow.yaml', slow), file('a.yaml', group('a'))]);
-  expect(result.problems).toMatchObject([{ code: 'file_too_slow', file: 'slow.yaml', line: 1, column: 1 }]);
-  expect(result.documents).toHaveLength(1);
+test('a file that is not read in time is no verdict but to be tried again, and the reader goes on', async () => {
+  const slow = file('slow.yaml', `x: [${'0,'.repeat(900_000)}]`);
+  const reader = open({ lateMs: 200 });
+  await expect(reader.read([slow])).rejects.toThrow(/longer than 0.2 s.*try again/);
+  await expect(reader.read([slow])).rejects.toBeInstanceOf(Unavailable);
+  expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
+});
+
+test('what a busy machine did not read is read later, with the same result as ever', async () => {
+  const text = file('a.yaml', `x: [${'0,'.repeat(100_000)}]`);
+  const reader = open({ lateMs: 1 });
+  await expect(reader.read([text])).rejects.toBeInstanceOf(Unavailable);
+  expect(await open().read([text])).toMatchObject({
+    documents: [],
+    problems: [{ code: 'api_version_unknown' }, {}, {}, {}],
+  });
 });
 
 test('what is small may be read without a worker, with the same result', async () => {
@@ -76,16 +88,54 @@ test('what is small may be read without a worker, with the same result', async (
 test('an aborted reading rejects with the reason, and the next one works', async () => {
   const reader = open();
   const abort = new AbortController();
-  const reading = reader.read([file('slow.yaml', `x: [${'0,'.repeat(1_000_000)}]`)], abort.signal);
+  const reading = reader.read([file('slow.yaml', `x: [${'0,'.repeat(1_000_000)}]`)], { signal: abort.signal });
   abort.abort(new Error('enough'));
   await expect(reading).rejects.toThrow('enough');
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
 });
 
-test('readings at the same time are answered one after the other', async () => {
+test('a small file of one account does not wait for the large files of another', async () => {
+  const reader = open({ threads: 2 });
+  const ended: string[] = [];
+  const note = (name: string) => () => ended.push(name);
+  const slow = Array.from({ length: 4 }, (_, at) =>
+    reader.read([file('slow.yaml', `x: [${'0,'.repeat(150_000 + at)}]`)], { account: 'a' }).then(note(`slow ${at}`)),
+  );
+  await reader.read([file('b.yaml', group('b'))], { account: 'b' }).then(note('small'));
+  expect(ended).toEqual(['small']);
+  await Promise.all(slow);
+});
+
+test('accounts take turns, however many files one of them has', async () => {
+  // With one thread the order shows whose turn it was; `a2` waited before the others came.
+  const reader = open({ threads: 1 });
+  const ended: string[] = [];
+  const read = (account: string, name: string) =>
+    reader.read([file(name, group(name))], { account }).then(() => ended.push(name));
+  await Promise.all([...['a1', 'a2', 'a3', 'a4'].map((name) => read('a', name)), read('b', 'b1'), read('c', 'c1')]);
+  expect(ended).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'a4']);
+});
+
+test('who goes while waiting does not keep others waiting', async () => {
+  const reader = open({ threads: 1 });
+  const abort = new AbortController();
+  const slow = (at: number) => file('slow.yaml', `x: [${'0,'.repeat(1_000_000 + at)}]`);
+  const asked = [1, 2, 3].map((at) => reader.read([slow(at)], { account: 'a', signal: abort.signal }));
+  const refused = Promise.all(asked.map((one) => expect(one).rejects.toThrow('gone')));
+  abort.abort(new Error('gone'));
+  await refused;
+  expect((await reader.read([file('a.yaml', group('a'))], { account: 'b' })).documents).toHaveLength(1);
+  expect(reader.stats()).toEqual({ parsed: 4, reused: 0 });
+});
+
+test('places in a file are found by a thread too', async () => {
+  const text = `${group('a')}---\n${group('b', '\n  x: 1.10')}`;
   const reader = open();
-  const results = await Promise.all(['a', 'b', 'c'].map((name) => reader.read([file(name, group(name))])));
-  expect(results.map(({ documents }) => documents[0]?.metadata.name)).toEqual(['a', 'b', 'c']);
+  const { documents } = await reader.read([file('a.yaml', text)]);
+  const [, second] = documents;
+  if (second === undefined) throw new Error('there are two documents');
+  const places = await reader.locate(file('a.yaml', text), [{ place: second.place, pointer: '/spec/x' }]);
+  expect(places).toEqual([{ line: 12, column: 6, source: '1.10' }]);
 });
 
 test('a closed reader says so, also to who waits for an answer', async () => {

@@ -1,10 +1,10 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentInput, readInput } from '../../documents/input.ts';
 import type { Reader } from '../../documents/reader.ts';
 import type { Desire } from '../../engine/documents.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SourceFile } from '../../model/document.ts';
-import { InvalidInput } from '../../model/errors.ts';
+import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { PushedValues } from '../../model/values.ts';
 import { type DocumentFilter, parseSelector } from '../../plan/filter.ts';
 import type { RequestedOptions } from '../../plan/options.ts';
@@ -19,10 +19,12 @@ import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
 export async function readDesire(
   reader: Reader,
   request: FastifyRequest,
+  reply: FastifyReply,
 ): Promise<{ readonly desire: Desire; readonly input: DocumentInput }> {
   const query = queryOf(request);
   const body = objectBody(request.body);
-  const input = await readInput(reader, filesOf(body));
+  const { account } = callOf(request);
+  const input = await readInput(reader, filesOf(body), { account, signal: goneSignal(reply) });
   const approve = textOf(body, 'approve') ?? query['approve'];
   const expectDigest = textOf(body, 'expectDigest') ?? query['expectDigest'];
   const desire: Desire = {
@@ -37,6 +39,15 @@ export async function readDesire(
     ...(flag(body, query, 'strictBase', false) ? { expectBase: callOf(request).revision } : {}),
   };
   return { desire, input };
+}
+
+/** Says when the caller is gone before the answer: what was asked for is not worth reading then. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableEnded) gone.abort(new Unavailable('the caller went before the answer'));
+  });
+  return gone.signal;
 }
 
 function readOptions(body: JsonObject, query: Query): RequestedOptions {

@@ -33,21 +33,21 @@ function addDocumentRoutes(app: FastifyInstance, { engine, reader, planLimit }: 
     onRequest: planLimit,
     config: { access: { module: 'config', operation: 'read' }, plans: true },
   } as const;
-  app.post('/api/config/validate', planning, async (request) => {
-    const { desire, input } = await readDesire(reader, request);
+  app.post('/api/config/validate', planning, async (request, reply) => {
+    const { desire, input } = await readDesire(reader, request, reply);
     const { outcome } = await planDesire(engine, callOf(request), desire);
     if (!outcome.ok) throw refusalOf(outcome.problems);
     return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
   });
   app.post('/api/config/plans', planning, async (request, reply) => {
-    const { desire } = await readDesire(reader, request);
+    const { desire } = await readDesire(reader, request, reply);
     return reply.code(201).send(await createPlan(engine, callOf(request), desire));
   });
   app.post(
     '/api/config/apply',
     { ...planning, config: { recover: recoverApplied(engine) } },
     async (request, reply) => {
-      const { desire } = await readDesire(reader, request);
+      const { desire } = await readDesire(reader, request, reply);
       if (flag({}, queryOf(request), 'dryRun', false))
         return { plan: await createPlan(engine, callOf(request), desire), revision: null };
       return shownOnce(request, reply, await applyNow(engine, callOf(request), { ...desire, byHand: true }));

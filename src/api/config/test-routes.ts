@@ -12,8 +12,8 @@ export function addTestRoutes(app: FastifyInstance, { engine, reader, planLimit 
     onRequest: planLimit,
     config: { access: { module: 'config', operation: 'read' }, plans: true },
   } as const;
-  app.post('/api/config/tests', planning, async (request) => {
-    const { desire } = await readDesire(reader, request);
+  app.post('/api/config/tests', planning, async (request, reply) => {
+    const { desire } = await readDesire(reader, request, reply);
     return testDesire(engine, callOf(request), desire);
   });
 }
