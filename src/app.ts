@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
-import { createEngine, describe, firstObjects, productRegistry } from './app/engine.ts';
+import { createEngine, describe, firstObjects, meansOfKeys, productRegistry } from './app/engine.ts';
 import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
 import { explained, requireListenable } from './app/listening.ts';
+import { connectNotices } from './app/notices.ts';
 import { createMachines } from './app/peering.ts';
-import { programVersion } from './cli/version.ts';
 import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
-import { createNoticeBoard, type NoticeBoard } from './engine/notices.ts';
 import { runOverrideLoop } from './engine/overrides.ts';
 import { startUpkeep } from './engine/upkeep.ts';
 import { type FeedRetention, runFeedLoop } from './feeds/maintenance.ts';
@@ -29,8 +28,7 @@ import { type Database, type DatabaseOptions, openDatabase } from './store/datab
 import { readKeys } from './store/keys.ts';
 import { endLeases } from './store/leases.ts';
 import { migrate } from './store/migrate.ts';
-import { openNotices } from './store/notices.ts';
-import { createVault } from './store/vault.ts';
+import { programVersion } from './version.ts';
 
 export { createEngine, firstObjects, productRegistry } from './app/engine.ts';
 
@@ -253,21 +251,13 @@ function configuredSources(named: readonly NamedSource[], options: ServeOptions)
   return { named, stated, dataDir, valuesDir, transports, environment };
 }
 
-/** A notice board that reaches the other servers of a Postgres; an embedded database has one server. */
-function connectNotices(url: string | undefined): { notices: NoticeBoard; close(): Promise<void> } {
-  if (url === undefined) return { notices: createNoticeBoard(), close: async () => {} };
-  const board = createNoticeBoard((key, message) => connection.tell(key, message));
-  const connection = openNotices({ url, heard: (message) => board.receive(message), missed: () => board.missed() });
-  return { notices: board, close: () => connection.close() };
-}
-
 /** The means that the options describe. */
 async function readMeans(options: ServeOptions): Promise<Means> {
   const { secretKey, secretKeyFile, edition, shareValues, literalSecrets, userDeleteFromIdp, publicUrl } = options;
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
-    vault: createVault(keys),
+    ...meansOfKeys(keys),
     edition,
     random: (bytes) => randomBytes(bytes),
     valueFrom: createValues(options),

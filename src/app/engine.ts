@@ -21,6 +21,7 @@ import { describeChange } from '../plan/describe.ts';
 import { viewPlan } from '../plan/view.ts';
 import type { Database } from '../store/database.ts';
 import { keyBytes } from '../store/derive-key.ts';
+import { createSigner } from '../store/signer.ts';
 import { createVault } from '../store/vault.ts';
 
 /** All kinds of the program. */
@@ -107,10 +108,15 @@ export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['fir
     });
 }
 
+/** What of the means comes from the keys of the server. */
+export function meansOfKeys(keys: readonly Uint8Array[]): Pick<Means, 'vault' | 'archiveSigner'> {
+  return { vault: createVault(keys), archiveSigner: createSigner(keys, 'archives') };
+}
+
 /** Means with a key that lives as long as the process. */
 function ephemeralMeans(): Means {
   return {
-    vault: createVault([randomBytes(keyBytes)]),
+    ...meansOfKeys([randomBytes(keyBytes)]),
     edition: 'self-hosted',
     random: (bytes) => randomBytes(bytes),
     valueFrom: () => undefined,

@@ -34,19 +34,20 @@ export const backup = defineCommand({
       writeChecked(file, await client.download(`/api/config/backup${query}`)),
     );
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', file, ...summary });
-    else terminal.out(told(file, summary));
+    else terminal.out(describeBackup(file, summary));
     return exit.ok;
   },
 });
 
-async function refuseToOverwrite(file: string): Promise<void> {
+/** Throws when there is a file already. */
+export async function refuseToOverwrite(file: string): Promise<void> {
   const present = await stat(file).catch(() => undefined);
   if (present !== undefined)
     throw new InvalidInput(`${file} is there already; take another name, or overwrite it with --force.`);
 }
 
 /** Writes beside the file and moves it there when it is whole: a file of this name is a backup or nothing. */
-async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array>): Promise<ArchiveSummary> {
+export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array>): Promise<ArchiveSummary> {
   const unfinished = `${file}.unfinished`;
   try {
     // An archive holds everything about the account.
@@ -70,7 +71,8 @@ function explain(file: string, error: unknown): unknown {
   });
 }
 
-function told(file: string, { account, revision, objects, history, keys }: ArchiveSummary): string {
+/** What was written, in words for people. */
+export function describeBackup(file: string, { account, revision, objects, history, keys }: ArchiveSummary): string {
   const what = `Wrote ${printable(file)}: the account ${account} at revision ${revision}, ${count(objects, 'object')}, ${history ? 'with' : 'without'} its history.`;
   const list = keys.join(', ');
   const sealed =

@@ -12,19 +12,18 @@ import { withProgress } from './progress.ts';
 
 export const restore = defineCommand({
   name: 'restore',
-  summary: 'Make an account again from a file that `heddle backup` wrote.',
+  summary: 'Put the objects of the account back to what they are in a file that `heddle backup` wrote.',
   details:
-    'For a server that was not used yet, and started without sources: the account comes back with its ids, history and tokens, in one step or not at all, and the token of the server works on. A server in use puts back its own account only, when it is named with --replace; what happened in it since then is lost, but for the audit events.',
+    'For owners of the account that the file is of: its objects become what they were, with their ids, as one revision like a rollback, and the sources that stated them are suspended. People, tokens, identities, tenants and the history stay as they are. The file must be as the server wrote it. `heddle operator restore` makes whole accounts again, on the server.',
   argument: { placeholder: 'FILE', doc: 'a file that `heddle backup` wrote', most: 1 },
   flags: {
-    replace: { placeholder: 'ACCOUNT', doc: 'Replace the account of the server, which has this id.' },
+    replace: { placeholder: 'ACCOUNT', doc: 'The id of the account: its objects are replaced.' },
     ...leaveFlag,
     ...jsonFlag,
   },
   settings: clientSettings,
   examples: [
-    ['heddle restore heddle.ndjson.gz --auto-approve', 'Restore to a new server'],
-    ['heddle restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0', 'Put a server back to where it was'],
+    ['heddle restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0', 'Put the account back to where it was'],
   ],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
@@ -32,8 +31,8 @@ export const restore = defineCommand({
     requireLeave(invocation, 'restore', 'the account');
     const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
     const client = await connect(config);
-    if (flags['auto-approve'] !== true) terminal.note(`${described(summary)}\n`);
-    if (!(await hasLeave(invocation, `Put it in the place of the account on ${config.server}?`)))
+    if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
+    if (!(await hasLeave(invocation, `Put the objects of the account on ${config.server} back to that?`)))
       return tellFailure(invocation, exit.error, 'Nothing was restored.');
     const { replace } = flags;
     const query = typeof replace === 'string' ? `?${new URLSearchParams({ replace })}` : '';
@@ -44,15 +43,21 @@ export const restore = defineCommand({
     const report = accept(answer).body;
     if (!isObject(report)) throw unreadable('a report');
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
-    else terminal.out(told(report));
+    else
+      terminal.out(
+        `${describeRestored(report)}Sources that stated what was put back are suspended; \`heddle resume\` lets them go on.\n`,
+      );
     return exit.ok;
   },
 });
 
-function described({ account, revision, createdAt, objects }: ArchiveSummary): string {
+/** What a backup holds, in words for people. */
+export function describeArchive({ account, revision, createdAt, objects }: ArchiveSummary): string {
   return `The backup holds the account ${account} at revision ${revision}, made at ${createdAt}: ${count(objects, 'object')}.`;
 }
 
-function told({ account, restored, createdAt, objects, revision }: Readonly<Record<string, unknown>>): string {
-  return `Restored the account ${String(account)} as of revision ${String(restored)} (${String(createdAt)}): ${count(Number(objects), 'object')}. It is at revision ${String(revision)} now.\nServers that were running go on with it; one that was started with --source or --config wants a restart.\n`;
+/** What was restored, in words for people. */
+export function describeRestored(report: object): string {
+  const { account, restored, createdAt, objects, revision } = report as Readonly<Record<string, unknown>>;
+  return `Restored the account ${String(account)} as of revision ${String(restored)} (${String(createdAt)}): ${count(Number(objects), 'object')}. It is at revision ${String(revision)} now.\n`;
 }

@@ -9,12 +9,12 @@ import { createLog, gather, type Log } from '../log.ts';
 import { InvalidInput, Unauthenticated, Unavailable } from '../model/errors.ts';
 import { createRegistry } from '../model/registry.ts';
 import type { StatedSource } from '../model/source-schema.ts';
+import { programVersion } from '../version.ts';
 import { type Command, defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
 import { readServerConfig } from './server-config.ts';
 import { tokenPrefix } from './token.ts';
 import { valueVariables } from './values.ts';
-import { programVersion } from './version.ts';
 
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &

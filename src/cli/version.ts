@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { programVersion } from '../version.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
 
@@ -13,10 +13,3 @@ export const version = defineCommand({
     return exit.ok;
   },
 });
-
-/** The version in package.json. */
-export function programVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version: number } = JSON.parse(text) as { readonly version: string };
-  return number;
-}

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { Snapshot } from '../model/snapshot.ts';
 import { finishPlan } from '../plan/finish.ts';
 import { findRevision } from '../store/accounts.ts';
 import { ensureOperatorAccount } from '../store/operator.ts';
@@ -67,4 +68,9 @@ export function storedObject(
     updatedAt: now,
     declared: [],
   };
+}
+
+/** The owner of an account, the first one made. */
+export function findOwner(state: Snapshot): StoredObject | undefined {
+  return state.ofKind('User').find((user) => user.spec['role'] === 'owner' && user.spec['is_blocked'] !== true);
 }

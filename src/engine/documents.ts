@@ -53,6 +53,8 @@ export interface Desire extends RequestedOptions {
   readonly byHand?: true;
   /** A former state is wanted, and no documents. */
   readonly rollback?: RollbackRequest;
+  /** The state of an archive, for a rollback to it; absent: the history knows the revision. */
+  readonly archived?: Snapshot;
 }
 
 /** What became of it. Nothing is written unless it is `applied`. */
@@ -100,9 +102,13 @@ interface Surroundings {
 }
 
 /** Read before and not with each plan: while the account is held for a plan, the database has no connection to spare. */
-async function surroundingsOf(engine: Engine, { account }: Call, { rollback }: Desire): Promise<Surroundings> {
+async function surroundingsOf(
+  engine: Engine,
+  { account }: Call,
+  { rollback, archived }: Desire,
+): Promise<Surroundings> {
   if (rollback === undefined) return { wanted: await wantedIn(engine, account) };
-  return { wanted: [], past: await engine.past.at(account, rollback.revision) };
+  return { wanted: [], past: archived ?? (await engine.past.at(account, rollback.revision)) };
 }
 
 async function planOn(

@@ -7,6 +7,9 @@ import type { Engine } from './engine.ts';
  * belong.
  */
 
+/** The operator, as whoever did something. */
+export const operatorActor = { type: 'system', id: 'operator', name: 'operator' } as const;
+
 /** The id of the operator's account; `undefined` when none is recorded, or it is gone. It is never found by age. */
 export async function operatorAccountOf({ database }: Pick<Engine, 'database'>): Promise<string | undefined> {
   return (await findOperatorAccount(database))?.account;

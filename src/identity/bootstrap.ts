@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureAccount, type FirstObject } from '../engine/bootstrap.ts';
+import { ensureAccount, type FirstObject, findOwner } from '../engine/bootstrap.ts';
 import type { Engine } from '../engine/engine.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
-import type { StoredObject } from '../model/object.ts';
-import type { Snapshot } from '../model/snapshot.ts';
 import { countTokens, insertToken, listTokens } from '../store/tokens.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 
@@ -116,11 +114,6 @@ export function watchMachineToken(
     clearInterval(timer);
     await looking;
   };
-}
-
-/** The owner of an account, the first one made. */
-export function findOwner(state: Snapshot): StoredObject | undefined {
-  return state.ofKind('User').find((user) => user.spec['role'] === 'owner' && user.spec['is_blocked'] !== true);
 }
 
 /** The token file is written before its token is stored: a start that is killed in between finds it and goes on with it. */

@@ -8,6 +8,21 @@ export interface Vault {
   open(sealed: string): string;
 }
 
+/** A signature, and the id of the key that made it. */
+export interface Signature {
+  readonly key: string;
+  readonly signature: string;
+}
+
+/** Signs texts, so that the server knows again what it wrote itself. */
+export interface Signer {
+  /** The id of the key that signs. */
+  readonly keyId: string;
+  sign(text: string): string;
+  /** Whether the signature is of this text; `undefined` when its key is not known here. */
+  isGenuine(text: string, signature: Signature): boolean | undefined;
+}
+
 /** The two ways in which the product is run. */
 export type Edition = 'self-hosted' | 'hosted';
 
@@ -20,6 +35,8 @@ export interface RateLimit {
 /** What plans take from outside besides time and ids. */
 export interface Means {
   readonly vault: Vault;
+  /** Signs archives. */
+  readonly archiveSigner: Signer;
   readonly edition: Edition;
   /** Random bytes for values that the server makes up. */
   random(bytes: number): Uint8Array;
@@ -62,6 +79,7 @@ export const bareMeans: Means = {
       throw new Error('there is no key to open secrets with');
     },
   },
+  archiveSigner: { keyId: 'none', sign: () => '', isGenuine: () => undefined },
   edition: 'self-hosted',
   random: () => {
     throw new Error('there is no source of randomness');

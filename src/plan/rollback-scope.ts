@@ -42,7 +42,7 @@ export function pairsOf(past: Snapshot, present: Snapshot, scope: RollbackScope)
   return [...ids].sort().flatMap((id) => {
     const [was, is] = [past.get(id), present.get(id)];
     // Every change of an object leaves its revision in it.
-    if (was !== undefined && is !== undefined && is.updatedRevision <= past.revision) return [];
+    if (was !== undefined && is !== undefined && is.updatedRevision === was.updatedRevision) return [];
     return [{ ...(was === undefined ? {} : { was }), ...(is === undefined ? {} : { is }) }];
   });
 }

@@ -1,10 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { InvalidInput } from '../model/errors.ts';
+import type { Signature, Signer } from '../model/means.ts';
 
 /**
  * An archive is text, a JSON value a line: a header; sections, each begun by `{"section"}` and ended by `{"end", rows, sha256}`;
- * and `{"end": "archive", rows, keys, sha256}`. It is stored and sent compressed with gzip.
+ * and `{"end": "archive", rows, keys, sha256, key, signature}`. The signature is of the line without it, and so, by the
+ * checksum, of everything before. It is stored and sent compressed with gzip.
  */
 export const formatVersion = 1;
 
@@ -55,8 +57,12 @@ export interface Section {
   pages(): AsyncIterable<readonly JsonObject[]>;
 }
 
-/** Writes an archive, a piece of text at a time. */
-export async function* writeArchive(header: ArchiveHeader, sections: Iterable<Section>): AsyncGenerator<string> {
+/** Writes a signed archive, a piece of text at a time. */
+export async function* writeArchive(
+  header: ArchiveHeader,
+  sections: Iterable<Section>,
+  signer: Signer,
+): AsyncGenerator<string> {
   const whole = createHash('sha256');
   const keys = new Set<string>();
   let total = 0;
@@ -82,14 +88,20 @@ export async function* writeArchive(header: ArchiveHeader, sections: Iterable<Se
     total += rows;
     yield line({ end: section.name, rows, sha256: hash.digest('hex') });
   }
-  yield `${JSON.stringify({ end: 'archive', rows: total, keys: [...keys].sort(), sha256: whole.digest('hex') })}\n`;
+  const end = signedText({ rows: total, keys: [...keys].sort(), sha256: whole.digest('hex'), key: signer.keyId });
+  yield `${JSON.stringify({ ...JSON.parse(end), signature: signer.sign(end) })}\n`;
+}
+
+/** The last line without its signature: what is signed. */
+function signedText({ rows, keys, sha256, key }: Pick<JsonObject, 'rows' | 'keys' | 'sha256' | 'key'>): string {
+  return JSON.stringify({ end: 'archive', rows, keys, sha256, key });
 }
 
 /** What a reader is told: the header first, then every row. */
 export type ArchiveItem =
   | { readonly header: ArchiveHeader }
   | { readonly section: SectionName; readonly row: JsonObject }
-  | { readonly keys: readonly string[] };
+  | { readonly keys: readonly string[]; readonly signed?: { readonly text: string } & Signature };
 
 /**
  * Reads an archive and checks it as it goes: order, counts and checksums. What it said before it throws `InvalidInput` is not
@@ -116,7 +128,7 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
       state = beginSection(state, String(value['section']));
     } else {
       endArchive(state, value, whole);
-      yield { keys: (value['keys'] as readonly string[] | undefined) ?? [] };
+      yield endItem(value);
       state = { at: 'end' };
       continue;
     }
@@ -184,6 +196,14 @@ function endArchive({ header, done, total }: Between, value: JsonObject, whole: 
   if (value['end'] !== 'archive') throw damaged('a line does not belong where it is');
   if (missing.length > 0) throw damaged(`its section ${missing[0]} is missing`);
   if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not fit');
+}
+
+/** What the last line says: the keys of the secrets inside, and who signed it; archives of the first releases are not signed. */
+function endItem(value: JsonObject): ArchiveItem {
+  const { keys, key, signature } = value;
+  const names = Array.isArray(keys) ? keys.map(String) : [];
+  if (typeof key !== 'string' || typeof signature !== 'string') return { keys: names };
+  return { keys: names, signed: { text: signedText(value as Parameters<typeof signedText>[0]), key, signature } };
 }
 
 function parseLine(line: string): JsonObject {

@@ -8,6 +8,7 @@ import { smallTables } from './archive-read.ts';
 import { commitStatement } from './commit-statement.ts';
 import { putBaseObjects } from './compaction.ts';
 import type { Database, Run } from './database.ts';
+import { recordOperatorAccount } from './operator.ts';
 import { rowChanges } from './rows.ts';
 
 /** Rows of one section of an archive. */
@@ -16,17 +17,24 @@ export interface SectionRows {
   readonly rows: readonly JsonObject[];
 }
 
+/** What an archive takes the place of. */
+export interface RestorePlace {
+  /** The account that is there; absent: none, the archive's is one more. */
+  readonly account?: string;
+  /** It was made and never used, or there is none; otherwise it is the archive's own, and is replaced. */
+  readonly fresh: boolean;
+  /** What is restored becomes the operator's account. */
+  readonly isOperators: boolean;
+}
+
 /** An archive that was checked, and what to put it in the place of. */
 export interface RestoreInput {
   readonly header: ArchiveHeader;
   /** The row of the account. */
   readonly account: JsonObject;
   readonly state: Snapshot;
-  /** The caller's account, which the archive takes the place of. */
-  readonly place: string;
-  /** The account was made and never used; otherwise it is the archive's own, and is replaced. */
-  readonly fresh: boolean;
-  /** The caller's tokens work on, as those of this user of the restored account. */
+  readonly place: RestorePlace;
+  /** The tokens of this user of the place work on, as those of that user of the restored account. */
   readonly keep?: { readonly from: string; readonly to: string };
   readonly actor: Actor;
   readonly requestId: string;
@@ -56,11 +64,14 @@ export async function restoreAccount(database: Database, input: RestoreInput): P
 
 async function restore(run: Run, input: RestoreInput): Promise<Restored> {
   const { header, state, place, keep } = input;
+  // No server starts at the same moment and makes an account.
+  await run('select pg_advisory_xact_lock(1212498020, 2)');
   const present = await lockPlace(run, input);
-  const kept = keep === undefined ? [] : await tokensOf(run, place, keep.from);
-  await clear(run, input);
+  const kept = keep === undefined || place.account === undefined ? [] : await tokensOf(run, place.account, keep.from);
+  await clear(run, place);
   const revision = Math.max(present, header.revision);
   await putHead(run, input, revision);
+  if (place.isOperators) await recordOperatorAccount(run, header.account);
   let rows = await putObjects(run, header.account, state, revision);
   for await (const { section, rows: some } of input.rows()) rows += await putRows(run, header.account, section, some);
   if (keep !== undefined) await putTokens(run, header.account, keep.to, kept);
@@ -70,27 +81,23 @@ async function restore(run: Run, input: RestoreInput): Promise<Restored> {
 }
 
 /** Locks the account that is replaced and answers its revision; it must be as it was when this was decided. */
-async function lockPlace(run: Run, { header, place, fresh }: RestoreInput): Promise<number> {
+async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<number> {
   const found = await run(
     'select account_id, revision from accounts where account_id = any($1::text[]) order by account_id for update',
-    [[place, header.account]],
+    [[place.account ?? header.account, header.account]],
   );
-  const own = found.find((row) => row['account_id'] === place);
-  const isUnused = own !== undefined && Number(own['revision']) <= 1;
-  if (own === undefined || (fresh && !isUnused))
+  const own = found.find((row) => row['account_id'] === place.account);
+  const isAsDecided = own === undefined ? place.account === undefined : !place.fresh || Number(own['revision']) <= 1;
+  if (!isAsDecided || found.length > (own === undefined ? 0 : 1))
     throw new Conflict('taken', 'the account was used while the archive was read; nothing was written');
-  if (place !== header.account && found.length > 1)
-    throw new Conflict(
-      'taken',
-      `the account ${header.account} of the archive is on this server already; restore it there, as one of its owners, with \`--replace\``,
-    );
-  return fresh ? 0 : Number(own['revision']);
+  return place.fresh ? 0 : Number(own?.['revision']);
 }
 
 /** The archive replaces every table of the account; audit events stay, because what happened happened. */
-async function clear(run: Run, { place, fresh }: RestoreInput): Promise<void> {
-  await deleteRows(run, place, fresh ? [] : ['audit_events']);
-  if (fresh) await run('delete from accounts where account_id = $1', [place]);
+async function clear(run: Run, { account, fresh }: RestorePlace): Promise<void> {
+  if (account === undefined) return;
+  await deleteRows(run, account, fresh ? [] : ['audit_events']);
+  if (fresh) await run('delete from accounts where account_id = $1', [account]);
 }
 
 /** Numbers and audit events go on behind those that were given already. */

@@ -36,7 +36,7 @@ export async function ensureOperatorAccount(database: Database, start: OperatorS
   await database.asOwner(async (run) => {
     // Two servers may start on an empty database at once: the second one waits here and finds the account of the first.
     await run('select pg_advisory_xact_lock(1212498020, 2)');
-    account = start.named === undefined ? await findOrMake(run, start) : await record(run, start.named);
+    account = start.named === undefined ? await findOrMake(run, start) : await requireAndRecord(run, start.named);
   });
   return account;
 }
@@ -47,18 +47,24 @@ async function findOrMake(run: Run, { newId, at }: OperatorStart): Promise<strin
   const [other] = await run('select from accounts limit 1');
   if (other !== undefined) return undefined;
   await run('insert into accounts (account_id, created_at) values ($1, $2)', [newId, at]);
-  return record(run, newId);
+  await recordOperatorAccount(run, newId);
+  return newId;
 }
 
 /** Records an account as the operator's. Throws `InvalidInput` when there is none with this id. */
-async function record(run: Run, account: string): Promise<string> {
+async function requireAndRecord(run: Run, account: string): Promise<string> {
   const [present] = await run('select from accounts where account_id = $1', [account]);
   if (present === undefined)
     throw new InvalidInput(
       `HEDDLE_OPERATOR_ACCOUNT names ${account.slice(0, 100)}, and this server has no account with that id; correct it, or unset it`,
     );
+  await recordOperatorAccount(run, account);
+  return account;
+}
+
+/** Records an account that is there as the operator's. */
+export async function recordOperatorAccount(run: Run, account: string): Promise<void> {
   await run('insert into operator (account) values ($1) on conflict (one) do update set account = excluded.account', [
     account,
   ]);
-  return account;
 }

@@ -1,8 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { meansOfKeys } from '../../src/app/engine.ts';
+import { type AccountRestoreOptions, restoreWholeAccount } from '../../src/engine/archive/restore-account.ts';
+import { operatorAccountOf } from '../../src/engine/operator.ts';
 import { compactHistory } from '../../src/engine/retention.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { Conflict, InvalidInput } from '../../src/model/errors.ts';
 import { sectionNames } from '../../src/store/archive-format.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
 import { createVault } from '../../src/store/vault.ts';
@@ -12,7 +16,8 @@ import { doc } from './documents.ts';
 import { type TestApi, testApi, token } from './setup.ts';
 
 const key = randomBytes(keyBytes);
-const vault = createVault([key]);
+const keys = meansOfKeys([key]);
+const { vault } = keys;
 
 /** Applies documents of a source. */
 const apply = (api: TestApi, source: string, text: string) =>
@@ -27,7 +32,7 @@ const documents = [
 
 /** An account with sources, things made by hand, a secret, tokens and a history. */
 async function furnished(): Promise<TestApi> {
-  const api = await testApi('postgres', { vault });
+  const api = await testApi('postgres', keys);
   const [peer = ''] = await api.peers('laptop', 'gate');
   await api.group('by hand', [peer]);
   expect((await apply(api, 'team', documents)).status).toBe(200);
@@ -53,8 +58,23 @@ async function backUp(api: TestApi, query = ''): Promise<Buffer> {
   return answer.rawPayload;
 }
 
-/** Puts an archive in place. */
-async function restore(api: TestApi, archive: Buffer, query = ''): Promise<{ status: number; body: JsonObject }> {
+/** Puts an archive in place as the operator. */
+async function restore(
+  api: TestApi,
+  archive: Buffer,
+  options: AccountRestoreOptions = {},
+): Promise<{ status: number; body: JsonObject }> {
+  try {
+    return { status: 200, body: { ...(await restoreWholeAccount(api.engine, archive, options)) } };
+  } catch (error) {
+    if (error instanceof InvalidInput || error instanceof Conflict)
+      return { status: error instanceof InvalidInput ? 422 : 409, body: { message: error.message } };
+    throw error;
+  }
+}
+
+/** Sends an archive as an owner, who gets the objects of the account back. */
+async function sendBack(api: TestApi, archive: Buffer, query = ''): Promise<{ status: number; body: JsonObject }> {
   const answer = await api.app.inject({
     method: 'POST',
     url: `/api/config/restore${query}`,
@@ -93,7 +113,7 @@ describe('an account that was backed up', () => {
     const archive = await backUp(api);
     const before = objectsOf(await api.engine.snapshots.fresh(api.account));
     const revision = await api.revision();
-    await using other = await testApi('postgres', { vault });
+    await using other = await testApi('postgres', keys);
     const answer = await restore(other, archive);
     expect(answer).toMatchObject({
       status: 200,
@@ -123,10 +143,10 @@ describe('an account that was backed up', () => {
 
   it('moves between the embedded database and a Postgres of its own', async () => {
     await using api = await furnished();
-    await using embedded = await testApi('embedded', { vault });
+    await using embedded = await testApi('embedded', keys);
     expect((await restore(embedded, await backUp(api))).status).toBe(200);
     expect(await exported(embedded)).toBe(await exported(api));
-    await using again = await testApi('postgres', { vault });
+    await using again = await testApi('postgres', keys);
     expect((await restore(again, await backUp(embedded))).status).toBe(200);
     expect(await exported(again)).toBe(await exported(api));
     expect(await again.revision()).toBe((await api.revision()) + 2);
@@ -136,7 +156,7 @@ describe('an account that was backed up', () => {
     await using api = await furnished();
     const archive = await backUp(api, '?history=false');
     const revision = await api.revision();
-    await using other = await testApi('postgres', { vault });
+    await using other = await testApi('postgres', keys);
     expect((await restore(other, archive)).body).toMatchObject({ history: false });
     expect(await exported(other)).toBe(await exported(api));
     expect((await other.call('GET', `/api/config/revisions/${revision}`)).status).toBe(410);
@@ -154,7 +174,7 @@ describe('an account that was backed up', () => {
     await writing;
     for (const archive of archives) {
       const { revision } = JSON.parse(linesOf(archive)[0] ?? '');
-      await using other = await testApi('postgres', { vault });
+      await using other = await testApi('postgres', keys);
       expect((await restore(other, archive)).status).toBe(200);
       const then = await api.engine.past.at(api.account, revision);
       expect(objectsOf(await other.engine.snapshots.fresh(api.account))).toEqual(objectsOf(then));
@@ -174,8 +194,8 @@ describe('an account that was backed up', () => {
       status: 409,
       body: { message: expect.stringContaining(`--replace ${api.account}`) },
     });
-    expect((await restore(api, archive, '?replace=other')).status).toBe(422);
-    const answer = await restore(api, archive, `?replace=${api.account}`);
+    expect((await restore(api, archive, { replace: 'other' })).status).toBe(422);
+    const answer = await restore(api, archive, { replace: api.account });
     expect(answer).toMatchObject({ status: 200, body: { restored: then, revision: now + 1 } });
     expect(await exported(api)).toBe(documentsThen);
     // What happened stays in the audit log, and numbers are never given twice.
@@ -191,7 +211,7 @@ describe('an account that was backed up', () => {
     const archive = await backUp(api);
     await api.group('later');
     const stale = await api.engine.snapshots.fresh(api.account);
-    await restore(api, archive, `?replace=${api.account}`);
+    await restore(api, archive, { replace: api.account });
     api.engine.snapshots.advance(stale);
     const state = await api.engine.snapshots.fresh(api.account);
     expect(state.lookUp('Group', 'name', 'later')).toEqual([]);
@@ -205,8 +225,8 @@ describe('secrets', () => {
     const text = gunzipSync(archive).toString();
     expect(text).not.toContain('hunter2');
     expect(text).toContain(`sealed:${vault.keyId}:`);
-    const fresh = createVault([randomBytes(keyBytes)]);
-    await using strange = await testApi('postgres', { vault: fresh });
+    const fresh = meansOfKeys([randomBytes(keyBytes)]);
+    await using strange = await testApi('postgres', fresh);
     const before = await everything(strange);
     const answer = await restore(strange, archive);
     expect([answer.status, answer.body['message']]).toEqual([422, expect.stringContaining(vault.keyId)]);
@@ -217,7 +237,7 @@ describe('secrets', () => {
     await using api = await furnished();
     const archive = await backUp(api);
     const own = randomBytes(keyBytes);
-    await using other = await testApi('postgres', { vault: createVault([own, key]) });
+    await using other = await testApi('postgres', meansOfKeys([own, key]));
     expect((await restore(other, archive)).status).toBe(200);
     const found = await everything(other);
     expect(found).not.toContain(vault.keyId);
@@ -254,10 +274,10 @@ describe('an archive that is not as it was written', () => {
   ];
 
   it.each(spoiled)('%s is refused, and nothing is written', async (_, message, spoil) => {
-    await using api = await testApi('postgres', { vault });
+    await using api = await testApi('postgres', keys);
     await api.group('by hand');
     const archive = await backUp(api);
-    await using other = await testApi('postgres', { vault });
+    await using other = await testApi('postgres', keys);
     const before = await everything(other);
     const made = spoil(linesOf(archive));
     const answer = await restore(other, Buffer.isBuffer(made) ? made : packed(made as readonly string[]));
@@ -272,17 +292,165 @@ describe('an archive that is not as it was written', () => {
   }
 });
 
-describe('restoring', () => {
-  it('is refused on an account that was used, and for another account', async () => {
-    await using api = await testApi('postgres', { vault });
+describe('a server in use', () => {
+  it('gets one more account, and keeps its own', async () => {
+    await using api = await furnished();
     const archive = await backUp(api);
-    await using other = await testApi('postgres', { vault });
+    await using other = await testApi('postgres', keys);
     await other.group('used');
-    const answer = await restore(other, archive, `?replace=${other.account}`);
-    expect([answer.status, answer.body['message']]).toEqual([409, expect.stringContaining(api.account)]);
+    // Both servers have the token of all tests, and here one of them is enough.
+    await rowsOf(other.engine.database, "delete from directory where kind = 'token' returning 1");
+    const operator = await operatorAccountOf(other.engine);
+    expect((await restore(other, archive)).status).toBe(200);
+    const accounts = await rowsOf(other.engine.database, 'select account_id from accounts order by 1');
+    expect(accounts.map(({ account_id: id }) => id)).toEqual([api.account, other.account].sort());
+    expect(await operatorAccountOf(other.engine)).toBe(operator);
+    expect(objectsOf(await other.engine.snapshots.fresh(api.account))).toEqual(
+      objectsOf(await api.engine.snapshots.fresh(api.account)),
+    );
   });
 
-  it('wants a compressed body', async () => {
+  it('keeps what others have: a token, an identity or a domain of the archive that leads elsewhere is refused', async () => {
+    await using api = await testApi('postgres', keys);
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    await other.group('used');
+    // Both have the token of all tests.
+    const before = await everything(other);
+    expect(await restore(other, archive)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('another account of this server has a token') },
+    });
+    expect(await everything(other)).toBe(before);
+  });
+
+  it("becomes the operator's account when it takes the place of the unused one", async () => {
+    await using api = await furnished();
+    await using other = await testApi('postgres', keys);
+    expect((await restore(other, await backUp(api))).status).toBe(200);
+    expect(await operatorAccountOf(other.engine)).toBe(api.account);
+  });
+});
+
+describe('signatures', () => {
+  /** The lines with other rows, and every checksum made anew as anybody can. */
+  function forged(lines: readonly string[], change: (line: string) => string): Buffer {
+    const whole = createHash('sha256');
+    let section = createHash('sha256');
+    const made = lines.map((line, at) => {
+      const value = JSON.parse(line);
+      const isLast = at === lines.length - 1;
+      let text = change(line);
+      if (value.section !== undefined) section = createHash('sha256');
+      else if (isLast) text = JSON.stringify({ ...value, sha256: whole.digest('hex') });
+      else if (value.end !== undefined) text = JSON.stringify({ ...value, sha256: section.digest('hex') });
+      else section.update(`${text}\n`);
+      if (!isLast) whole.update(`${text}\n`);
+      return text;
+    });
+    return packed(made);
+  }
+  const older = (line: string) => line.replace(/"created_at":"[^"]*"/, '"created_at":"2001-01-01T00:00:00Z"');
+
+  it('tell a changed archive, whatever its checksums say; neither owner nor operator gets it in', async () => {
+    await using api = await furnished();
+    const lines = linesOf(await backUp(api));
+    const archive = forged(lines, older);
+    expect(archive.equals(forged(lines, (line) => line))).toBe(false);
+    const before = await everything(api);
+    for (const answer of [
+      await sendBack(api, archive, `?replace=${api.account}`),
+      await restore(api, archive, { replace: api.account }),
+      await restore(api, archive, { replace: api.account, acceptUnsigned: true }),
+    ])
+      expect(answer).toMatchObject({ status: 422, body: { message: expect.stringContaining('signature') } });
+    expect(await everything(api)).toBe(before);
+  });
+
+  it.each([
+    ['none', (end: JsonObject) => ({ ...end, signature: undefined, key: undefined }), /not signed/],
+    ['one of a key that is not known', (end: JsonObject) => ({ ...end, key: 'ffffffffffff' }), /ffffffffffff/],
+  ])('may be %s for an operator who says so', async (_, change, message) => {
+    await using api = await furnished();
+    const lines = linesOf(await backUp(api));
+    const end = JSON.stringify(change(JSON.parse(lines.at(-1) ?? '')));
+    const archive = packed([...lines.slice(0, -1), end]);
+    for (const answer of [
+      await sendBack(api, archive, `?replace=${api.account}`),
+      await restore(api, archive, { replace: api.account }),
+    ])
+      expect(answer).toMatchObject({ status: 422, body: { message: expect.stringMatching(message) } });
+    const accepted = await restore(api, archive, { replace: api.account, acceptUnsigned: true });
+    expect(accepted.status).toBe(200);
+  });
+});
+
+describe('an owner', () => {
+  it('puts the objects of the account back, as one revision; the history goes on', async () => {
+    await using api = await furnished();
+    const documentsThen = await exported(api);
+    const archive = await backUp(api);
+    const then = await api.revision();
+    await api.group('later');
+    await apply(api, 'team', doc('Group', 'only-this', 'name: only-this'));
+    const now = await api.revision();
+    expect(await sendBack(api, archive)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining(`--replace ${api.account}`) },
+    });
+    expect((await sendBack(api, archive, '?replace=other')).status).toBe(422);
+    const answer = await sendBack(api, archive, `?replace=${api.account}`);
+    expect(answer).toMatchObject({ status: 200, body: { account: api.account, restored: then, revision: now + 1 } });
+    // A setup key that was deleted lets nobody in again, and everything else is what it was.
+    const names = (text: string) => text.split('---\n').filter((one) => !one.includes('kind: SetupKey'));
+    expect(names(await exported(api))).toEqual(names(documentsThen));
+    expect((await api.call('GET', `/api/config/revisions/${now}`)).status).toBe(200);
+    expect((await sendBack(api, archive, `?replace=${api.account}`)).body).toMatchObject({
+      revision: now + 1,
+      rows: 0,
+    });
+  });
+
+  it('gets nothing but objects: people, tokens, identities, the directory and the time of the account stay', async () => {
+    await using api = await furnished();
+    const archive = await backUp(api);
+    const kept = ['accounts', 'tokens', 'credentials', 'identities', 'invites', 'directory'] as const;
+    const user = { email: 'ada@example.com', name: 'Ada', role: 'admin', auto_groups: [], is_service_user: false };
+    await api.call('POST', '/api/users', user);
+    const owner = (await api.call('GET', '/api/users/current')).body.id;
+    await api.call('POST', `/api/users/${owner}/tokens`, { name: 'later', expires_in: 30 });
+    const rows = async () =>
+      Promise.all(
+        kept.map((table) =>
+          rowsOf(
+            api.engine.database,
+            `select to_jsonb(t) - 'last_used' - 'revision' - 'audit_sequence' as row from ${table} t order by 1`,
+          ),
+        ),
+      );
+    const before = await rows();
+    expect((await sendBack(api, archive, `?replace=${api.account}`)).status).toBe(200);
+    expect(await rows()).toEqual(before);
+    const users = (await api.call('GET', '/api/users')).body;
+    expect(users.map(({ email }: { email: string }) => email)).toContain('ada@example.com');
+  });
+
+  it('does not get another account in, not even on a server that was never used', async () => {
+    await using api = await furnished();
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    const before = await everything(other);
+    for (const query of ['', `?replace=${other.account}`, `?replace=${api.account}`]) {
+      const answer = await sendBack(other, archive, query);
+      expect([answer.status, answer.body['message']]).toEqual([
+        409,
+        expect.stringContaining('heddle operator restore'),
+      ]);
+    }
+    expect(await everything(other)).toBe(before);
+  });
+
+  it('sends a compressed body', async () => {
     await using api = await testApi();
     const answer = await api.call('POST', '/api/config/restore', { hello: 'world' });
     expect(answer.status).toBe(422);

@@ -69,6 +69,7 @@ export interface TestApiOptions {
   readonly literalSecrets?: boolean;
   /** The keys of another server of the same database. */
   readonly vault?: Means['vault'];
+  readonly archiveSigner?: Means['archiveSigner'];
   readonly resolveTxt?: Engine['resolveTxt'];
   readonly localPeople?: LocalPeople;
   /** Absent: strangers may ask as often as they like. */

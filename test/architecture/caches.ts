@@ -32,7 +32,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/engine/observe.ts listeners': 'who listens',
   'src/engine/presence.ts listeners': 'who listens; each is told of which account',
   'src/engine/presence.ts written': 'who listens; each is told of which account',
-  'src/engine/restore.ts keys': 'lives as long as one restore',
+  'src/engine/archive/read.ts keys': 'lives as long as one restore',
   'src/feeds/ingest.ts queues': 'feed and account',
   'src/feeds/ingest.ts running': 'statements under way, waited for at the end',
   'src/feeds/ingest.ts known': 'weeks for which there are partitions, of all accounts together',
@@ -53,6 +53,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/peering/streams/telling.ts changes': 'the very text that is sent; equal texts are equal for everybody',
   'src/store/notices.ts #pending': 'kind of notice and account',
   'src/store/postgres.ts #dead': 'connections that broke',
+  'src/store/signer.ts known': 'keys of the installation',
   'src/store/snapshots.ts byObject': 'lives as long as one loading of an account',
   'src/store/vault.ts known': 'keys of the installation',
 };

@@ -37,6 +37,7 @@ const table: Readonly<Record<string, Row>> = {
   api: { modules: belowTheApi, packages: ['fastify', '@fastify/*', 'prom-client'] },
   config: { modules: ['model', 'lib'] },
   log: { modules: [] },
+  version: { modules: [] },
   cli: { modules: ['*'] },
   gen: { modules: ['*'] },
   app: { modules: ['*'] },

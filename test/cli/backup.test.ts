@@ -1,7 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../setup/database.ts';
+import { meansOfKeys } from '../../src/app/engine.ts';
+import { createEngine } from '../../src/app.ts';
+import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
+import { present } from '../setup/present.ts';
+import { runHere } from './collect.ts';
 import { serve, sharedServer } from './served.ts';
 
 const server = sharedServer();
@@ -55,26 +64,23 @@ describe('heddle backup', () => {
 });
 
 describe('heddle restore', () => {
-  it('brings the account to a server that was not used yet', async () => {
-    await server().heddle(['backup', at('whole.gz')]);
-    await using fresh = await serve();
-    const { code, out } = await fresh.heddle(['restore', at('whole.gz'), '--auto-approve']);
-    expect([code, out]).toEqual([
-      0,
-      expect.stringContaining(`Restored the account ${server().api.account} as of revision 2`),
-    ]);
-    const exported = await server().heddle(['export']);
-    expect((await fresh.heddle(['export'])).out).toBe(exported.out);
-    expect((await fresh.heddle(['history', '--limit', '1'])).out).toContain('restored from a backup of revision 2');
+  it('asks first, and says what it would put in place of what', async () => {
+    await using own = await serve();
+    await own.heddle(['backup', at('asked.gz')]);
+    const revision = await own.api.revision();
+    const { code, note } = await own.heddle(['restore', at('asked.gz')], { interactive: true });
+    expect([code, note]).toEqual([1, expect.stringContaining('The backup holds the account')]);
+    expect(await own.api.revision()).toBe(revision);
+    expect((await own.heddle(['restore', at('asked.gz')])).note).toContain('--auto-approve');
   });
 
-  it('asks first, and says what it would put in place of what', async () => {
-    await server().heddle(['backup', at('asked.gz')]);
-    await using fresh = await serve();
-    const { code, note } = await fresh.heddle(['restore', at('asked.gz')], { interactive: true });
-    expect([code, note]).toEqual([1, expect.stringContaining('The backup holds the account')]);
-    expect(await fresh.api.revision()).toBe(1);
-    expect((await fresh.heddle(['restore', at('asked.gz')])).note).toContain('--auto-approve');
+  it('sends the backup of another account to the operator', async () => {
+    const keys = meansOfKeys([randomBytes(32)]);
+    await using own = await serve(keys);
+    await own.heddle(['backup', at('whole.gz')]);
+    await using fresh = await serve(keys);
+    const { code, note } = await fresh.heddle(['restore', at('whole.gz'), '--auto-approve']);
+    expect([code, note]).toEqual([4, expect.stringContaining('heddle operator restore')]);
   });
 
   it('refuses a file that is damaged before anything is sent, and a server that is in use', async () => {
@@ -88,7 +94,7 @@ describe('heddle restore', () => {
     expect([missing.code, missing.note]).toEqual([1, expect.stringContaining('is not there')]);
   });
 
-  it('puts an account back in its own place when that is said', async () => {
+  it('puts the objects of an account back when that is said', async () => {
     await using own = await serve();
     await own.heddle(['backup', at('own.gz')]);
     await own.api.group('later');
@@ -97,4 +103,60 @@ describe('heddle restore', () => {
     expect(document).toMatchObject({ formatVersion: '1.0', account: own.api.account, restored: 1, revision: 3 });
     expect((await own.api.call('GET', '/api/groups?name=later')).body).toEqual([]);
   });
+});
+
+describe('heddle operator', () => {
+  const key = randomBytes(32).toString('base64');
+
+  it('writes and restores whole accounts where the database is, as long as the key is that of the server', async () => {
+    const [here, there] = [at('here'), at('there')];
+    await copyEmbedded(here);
+    await copyEmbedded(there);
+    const env = { HEDDLE_SECRET_KEY: key };
+    const account = await ownedAccount(here);
+    const backup = ['operator', 'backup', at('operator.gz'), '--json', '--data-dir', here];
+    const written = await runHere(backup, env);
+    expect([written.code, JSON.parse(written.out)]).toMatchObject([0, { account, revision: 1, history: true }]);
+    expect((await stat(at('operator.gz'))).mode & 0o777).toBe(0o600);
+    const restore = ['operator', 'restore', at('operator.gz'), '--auto-approve', '--data-dir', there];
+    const strange = await runHere(restore, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });
+    expect([strange.code, strange.note]).toEqual([1, expect.stringContaining('which this server does not have')]);
+    const restored = await runHere(restore, env);
+    expect([restored.code, restored.out]).toEqual([0, expect.stringContaining(`Restored the account ${account}`)]);
+    const again = await runHere([...restore, '--json'], env);
+    expect([again.code, JSON.parse(again.out)]).toMatchObject([
+      4,
+      { error: { message: expect.stringContaining('--replace') } },
+    ]);
+    expect((await runHere([...restore, '--replace', account], env)).code).toBe(0);
+  });
+
+  it('takes an archive that nobody signed only when that is said', async () => {
+    await server().heddle(['backup', at('signed.gz')]);
+    const lines = gunzipSync(await readFile(at('signed.gz')))
+      .toString()
+      .trimEnd()
+      .split('\n');
+    const { key: _, signature: __, ...end } = JSON.parse(lines.at(-1) ?? '');
+    await writeFile(at('unsigned.gz'), gzipSync(`${[...lines.slice(0, -1), JSON.stringify(end)].join('\n')}\n`));
+    const there = at('unsigned');
+    await copyEmbedded(there);
+    const restore = ['operator', 'restore', at('unsigned.gz'), '--auto-approve', '--data-dir', there];
+    const refused = await runHere(restore, {});
+    expect([refused.code, refused.note]).toEqual([1, expect.stringContaining('--accept-unsigned')]);
+    expect((await runHere([...restore, '--accept-unsigned'], {})).code).toBe(0);
+  });
+
+  /** Makes the account of an embedded database, as the first start of a server does. */
+  async function ownedAccount(dataDir: string): Promise<string> {
+    const database = await openDatabase({ dataDir });
+    try {
+      const engine = createEngine(database, () => {});
+      const tokenOfOwner = makeToken('nbp_', new Uint8Array(32).fill(3));
+      const first = { firstObjects: engine.firstObjects, tell: () => {} };
+      return present(await ensureMachineOwner(engine, { dataDir, token: tokenOfOwner, ...first })).account;
+    } finally {
+      await database.close();
+    }
+  }
 });

@@ -43,6 +43,7 @@ const contradiction = () => documents(group('disputed', 'name: Another'));
 const office = ['--source-name', 'office'];
 const nowhere = ['--server', 'http://127.0.0.1:9'];
 const leave = '--auto-approve';
+const emptyPlace = () => ['--data-dir', join(directory, 'empty')];
 
 /** The id of a plan that a guard stops; its approval lets no other plan of these tests through. */
 async function guarded(): Promise<string> {
@@ -159,6 +160,9 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['backup', 1, 'a file that cannot be written', () => ['/does/not/exist/backup.gz']],
   ['restore', 1, 'nobody to ask', () => ['backup.gz']],
   ['restore', 1, 'a file that is not there', () => ['/does/not/exist/backup.gz', leave]],
+  ['operator backup', 1, 'no account', () => [join(directory, 'nobody.gz'), ...emptyPlace()]],
+  ['operator restore', 1, 'nobody to ask', () => ['backup.gz']],
+  ['operator restore', 1, 'a file that is not there', () => ['/does/not/exist/backup.gz', leave]],
   ['explain', 0, 'a field', () => ['Policy.rules']],
   ['explain', 1, 'a field that there is not', () => ['Policy.rulez']],
   ['explain-access', 0, 'two groups', () => ['Group/All', 'Group/All']],

@@ -29,16 +29,20 @@ it('drill: a server is lost, its backup and its key make it again, and its sourc
   let token: string;
   {
     await using server = await serveHeddle(['--data-dir', made], { env });
-    const at = ['--server', server.url, '--data-dir', made];
-    const restored = await runHeddle(['restore', file, '--auto-approve', ...at]);
-    expect([restored.code, restored.err]).toEqual([0, '']);
-    expect((await runHeddle(['export', ...at])).out).toBe(exported);
-    token = await readFile(join(lost, 'token'), 'utf8');
+    const restore = ['operator', 'restore', file, '--auto-approve', '--data-dir', made];
+    // A database that a server has open is not changed behind its back.
+    const refused = await runHeddle(restore, { env });
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('in use by another Heddle')]);
     expect(await server.stop()).toBe(0);
+    const restored = await runHeddle(restore, { env });
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    token = await readFile(join(lost, 'token'), 'utf8');
   }
   await using server = await serveHeddle(['--data-dir', made, '--source', source], { env });
   expect(await server.line(/source quickstart: /)).toMatch(/nothing to do/);
-  // Tokens of the lost server work as well.
+  // The token of the new server works, and those of the lost one.
+  const at = ['--server', server.url, '--data-dir', made];
+  expect((await runHeddle(['export', ...at])).out).toBe(exported);
   await writeFile(join(directory, 'old-token'), token);
   const status = await runHeddle(['status', '--json', '--server', server.url, '--token', token.trim()]);
   expect([status.code, JSON.parse(status.out).sources]).toMatchObject([0, [{ id: 'quickstart' }]]);

@@ -27,10 +27,10 @@ export const archiveItems: Items = {
     post: {
       id: 'restoreAccount',
       tag,
-      summary: 'Put an archive in the place of the account',
+      summary: 'Put the objects of the account back to what they are in an archive of it',
       description:
-        'All of it or nothing, with ids and tokens as they were. The account must never have been used; or it is the one of the archive, and `replace` names it.',
-      parameters: [query('replace', 'The id of the account, if it is in use and may be replaced.')],
+        'One revision or nothing, like a rollback: objects have the ids that they had, and the sources that stated them are suspended. The archive must be of this account and signed by this server. People, credentials, tokens, tenants and the history stay as they are; whole accounts are restored by the operator, on the server.',
+      parameters: [query('replace', 'The id of the account, which says that its objects may be replaced.')],
       body: archive,
       answer: json(named('Restored'), {
         account: 'ch8i4ug6lnn4g9hqv7a0',
@@ -39,7 +39,7 @@ export const archiveItems: Items = {
         createdAt: '2026-01-02T03:04:05.000Z',
         objects: 143,
         rows: 2318,
-        history: true,
+        history: false,
       }),
       errors: [400, ...common, 404, 409, 413, 415, 422],
     },

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
-import { NotFound } from '../model/errors.ts';
-import type { Snapshot } from '../model/snapshot.ts';
-import { type ArchiveHeader, formatVersion, writeArchive } from '../store/archive-format.ts';
-import { compressArchive } from '../store/archive-lines.ts';
-import { type AccountRows, archiveSections, readAccountRows } from '../store/archive-read.ts';
-import type { Call, Engine } from './engine.ts';
+import { NotFound } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/snapshot.ts';
+import { type ArchiveHeader, formatVersion, writeArchive } from '../../store/archive-format.ts';
+import { compressArchive } from '../../store/archive-lines.ts';
+import { type AccountRows, archiveSections, readAccountRows } from '../../store/archive-read.ts';
+import type { Engine } from '../engine.ts';
 
 /** An archive on its way. */
 export interface Backup {
@@ -17,12 +17,12 @@ export interface Backup {
 /** Writes the account as an archive: the state of one revision, whatever is written meanwhile, with or without its history. */
 export async function backUp(
   engine: Engine,
-  call: Call,
+  id: string,
   { history, program }: { readonly history: boolean; readonly program: string },
 ): Promise<Backup> {
-  const rows = await readAccountRows(engine.database, call.account);
-  if (rows === undefined) throw new NotFound(`account ${call.account} not found`);
-  const state = await stateOf(engine, call.account, rows);
+  const rows = await readAccountRows(engine.database, id);
+  if (rows === undefined) throw new NotFound(`account ${id} not found`);
+  const state = await stateOf(engine, id, rows);
   const { account, revision } = state;
   const header: ArchiveHeader = {
     archive: 'heddle',
@@ -31,7 +31,7 @@ export async function backUp(
     ...{ history, createdAt: engine.now(), program },
   };
   const sections = archiveSections(engine.database, rows, state, { history });
-  return { account, revision, stream: compressArchive(writeArchive(header, sections)) };
+  return { account, revision, stream: compressArchive(writeArchive(header, sections, engine.means.archiveSigner)) };
 }
 
 /** The objects of the moment at which the small tables were read. */

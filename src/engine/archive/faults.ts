@@ -1,7 +1,7 @@
-import { facetsOf } from '../model/facets.ts';
-import type { StoredObject } from '../model/object.ts';
-import type { Problem } from '../model/problem.ts';
-import type { Snapshot } from '../model/snapshot.ts';
+import { facetsOf } from '../../model/facets.ts';
+import type { StoredObject } from '../../model/object.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Snapshot } from '../../model/snapshot.ts';
 
 /** How many faults are told. */
 const most = 20;

@@ -1,0 +1,41 @@
+import type { Engine } from '../engine/engine.ts';
+import { openDatabase } from '../store/database.ts';
+import { readKeys } from '../store/keys.ts';
+import { migrate } from '../store/migrate.ts';
+import { createEngine, meansOfKeys } from './engine.ts';
+import { connectNotices } from './notices.ts';
+
+/** Where the database of a server is, and its keys. */
+export interface OfflineOptions {
+  readonly databaseUrl: string | undefined;
+  /** Where the embedded database is; it must belong to nobody else, so the server is stopped meanwhile. */
+  readonly dataDir: string;
+  readonly preparedStatements: boolean;
+  readonly secretKey: string | undefined;
+  readonly secretKeyFile: string | undefined;
+}
+
+/** Does something as the operator, on the database itself and without a server. Servers of a Postgres hear of it. */
+export async function withDatabase<Value>(
+  { databaseUrl: url, dataDir, preparedStatements, ...keyOptions }: OfflineOptions,
+  work: (engine: Engine) => Promise<Value>,
+): Promise<Value> {
+  const keys = await readKeys({ ...keyOptions, dataDir: url === undefined ? dataDir : undefined });
+  const database = await openDatabase({
+    ...(url === undefined ? { dataDir } : { url }),
+    ...{ poolSize: 2, preparedStatements },
+  });
+  const { notices, close } = connectNotices(url);
+  try {
+    await migrate(database);
+    const plain = createEngine(database, () => {});
+    const means = { ...plain.means, ...meansOfKeys(keys) };
+    const engine = createEngine(database, () => {}, plain.registry, means, plain.resolveTxt, notices);
+    const done = await work(engine);
+    await engine.committer.settle();
+    return done;
+  } finally {
+    await close();
+    await database.close();
+  }
+}

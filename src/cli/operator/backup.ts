@@ -1,0 +1,43 @@
+import { NotFound } from '../../model/errors.ts';
+import { programVersion } from '../../version.ts';
+import { describeBackup, refuseToOverwrite, writeChecked } from '../backup.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { withProgress } from '../progress.ts';
+import { offlineSettings } from './settings.ts';
+
+export const operatorBackup = defineCommand({
+  name: 'operator backup',
+  summary: 'Write any account of the server to a file, with the key of the server.',
+  details:
+    "For whoever runs the server: it opens the database itself. Stop a server with an embedded database first. Without --account it writes the operator's account. Secrets in the file stay sealed: keep the key of the server as well, and not in the same place.",
+  argument: { placeholder: 'FILE', doc: 'where to write it, such as heddle.ndjson.gz', most: 1 },
+  flags: {
+    account: { placeholder: 'ACCOUNT', doc: 'The id of the account.' },
+    'no-history': { doc: 'Leave the history out; the audit events stay.' },
+    force: { doc: 'Overwrite the file if it is there.' },
+    ...jsonFlag,
+  },
+  settings: offlineSettings,
+  examples: [['heddle operator backup acme.ndjson.gz --account ch8i4ug6lnn4g9hqv7t0', 'Write the account of a tenant']],
+  async run({ flags, positionals: [file = ''], config, terminal }) {
+    if (flags['force'] !== true) await refuseToOverwrite(file);
+    const summary = await withProgress(terminal, 'backing up', async () => {
+      const { withDatabase } = await import('../../app/offline.ts');
+      const { backUp } = await import('../../engine/archive/backup.ts');
+      const { operatorAccountOf } = await import('../../engine/operator.ts');
+      return withDatabase(config, async (engine) => {
+        const account = typeof flags['account'] === 'string' ? flags['account'] : await operatorAccountOf(engine);
+        if (account === undefined)
+          throw new NotFound("no account is recorded as the operator's; name one with --account");
+        const history = flags['no-history'] !== true;
+        return writeChecked(file, (await backUp(engine, account, { history, program: programVersion() })).stream);
+      });
+    });
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', file, ...summary });
+    else terminal.out(describeBackup(file, summary));
+    return exit.ok;
+  },
+});

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { summaryOfFile } from '../archive-file.ts';
+import { hasLeave, leaveFlag, requireLeave } from '../asking.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { tellFailure, writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { withProgress } from '../progress.ts';
+import { describeArchive, describeRestored } from '../restore.ts';
+import { offlineSettings } from './settings.ts';
+
+export const operatorRestore = defineCommand({
+  name: 'operator restore',
+  summary: 'Make a whole account again from a backup, on the server and with its key.',
+  details:
+    "For whoever runs the server: it opens the database itself. Stop a server with an embedded database first; servers on Postgres go on and hear of it. The account comes back with its people, tokens, ids and history, in one step or not at all: in the place of an operator's account that was not used yet, as one more account, or in its own place when --replace names it. The archive must be signed with a key of the server.",
+  argument: { placeholder: 'FILE', doc: 'a file that `heddle backup` or `heddle operator backup` wrote', most: 1 },
+  flags: {
+    replace: { placeholder: 'ACCOUNT', doc: 'Replace the account with this id, which is that of the backup.' },
+    'accept-unsigned': {
+      doc: 'Take an archive that no key of this server signed. Whoever wrote it may have put anybody into it.',
+    },
+    ...leaveFlag,
+    ...jsonFlag,
+  },
+  settings: offlineSettings,
+  examples: [
+    ['heddle operator restore heddle.ndjson.gz --auto-approve', 'Restore to a new server that is stopped'],
+    ['heddle operator restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0', 'Put an account back to where it was'],
+  ],
+  async run(invocation) {
+    const { flags, positionals, config, terminal } = invocation;
+    const [file = ''] = positionals;
+    requireLeave(invocation, 'restore', 'the account');
+    const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
+    if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
+    if (
+      !(await hasLeave(
+        invocation,
+        `Put it into ${config.databaseUrl === undefined ? config.dataDir : 'the database'}?`,
+      ))
+    )
+      return tellFailure(invocation, exit.error, 'Nothing was restored.');
+    const archive = await readFile(file);
+    const { replace } = flags;
+    const report = await withProgress(terminal, 'restoring', async () => {
+      // Loaded when it is needed: most commands need neither a database nor an engine.
+      const { withDatabase } = await import('../../app/offline.ts');
+      const { restoreWholeAccount } = await import('../../engine/archive/restore-account.ts');
+      return withDatabase(config, (engine) =>
+        restoreWholeAccount(engine, archive, {
+          acceptUnsigned: flags['accept-unsigned'] === true,
+          ...(typeof replace === 'string' ? { replace } : {}),
+        }),
+      );
+    });
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
+    else
+      terminal.out(`${describeRestored(report)}Start the server anew if it was started with --source or --config.\n`);
+    return exit.ok;
+  },
+});
