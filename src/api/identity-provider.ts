@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageHeaders, pagePolicy } from '../identity/provider/pages/layout.ts';
 import type { IdentityProvider } from '../identity/provider/provider.ts';
+import { revocationPath } from '../identity/provider/revocation.ts';
 import type { WebAnswer } from '../identity/provider/web.ts';
 import { neighbourhoodOf } from '../lib/address.ts';
+import { BadBody } from './input/utf8.ts';
 import { createAddressLimit } from './rate-limit.ts';
 
 const mount = '/oidc';
@@ -35,8 +37,19 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string', bodyLimit: longestForm },
-      (_request, text, done) => done(null, new URLSearchParams(String(text))),
+      (_request, text, done) => {
+        const form = new URLSearchParams(String(text));
+        // No field of ours takes it, and nothing that is looked up by one has it.
+        if ([...form].flat().some((part) => part.includes('\0'))) done(new BadBody('the form contains NUL; remove it'));
+        else done(null, form);
+      },
     );
+    scope.post(`${mount}${revocationPath}`, async (request, reply) => {
+      const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+      const { status, ...refusal } = await provider.revoke(form);
+      void reply.code(status).header('cache-control', 'no-store');
+      return status === 200 ? reply.send() : reply.send(refusal);
+    });
     scope.route({
       ...{ method: ['GET', 'POST'], url: '/signin/account' },
       handler: async (request, reply) => send(reply, await provider.account(webRequest(provider, request, reply))),

@@ -19,6 +19,7 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'GET /oidc/me': 'wants a token of the identity provider itself',
   'GET /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
   'POST /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
+  'POST /oidc/token/revocation': 'wants the token that it takes back, and the program to which it was given',
   'GET /signin/account': 'wants the session of a browser that signed in',
   'POST /signin/account': 'wants that session and a form that was shown in it',
   'GET /signin/:uid': 'wants the cookie of the sign-in, and asks who it is',

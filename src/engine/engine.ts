@@ -85,6 +85,8 @@ export interface Call {
   requestId?(): string;
   /** The caller may read and plan, and write nothing. */
   readonly planOnly?: true;
+  /** When the caller signed in at this server itself, in milliseconds since 1970; absent for everybody else. */
+  readonly signedInAt?: number;
   /** The account of the caller, when the call is about that of a tenant; `actor.granted` is the role there. */
   readonly home?: { readonly account: string; readonly revision: number };
 }

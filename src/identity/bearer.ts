@@ -10,6 +10,8 @@ export interface Claims {
   readonly subject: string;
   /** The account of the user, when the embedded issuer says it in the claim `account`. */
   readonly account?: string;
+  /** What the embedded issuer has granted, and may have taken back since. */
+  readonly grant?: string;
   /** As it is written; empty when the token has none. */
   readonly email: string;
   readonly emailVerified: boolean;
@@ -122,17 +124,25 @@ export async function withMore(claims: Claims, token: string): Promise<Claims> {
 function claimsOf(issuer: Issuer, payload: JWTPayload, now: number): Claims {
   const subject = textIn(payload, issuer.claims.user);
   if (subject === '' || subject.length > 255 || payload.exp === undefined) throw invalid();
-  const { auth_time: authenticated } = payload;
-  const signedIn = typeof authenticated === 'number' ? authenticated : (payload.iat ?? 0);
+  const { auth_time: authenticated, iat = 0 } = payload;
+  // Nobody has signed yet what is signed tomorrow.
+  if (iat > now / 1000 + toleranceSeconds) throw invalid();
+  const signedIn = typeof authenticated === 'number' ? authenticated : iat;
   return {
     issuer,
     subject,
-    ...(issuer.kind === 'embedded' && textIn(payload, 'account') !== '' ? { account: textIn(payload, 'account') } : {}),
+    ...(issuer.kind === 'embedded' ? ownClaims(payload) : {}),
     ...factsOf(issuer, payload),
     signedInAt: Math.min(signedIn * 1000, now),
     expiresAt: (payload.exp + toleranceSeconds) * 1000,
     all: payload,
   };
+}
+
+/** What only this server's own tokens say; those of a server one release older lack the grant. */
+function ownClaims(payload: JWTPayload): Pick<Claims, 'account' | 'grant'> {
+  const [account, grant] = [textIn(payload, 'account'), textIn(payload, 'grant')];
+  return { ...(account === '' ? {} : { account }), ...(grant === '' ? {} : { grant }) };
 }
 
 function factsOf(

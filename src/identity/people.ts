@@ -36,7 +36,7 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
       if (user === undefined) throw new Unauthenticated('token invalid');
       requireWelcome(user);
       requireAllowed(state, claims);
-      const call = callOf(known, user);
+      const call = callOf(known, user, claims);
       if ((known.lastLogin?.getTime() ?? Number.NEGATIVE_INFINITY) < claims.signedInAt)
         await tellLogin(engine, claims, call);
       return await syncGroups(engine, call, state, claims);
@@ -44,9 +44,13 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
   };
 }
 
-function identityOf({ issuer, subject, account }: Claims): Identity {
+function identityOf({ issuer, subject, account, grant }: Claims): Identity {
   const embedded = issuer.kind === 'embedded';
-  return { issuer: issuer.issuer, subject, embedded, ...(account === undefined ? {} : { account }) };
+  return {
+    ...{ issuer: issuer.issuer, subject, embedded },
+    ...(account === undefined ? {} : { account }),
+    ...(grant === undefined ? {} : { grant }),
+  };
 }
 
 /** Throws `NotAllowed` for users who are kept out, in the words that clients look for. */
@@ -55,8 +59,8 @@ export function requireWelcome({ spec, derived }: StoredObject): void {
   if (spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
 }
 
-function callOf({ account, revision }: KnownIdentity, user: StoredObject): Call {
-  return { account, revision, actor: actorOf(user) };
+function callOf({ account, revision }: KnownIdentity, user: StoredObject, { issuer, signedInAt }: Claims): Call {
+  return { account, revision, actor: actorOf(user), ...(issuer.kind === 'embedded' ? { signedInAt } : {}) };
 }
 
 /** A user as the one on whose behalf something happens. */

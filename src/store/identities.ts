@@ -10,6 +10,8 @@ export interface Identity {
   readonly embedded: boolean;
   /** The account of the user, when the token of this server says it. */
   readonly account?: string;
+  /** The grant of this server on which the token hangs: without it, it is nobody's any more. */
+  readonly grant?: string;
 }
 
 /** The user that an identity is, with the account's revision at this moment. */
@@ -21,13 +23,17 @@ export interface KnownIdentity {
 }
 
 const lookUpText = `select x.name, a.account_id as account, coalesce(d.subject_id, x.subject) as "user", a.revision, i.last_login as "lastLogin"
-from unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[]) as x(name, embedded, account, issuer, subject)
+from unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::text[])
+  as x(name, embedded, account, issuer, subject, "grant")
 left join directory d on not x.embedded and d.kind = 'identity' and d.value = x.issuer || ' ' || x.subject
 left join lateral (
   select c.account_id from credentials c where x.embedded and x.account = '' and c.user_id = x.subject limit 1
 ) c on true
 join accounts a on a.account_id = coalesce(d.account_id, c.account_id, case when x.embedded then x.account end)
-left join identities i on i.account_id = a.account_id and i.issuer = x.issuer and i.subject = x.subject`;
+left join identities i on i.account_id = a.account_id and i.issuer = x.issuer and i.subject = x.subject
+where x."grant" = '' or exists (
+  select from idp_records r where r.grant_hash = x."grant" and r.model = 'Grant' and r.expires_at > now()
+)`;
 
 /** Finds users by who they are at an identity provider. */
 export type IdentityLookUp = (identity: Identity) => Promise<KnownIdentity | undefined>;
@@ -44,11 +50,13 @@ export function createIdentityLookUp(database: Database): IdentityLookUp {
         all.map(({ account = '' }) => account),
         all.map(({ issuer }) => issuer),
         all.map(({ subject }) => subject),
+        all.map(({ grant = '' }) => grant),
       ]),
     );
     return new Map(rows.map(({ name, ...known }) => [name, known]));
   });
-  return ({ issuer, subject, embedded, account }) => find(JSON.stringify({ issuer, subject, embedded, account }));
+  return ({ issuer, subject, embedded, account, grant }) =>
+    find(JSON.stringify({ issuer, subject, embedded, account, grant }));
 }
 
 /** Whom an identity belongs to from now on. */

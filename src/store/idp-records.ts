@@ -64,6 +64,27 @@ export async function consumeRecord(database: Database, model: string, id: strin
   return rows.length === 1;
 }
 
+/** Takes a name for some seconds; answers whether it was free. Of two that ask at once, one gets a yes. */
+export async function takeTurn(database: Database, model: string, id: string, seconds: number): Promise<boolean> {
+  const rows = await database.lookUp(
+    statement<{ readonly id: string }>(
+      `insert into idp_records (model, id, payload, expires_at) values ($1, $2, '', now() + $3::text::interval second)
+       on conflict (model, id) do update set expires_at = excluded.expires_at where idp_records.expires_at <= now()
+       returning id`,
+      [model, id, String(seconds)],
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Whether a grant is still there: what hangs on it ends with it. */
+export async function hasGrant(database: Database, grant: string): Promise<boolean> {
+  const rows = await database.lookUp(
+    statement("select 1 from idp_records where grant_hash = $1 and model = 'Grant' and expires_at > now()", [grant]),
+  );
+  return rows.length > 0;
+}
+
 /** Forgets a record. */
 export async function deleteRecord(database: Database, model: string, id: string): Promise<void> {
   await database.lookUp(statement('delete from idp_records where model = $1 and id = $2', [model, id]));

@@ -64,6 +64,14 @@ describe('a signed token', () => {
     expect(await refusal(token)).toBe('Unauthenticated: token expired');
   });
 
+  it('of the future does not count, by more than a clock may be off', async () => {
+    const seconds = Math.floor(Date.now() / 1000);
+    expect(await refusal(await provider.sign({ iat: seconds + 4, exp: seconds + 600 }))).toBe('accepted');
+    expect(await refusal(await provider.sign({ iat: seconds + 60, exp: seconds + 600 }))).toBe(
+      'Unauthenticated: token invalid',
+    );
+  });
+
   it('counts after the provider has changed its key, and one of the old key does not', async () => {
     const old = await provider.sign({});
     const kept = await provider.sign({ jti: 'kept' });

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Engine } from '../../engine/engine.ts';
 import { addToken, type NewToken, readToken, readTokens, removeToken } from '../../engine/tokens.ts';
 import { hashToken, tokenPrefix } from '../../identity/authenticate.ts';
+import { requireRecentSignIn } from '../../identity/recent-sign-in.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
@@ -59,7 +60,8 @@ function pathItems(): JsonObject {
       },
       post: {
         ...{ id: 'createToken', tag, summary: 'Make a token' },
-        description: 'For oneself, or for a service user. The value is shown this once.',
+        description:
+          'For oneself, or for a service user. The value is shown this once. Whoever signed in at this server does so again when that is more than 15 minutes ago; personal access tokens need not.',
         body: json(requestSchema, { name: 'CI', expires_in: 30 }),
         answer: json(
           {
@@ -76,7 +78,7 @@ function pathItems(): JsonObject {
       get: { ...{ id: 'readToken', tag, summary: 'Read a token' }, answer: json(token, example as Json), ...read },
       delete: {
         ...{ id: 'deleteToken', tag, summary: 'Delete a token' },
-        description: 'It stops working at once.',
+        description: 'It stops working at once. The same holds for sign-ins as when one is made.',
         errors,
       },
     }),
@@ -107,6 +109,7 @@ export const tokens: AreaRoutes = {
     });
     app.post('/api/users/:id/tokens', options, async (request, reply) => {
       const body = objectBody(request.body);
+      requireRecentSignIn(callOf(request), Date.parse(engine.now()));
       const answer = await addToken(engine, callOf(request), paramsOf(request).id, body, () => newToken(engine));
       return reply.header('cache-control', 'no-store').send(answer);
     });
@@ -117,6 +120,7 @@ export const tokens: AreaRoutes = {
     });
     app.delete('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
       const { id, tokenId } = paramsOf(request);
+      requireRecentSignIn(callOf(request), Date.parse(engine.now()));
       await removeToken(engine, callOf(request), id, tokenId);
       return reply.send();
     });

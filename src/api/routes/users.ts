@@ -103,7 +103,8 @@ export const users: AreaRoutes = {
     ...action('password', 'put', {
       id: 'changePassword',
       summary: 'Change your own password',
-      description: 'Ends your other sessions. Too many wrong old passwords are answered with 429 for a while.',
+      description:
+        'Ends your sessions and their tokens; personal access tokens stay. Too many wrong old passwords are answered with 429 for a while.',
       body: json(
         {
           type: 'object',

@@ -6,6 +6,7 @@ import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
 import { type Credentials, readCredentials } from '../../store/credentials.ts';
 import { hashToken, tokenPrefix } from '../authenticate.ts';
+import { isRecent } from '../recent-sign-in.ts';
 import { accountPath, clientIds } from './clients.ts';
 import type { Host } from './host.ts';
 import { type AccountView, accountPage, type ListedToken } from './pages/account.ts';
@@ -21,6 +22,7 @@ const deeds: Readonly<Record<string, string>> = {
   password: 'Your password is changed. You are signed out everywhere else.',
   'totp-on': 'The second factor is on. Keep the recovery codes below: the next sign-in asks for a code.',
   'totp-off': 'The second factor is off.',
+  again: 'You signed in again. Do now what you wanted to do.',
   'totp-codes': 'There are new recovery codes below. Those so far work no more.',
 };
 
@@ -32,6 +34,8 @@ interface Visit {
   readonly csrf: string;
   /** The session, as the store knows it. */
   readonly session: string;
+  /** Milliseconds since 1970. */
+  readonly signedInAt: number;
 }
 
 /** Answers a request for a person's own page; who is not signed in is sent to do that first. */
@@ -43,20 +47,31 @@ export async function answerAccount(host: Host, request: WebRequest): Promise<We
   const shownTo = `account ${session.uid}`;
   if (request.form !== undefined && !isOurForm(request, ring.cookieSecret, shownTo))
     return { status: 403, page: messagePage('forged') };
-  const visit = { host, request, person, csrf: formToken(ring.cookieSecret, shownTo), session: session.uid };
+  const signedInAt = (session.loginTs ?? 0) * 1000;
+  const visit = {
+    host,
+    request,
+    person,
+    csrf: formToken(ring.cookieSecret, shownTo),
+    session: session.uid,
+    signedInAt,
+  };
   return request.form === undefined ? show(visit, { done: doneIn(request) }) : act(visit, textIn(request.form, 'step'));
 }
 
-function signInAddress(publicUrl: string): string {
+/** Where somebody signs in; `again` also when they have, and the page says so afterwards. */
+function signInAddress(publicUrl: string, again: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({
     ...{ client_id: clientIds.account, response_type: 'none', scope: 'openid' },
     redirect_uri: `${publicUrl}${accountPath}`,
+    ...again,
   });
   return `/oidc/auth?${query}`;
 }
 
 function doneIn({ req }: WebRequest): string | undefined {
-  const deed = new URLSearchParams((req.url ?? '').split('?')[1] ?? '').get('done') ?? '';
+  const query = new URLSearchParams((req.url ?? '').split('?')[1] ?? '');
+  const deed = query.get('done') ?? query.get('state') ?? '';
   return Object.hasOwn(deeds, deed) ? deeds[deed] : undefined;
 }
 
@@ -96,6 +111,9 @@ function callOf({ account, revision, id, name, email }: Person): Call {
 }
 
 async function act(visit: Visit, step: string): Promise<WebAnswer> {
+  // Whoever changes the password has to know it.
+  if (step !== 'password' && !isRecent(visit.signedInAt, visit.host.now()))
+    return { location: signInAddress(visit.host.publicUrl(), { prompt: 'login', state: 'again' }) };
   switch (step) {
     case 'make-token':
       return await makeOwnToken(visit);

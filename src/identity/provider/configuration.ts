@@ -8,10 +8,13 @@ import Provider, {
   type KoaContextWithOIDC,
 } from 'oidc-provider';
 import { clientIds, clientsOf } from './clients.ts';
+import { conform } from './conformance.ts';
 import { type KeyRing, signingAlgorithm } from './keys.ts';
 import { devicePages, secretOf } from './pages/device.ts';
 import { errorPage, signedOutPage, signOutPage } from './pages/plain.ts';
 import type { Person } from './people.ts';
+import { hash } from './records.ts';
+import { revocationPath } from './revocation.ts';
 import { apiScopes, audienceOf, claimsOf, issuerOf } from './token-words.ts';
 
 /** What a provider is made of. */
@@ -22,6 +25,8 @@ export interface ProviderParts {
   readonly redirectUris: readonly string[];
   readonly ring: KeyRing;
   readonly adapter: (model: string) => Adapter;
+  /** Whether a device may ask again whether it is let in: it asked some seconds ago at the earliest. */
+  mayPoll(code: string): Promise<boolean>;
   /** The person with an id who is let in now. */
   find(id: string): Promise<Person | undefined>;
 }
@@ -47,6 +52,7 @@ export function makeProvider(parts: ProviderParts): Provider {
   const provider = new Provider(issuerOf(parts.publicUrl), configurationOf(parts));
   // The mount says by headers where the server is; nobody else can.
   provider.proxy = true;
+  conform(provider, parts);
   return provider;
 }
 
@@ -69,7 +75,11 @@ function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: Provi
     conformIdTokenClaims: false,
     responseTypes: ['code', 'none'],
     clientAuthMethods: ['none'],
-    discovery: { userinfo_endpoint: `${issuerOf(publicUrl)}/me` },
+    discovery: {
+      userinfo_endpoint: `${issuerOf(publicUrl)}/me`,
+      revocation_endpoint: `${issuerOf(publicUrl)}${revocationPath}`,
+      revocation_endpoint_auth_methods_supported: ['none'],
+    },
     enabledJWA: { idTokenSigningAlgValues: [signingAlgorithm] },
     ttl: {
       AccessToken: lifetimes.accessToken,
@@ -94,13 +104,14 @@ function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: Provi
       const person = await find(id);
       return person && { accountId: id, claims: async () => claimsOf(person) };
     },
-    extraTokenClaims: async ({ oidc }) => {
+    extraTokenClaims: async ({ oidc }, token) => {
       const person = oidc.account === undefined ? undefined : await find(oidc.account.accountId);
       if (person === undefined) return undefined;
       const { sub: _, ...claims } = claimsOf(person);
       // When they signed in, however often the token was renewed since.
       const { RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
-      return { ...claims, auth_time: (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime };
+      const grant = 'grantId' in token && token.grantId !== undefined ? { grant: hash(token.grantId) } : {};
+      return { ...claims, ...grant, auth_time: (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime };
     },
     renderError: (ctx, out) => {
       ctx.type = 'html';
@@ -117,7 +128,8 @@ function featuresOf(publicUrl: string): NonNullable<Configuration['features']> {
     pushedAuthorizationRequests: { enabled: false },
     // Its tokens are for the API, so it is the API that answers there.
     userinfo: { enabled: false },
-    revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+    // Its own takes no access tokens that are signed; the route of the server does.
+    revocation: { enabled: false },
     deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...devicePages },
     rpInitiatedLogout: {
       enabled: true,

@@ -4,7 +4,7 @@ import { jwtVerify } from 'jose';
 import type Provider from 'oidc-provider';
 import type { Engine } from '../../engine/engine.ts';
 import { Unauthenticated } from '../../model/errors.ts';
-import { deleteEndedRecords, deleteRecordsOf } from '../../store/idp-records.ts';
+import { deleteEndedRecords, deleteRecordsOf, hasGrant, takeTurn } from '../../store/idp-records.ts';
 import type { Guesses } from '../guesses.ts';
 import { type Issuer, standardClaims } from '../issuers.ts';
 import { answerAccount } from './account.ts';
@@ -12,6 +12,7 @@ import type { Host } from './host.ts';
 import { createKeys, type KeyRing, type Keys, signingAlgorithm } from './keys.ts';
 import { findPerson } from './people.ts';
 import { createAdapter, hash } from './records.ts';
+import { type Revocation, revokeToken } from './revocation.ts';
 import { createSignInPages } from './sign-in.ts';
 import { audienceOf, claimsOf, issuerOf } from './token-words.ts';
 import type { WebAnswer, WebRequest } from './web.ts';
@@ -26,6 +27,8 @@ export interface IdentityProvider {
   account(request: WebRequest): Promise<WebAnswer>;
   /** Whose an access token is, as programs ask it. Throws `Unauthenticated`. */
   whose(token: string): Promise<ReturnType<typeof claimsOf>>;
+  /** Takes back the grant of a token, as a program asks it by a form. */
+  revoke(form: URLSearchParams): Promise<Revocation>;
   /** Its own tokens, as the API checks them. */
   asIssuer(): Issuer;
   /** Ends the sessions and refresh tokens of a person. */
@@ -54,6 +57,9 @@ export interface IdentityProviderOptions {
 const day = 86_400;
 const housekeepingMs = 600_000;
 
+/** How often a device may ask whether it is let in: every 5 seconds (RFC 8628), and clocks are not exact. */
+const pollSeconds = 4;
+
 /** Creates the identity provider of a server. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { engine, publicUrl } = options;
@@ -71,6 +77,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     signIn: (uid, request) => pages.answer(uid, request),
     account: (request) => answerAccount(host, request),
     whose: (token) => whose(host, keys, token),
+    revoke: (form) => revokeToken(host, keys, form),
     asIssuer: () => embeddedIssuer(publicUrl, keys),
     endSessions: (user) => host.endSessions(user),
     publicUrl,
@@ -89,6 +96,7 @@ function createHost(options: IdentityProviderOptions, keys: Keys): Host {
     const person = await findPerson(engine, id);
     return person?.barred === undefined ? person : undefined;
   };
+  const mayPoll = (code: string) => takeTurn(engine.database, 'DevicePoll', hash(code), pollSeconds);
   let made: { readonly provider: Provider; readonly ring: KeyRing } | undefined;
   return {
     ...{ engine, guesses, records, now, find, publicUrl },
@@ -96,7 +104,7 @@ function createHost(options: IdentityProviderOptions, keys: Keys): Host {
       // Loaded for the first who signs in: half as much code as the rest of a server.
       const [ring, { makeProvider }] = await Promise.all([keys.current(), import('./configuration.ts')]);
       if (made?.ring.epoch !== ring.epoch) {
-        const provider = makeProvider({ publicUrl: publicUrl(), redirectUris, ring, adapter, find });
+        const provider = makeProvider({ publicUrl: publicUrl(), redirectUris, ring, adapter, find, mayPoll });
         provider.on('server_error', (ctx, error) => options.report(error, `${ctx.method} /oidc${ctx.path}`));
         made = { provider, ring };
       }
@@ -127,7 +135,10 @@ async function whose(host: Host, keys: Keys, token: string): Promise<ReturnType<
   }).catch((cause: unknown) => {
     throw new Unauthenticated('token invalid', { cause });
   });
-  const person = await host.find(checked.payload.sub ?? '');
+  const { sub = '', grant } = checked.payload;
+  if (typeof grant === 'string' && !(await hasGrant(host.engine.database, grant)))
+    throw new Unauthenticated('token invalid');
+  const person = await host.find(sub);
   if (person === undefined) throw new Unauthenticated('token invalid');
   return claimsOf(person);
 }
