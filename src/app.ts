@@ -15,16 +15,20 @@ import { ensureMachineOwner, watchMachineToken } from './identity/bootstrap.ts';
 import type { IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
+import type { AllowList } from './lib/public-address.ts';
 import type { Log } from './log.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
-import type { Transport } from './model/source-faults.ts';
+import type { Transport } from './model/remote-url.ts';
 import type { StatedSource } from './model/source-schema.ts';
+import { createOutbound, type Outbound, type OutboundEvent } from './outbound/outbound.ts';
+import type { UpstreamProxy } from './outbound/upstream-proxy.ts';
 import { type ConfiguredSources, installSources } from './sources/installation.ts';
 import { type NamedSource, nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
 import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './store/database.ts';
+import { listFormerGitHosts } from './store/former-git-hosts.ts';
 import { readKeys } from './store/keys.ts';
 import { endLeases } from './store/leases.ts';
 import { migrate } from './store/migrate.ts';
@@ -90,6 +94,10 @@ export interface ServeOptions {
   readonly gitTransports: readonly Transport[];
   /** What of the environment git may see. */
   readonly gitEnvironment: Readonly<Record<string, string>>;
+  /** What users may have the server connect to although it is not public. */
+  readonly outboundAllow: AllowList;
+  /** Absent: other hosts are reached without a proxy. */
+  readonly upstreamProxy?: UpstreamProxy | undefined;
   /** After how many seconds another server takes over the sources of one that is gone. */
   readonly leaseSeconds: number;
   /** How much of the history is kept: so many revisions, and those of so many days. */
@@ -143,7 +151,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(() => reader.close());
     const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
     const account = await openAccount(engine, options, tell, closing);
-    const sources = installSources(engine, account, configuredSources(named, options));
+    const outbound = openOutbound(engine, options, closing);
+    const formerHosts = await readFormerHosts(database, account, tell);
+    const sources = installSources(engine, account, { ...configuredSources(named, options), outbound, formerHosts });
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
     const report = defectsTo(log);
@@ -156,7 +166,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       engine,
       reader,
       localPeople,
-      authenticator: authenticatorOf(engine, uses, options, identityProvider),
+      authenticator: authenticatorOf(engine, { uses, outbound }, options, identityProvider),
       ...settingsOfApi(options),
       sources: sources.rules,
       feedDays: keptDays(options),
@@ -246,7 +256,32 @@ function settingsOfApi({ openEndpoints, planRateLimit, corsOrigins, trustProxy, 
   return { version: programVersion(), openEndpoints, planRateLimit, corsOrigins, trustProxy, rateLimit: limit };
 }
 
-function configuredSources(named: readonly NamedSource[], options: ServeOptions): ConfiguredSources {
+/** The way to other hosts, which is measured. */
+function openOutbound(engine: Engine, options: ServeOptions, closing: Closing): Outbound {
+  const { outboundAllow: allow, upstreamProxy: proxy } = options;
+  const observe = (event: OutboundEvent) => engine.observer.tell({ what: 'outbound', ...event });
+  const outbound = createOutbound({ allow, proxy, observe, userAgent: `Heddle/${programVersion()}` });
+  closing.unshift(() => outbound.close());
+  return outbound;
+}
+
+/** The hosts that sources of an account may reach although they are not public: the operator's account keeps those it had. */
+async function readFormerHosts(
+  database: Database,
+  account: string | undefined,
+  tell: (level: 'info', message: string) => void,
+): Promise<ConfiguredSources['formerHosts']> {
+  const hosts = account === undefined ? [] : await listFormerGitHosts(database, account);
+  const message = `Git sources of the operator's account may reach ${hosts.join(', ')}, which they named before addresses were checked; other sources need HEDDLE_OUTBOUND_ALLOW for what is private`;
+  if (hosts.length > 0) tell('info', message);
+  const [known, none] = [new Set(hosts), new Set<string>()];
+  return (of) => (of === account ? known : none);
+}
+
+function configuredSources(
+  named: readonly NamedSource[],
+  options: ServeOptions,
+): Omit<ConfiguredSources, 'outbound' | 'formerHosts'> {
   const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
   return { named, stated, dataDir, valuesDir, transports, environment };
 }

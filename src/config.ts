@@ -1,6 +1,7 @@
 import { delimiter } from 'node:path';
 import { type IdpConfig, idpSettings } from './config/idp.ts';
 import { type OidcConfig, oidcSettings } from './config/oidc.ts';
+import { type OutboundConfig, outboundSettings } from './config/outbound.ts';
 import {
   openable,
   type Parsed,
@@ -19,10 +20,10 @@ import {
 } from './config/parse.ts';
 import { type PeopleConfig, peopleSettings } from './config/people.ts';
 import type { Edition, RateLimit } from './model/means.ts';
-import type { Transport } from './model/source-faults.ts';
+import type { Transport } from './model/remote-url.ts';
 
 /** Everything that flags and the environment can say. */
-export interface Config extends IdpConfig, OidcConfig, PeopleConfig {
+export interface Config extends IdpConfig, OidcConfig, OutboundConfig, PeopleConfig {
   readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
@@ -351,6 +352,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: ['https', 'ssh'],
     parse: parseTransports,
   },
+  ...outboundSettings,
 };
 
 /** A text that may be absent. */

@@ -45,6 +45,8 @@ describe('the configuration', () => {
         trafficLogDays: 30,
         leaseSeconds: 25,
         gitTransports: ['https', 'ssh'],
+        outboundAllow: { ranges: [], hosts: new Set() },
+        outboundGuard: 'heddle',
         idp: 'embedded',
         localAuthDisabled: false,
         publicUrl: undefined,

@@ -73,6 +73,12 @@ export const metrics = {
     help: 'Plans that a guard stopped until somebody approves them.',
     labels: ['guard'],
   },
+  outbound_seconds: {
+    type: 'histogram',
+    help: 'Time of a request or a connection to another host, by what it was for and how it ended.',
+    labels: ['purpose', 'outcome'],
+    buckets: [0.02, 0.1, 0.5, 2, 10, 30],
+  },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
@@ -137,6 +143,12 @@ function record(meters: Meters, inPlace: InPlace, observation: Observation): voi
       return;
     case 'lock_wait':
       meters.observe('config_lock_wait_seconds', observation.seconds);
+      return;
+    case 'outbound':
+      meters.observe('outbound_seconds', observation.seconds, {
+        purpose: observation.purpose,
+        outcome: observation.outcome,
+      });
       return;
     default:
       recordSource(meters, inPlace, observation);

@@ -8,6 +8,7 @@ import { createIdentityProvider, type IdentityProvider } from '../identity/provi
 import type { TokenUses } from '../identity/token-uses.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Installation } from '../model/installation.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 
 /** What answers tell about how people sign in. */
 export function installationOf({
@@ -30,25 +31,33 @@ export async function localPeopleOf(
 /** Says on whose behalf requests run. */
 export function authenticatorOf(
   engine: Engine,
-  uses: TokenUses,
+  { uses, outbound }: { readonly uses: TokenUses; readonly outbound: Outbound },
   options: ServeOptions,
   embedded: IdentityProvider | undefined,
 ): Authenticator {
   const { database, snapshots } = engine;
   const singleAccount = options.singleAccount ?? options.edition !== 'hosted';
   const own = embedded === undefined || options.localAuthDisabled ? [] : [embedded.asIssuer()];
-  const people = createPeople({ engine, issuers: [...readIssuers(options), ...own], singleAccount, now: Date.now });
+  const people = createPeople({
+    engine,
+    issuers: [...readIssuers(options, outbound), ...own],
+    singleAccount,
+    now: Date.now,
+  });
   return createAuthenticator({ database, snapshots, now: Date.now, uses, people });
 }
 
 /** The identity providers outside whose tokens are accepted. */
-function readIssuers({ oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions) {
+function readIssuers(
+  { oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions,
+  outbound: Outbound,
+) {
   if (issuer === undefined) return [];
   if (audience.length === 0)
     throw new InvalidInput(
       'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; say what its tokens name as audience.',
     );
-  return [createExternalIssuer({ issuer, audience, claims, trustsEmail: oidcTrustEmail })];
+  return [createExternalIssuer({ issuer, outbound, audience, claims, trustsEmail: oidcTrustEmail })];
 }
 
 /** The identity provider of the server itself, unless it leaves that to others. */

@@ -9,6 +9,7 @@ import { createLog, gather, type Log } from '../log.ts';
 import { InvalidInput, Unauthenticated, Unavailable } from '../model/errors.ts';
 import { createRegistry } from '../model/registry.ts';
 import type { StatedSource } from '../model/source-schema.ts';
+import { readProxy, type UpstreamProxy } from '../outbound/upstream-proxy.ts';
 import { programVersion } from '../version.ts';
 import { type Command, defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
@@ -21,7 +22,12 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
   Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
   Pick<
     Config,
-    'corsOrigins' | 'trustProxy' | 'metricsListen' | Exclude<keyof IdpConfig, 'configDir'> | keyof OidcConfig
+    | 'corsOrigins'
+    | 'trustProxy'
+    | 'metricsListen'
+    | Exclude<keyof IdpConfig, 'configDir'>
+    | keyof OidcConfig
+    | 'outboundAllow'
   > &
   Pick<PeopleConfig, 'userDeleteFromIdp'> &
   Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
@@ -33,6 +39,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     readonly statedSources: readonly StatedSource[];
     /** What of the environment git may see. */
     readonly gitEnvironment: Readonly<Record<string, string>>;
+    readonly upstreamProxy: UpstreamProxy | undefined;
     readonly databaseUrl?: string;
     readonly bootstrapToken?: string;
     /** The mail server and the sender. */
@@ -68,6 +75,7 @@ const declaration = {
     ...(['smtpUrl', 'smtpUrlFile', 'mailFrom', 'userDeleteFromIdp'] as const),
     ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),
     ...(['oidcIssuer', 'oidcAudience', 'oidcClaims', 'oidcTrustEmail', 'singleAccount'] as const),
+    ...(['outboundAllow', 'outboundGuard'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],
@@ -103,14 +111,28 @@ async function serve(
 ): Promise<void> {
   // Keys, tokens, repositories and the files of the embedded database are nobody else's to read.
   process.umask(0o077);
-  const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, ...options } = config;
+  const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, outboundGuard, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
   const mail = await readMail(config);
+  const upstreamProxy = readProxy(environment, outboundGuard);
+  if (outboundGuard === 'proxy' && upstreamProxy === undefined)
+    throw new InvalidInput(
+      'HEDDLE_OUTBOUND_GUARD is proxy, and HTTPS_PROXY names none; set it or take the other away.',
+    );
   const stop = waitForSignal(log);
   const database = databaseUrl === undefined ? {} : { databaseUrl };
   const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
   const server = await startServer(
-    { ...options, ...database, ...bootstrap, ...mail, statedSources, gitEnvironment, values: valueVariables() },
+    {
+      ...options,
+      ...database,
+      ...bootstrap,
+      ...mail,
+      statedSources,
+      gitEnvironment,
+      upstreamProxy,
+      values: valueVariables(),
+    },
     log,
   );
   log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
@@ -118,19 +140,9 @@ async function serve(
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
 }
 
-/** Where programs are, how the network is reached, whom to trust: nothing else of the environment is git's business. */
+/** Where programs are and whom to trust: nothing else of the environment is git's business. */
 const gitEnvironment = Object.fromEntries(
-  [
-    'PATH',
-    'TMPDIR',
-    'HTTPS_PROXY',
-    'https_proxy',
-    'NO_PROXY',
-    'no_proxy',
-    'SSL_CERT_FILE',
-    'SSL_CERT_DIR',
-    'GIT_SSL_CAINFO',
-  ].flatMap((name) => {
+  ['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'].flatMap((name) => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
   }),

@@ -5,7 +5,7 @@ import type { FileValues } from '../config.ts';
 import { problemsOf, readSettingsFile } from '../documents/settings-file.ts';
 import { InvalidInput, Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Transport } from '../model/source-faults.ts';
+import type { Transport } from '../model/remote-url.ts';
 import { type StatedSource, withFiles } from '../model/source-schema.ts';
 
 /** What a file of settings says. */

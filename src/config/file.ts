@@ -1,7 +1,8 @@
 import { type Config, type FileValues, settings } from '../config.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import type { Fault } from '../model/kind.ts';
-import { gitFaults, sourceFaults, type Transport } from '../model/source-faults.ts';
+import type { Transport } from '../model/remote-url.ts';
+import { gitFaults, sourceFaults } from '../model/source-faults.ts';
 import { gitMembers, loopMembers, type StatedSource, sourceName, sourceSchema } from '../model/source-schema.ts';
 import { createChecker } from '../model/validate.ts';
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseDuration } from '../lib/duration.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { RateLimit } from '../model/means.ts';
-import type { Transport } from '../model/source-faults.ts';
+import type { Transport } from '../model/remote-url.ts';
 
 /** What a text means, or what is wrong with it: the end of a sentence that begins with where it stands. */
 export type Parsed<T> = { readonly value: T } | { readonly fault: string };

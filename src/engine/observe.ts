@@ -14,6 +14,8 @@ export type Observation =
   | { readonly what: 'guard'; readonly guard: string }
   /** A commit waited for others of its account. */
   | { readonly what: 'lock_wait'; readonly seconds: number }
+  /** Another host was asked for something, or could not be. */
+  | { readonly what: 'outbound'; readonly purpose: string; readonly outcome: string; readonly seconds: number }
   /** A source that reconciles again and again was stopped, or goes on. */
   | (ObservedSource & { readonly what: 'breaker'; readonly open: boolean })
   /** This server does not run a source any more: how it fares is for another one to say. */

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Fault } from '../model/kind.ts';
-import { apiFaults, type Transport } from '../model/source-faults.ts';
+import type { Transport } from '../model/remote-url.ts';
+import { type ApiSourceRules, apiFaults } from '../model/source-faults.ts';
 import { isOfServer, recordedSpec } from '../model/source-spec.ts';
 import { planDetach } from '../plan/detach.ts';
 import type { SourceRecord } from '../store/sources.ts';
@@ -16,6 +17,8 @@ import { sourceStatuses } from './status.ts';
 /** What this server allows about sources, and knows of those that it may run. */
 export interface SourceRules {
   readonly transports: readonly Transport[];
+  /** Why sources of an account may not name a host, as far as its name alone says so. */
+  refusesHost(account: string, host: string): string | undefined;
   /** The account of a hint that names none. */
   readonly account?: string;
   /** The secret by which a hint is known to be for this source, if it takes hints. */
@@ -23,7 +26,11 @@ export interface SourceRules {
 }
 
 /** A server that runs no sources. */
-export const plainRules: SourceRules = { transports: ['https', 'ssh'], webhookSecret: async () => undefined };
+export const plainRules: SourceRules = {
+  transports: ['https', 'ssh'],
+  refusesHost: () => undefined,
+  webhookSecret: async () => undefined,
+};
 
 /** A source with how it fares. Throws `NotFound`. */
 export async function showSource(engine: Engine, call: Call, id: string): Promise<JsonObject> {
@@ -42,7 +49,7 @@ export async function createSource(
   body: JsonObject,
   rules: SourceRules,
 ): Promise<JsonObject> {
-  refuseFaults(apiFaults(body, { kinds: documentKinds(engine), transports: rules.transports }));
+  refuseFaults(apiFaults(body, apiRules(engine, call, rules)));
   const { name, type } = nameAndType(body);
   const present = await findSource(engine, call.account, name);
   if (present !== undefined && !isUnrecorded(present))
@@ -61,7 +68,7 @@ export async function replaceSource(
   refuseOfServer(present, 'change it');
   const whole: JsonObject = { type: present.type, ...body, name: body['name'] ?? id };
   refuseFaults([
-    ...apiFaults(whole, { kinds: documentKinds(engine), transports: rules.transports }),
+    ...apiFaults(whole, apiRules(engine, call, rules)),
     ...fixed(whole, 'name', id),
     ...fixed(whole, 'type', present.type),
   ]);
@@ -192,6 +199,10 @@ function refuseOfServer({ id, type, spec }: SourceRecord, what: string): void {
 async function isRun(engine: Engine, account: string, id: string): Promise<boolean> {
   const called = await calledSources(engine);
   return called.some((source) => source.account === account && source.id === id && source.runner !== null);
+}
+
+function apiRules(engine: Engine, { account }: Call, { transports, refusesHost }: SourceRules): ApiSourceRules {
+  return { kinds: documentKinds(engine), transports, refusesHost: (host) => refusesHost(account, host) };
 }
 
 function documentKinds({ registry }: Engine): readonly string[] {

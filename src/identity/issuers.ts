@@ -1,6 +1,8 @@
-import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, type FetchImplementation, type JWTVerifyGetKey } from 'jose';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { Unavailable } from '../model/errors.ts';
+import { OutboundFailure } from '../outbound/failure.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 
 /** What an issuer calls the facts about a person. */
 export interface ClaimNames {
@@ -39,6 +41,8 @@ const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 /** What an issuer outside of this server is told about. */
 export interface ExternalIssuer {
   readonly issuer: string;
+  /** How it is reached. */
+  readonly outbound: Pick<Outbound, 'send'>;
   readonly audience: readonly string[];
   readonly algorithms?: readonly string[];
   readonly claims?: Partial<ClaimNames>;
@@ -93,6 +97,7 @@ function createRemoteKeys(options: ExternalIssuer) {
   const open = async (): Promise<RemoteSet> => {
     set ??= createRemoteJWKSet((await places()).keys, {
       timeoutDuration: timeoutMs,
+      [customFetch]: fetchThrough(options),
       cooldownDuration: cooldownMs,
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
@@ -147,21 +152,21 @@ function placeIn(document: JsonObject, name: string, issuer: string): URL | unde
 }
 
 /** How much an issuer may answer. */
-const mostCharacters = 1_000_000;
+const mostBytes = 1_000_000;
 
 /** Reads an object. Whoever shows a token may not be told anything, which is no failure. */
 async function readJson(
   url: URL,
-  { issuer, timeoutMs = 5000 }: ExternalIssuer,
+  { issuer, outbound, timeoutMs = 5000 }: ExternalIssuer,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<JsonObject> {
   try {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await fetch(url, { headers: { accept: 'application/json', ...headers }, redirect: 'error', signal });
-    if (!answer.ok && answer.status < 500 && 'authorization' in headers) return {};
-    if (!answer.ok) throw new Error(`${url.href} answers ${answer.status}`);
-    const text = await answer.text();
-    const value: unknown = text.length > mostCharacters ? undefined : JSON.parse(text);
+    const asked = { url, headers: { accept: 'application/json', ...headers }, timeoutMs, maxBytes: mostBytes };
+    const { status, body } = await outbound.send('sign_in', { ...asked, namedBy: 'operator' });
+    const isGood = status >= 200 && status < 300;
+    if (!isGood && status < 500 && 'authorization' in headers) return {};
+    if (!isGood) throw new Error(`${url.href} answers ${status}`);
+    const value: unknown = JSON.parse(body.toString('utf8'));
     if (!isObject(value)) throw new Error(`${url.href} answers no JSON object`);
     // It was parsed just now.
     return value as JsonObject;
@@ -170,16 +175,26 @@ async function readJson(
   }
 }
 
+/** Fetches keys the way everything else of an issuer is fetched. */
+function fetchThrough({ outbound, timeoutMs = 5000 }: ExternalIssuer): FetchImplementation {
+  return async (url, { headers }) => {
+    const asked = { url: new URL(url), headers: Object.fromEntries(headers), timeoutMs, maxBytes: mostBytes };
+    const { status, body } = await outbound.send('sign_in', { ...asked, namedBy: 'operator' });
+    return new Response(new Uint8Array(body), { status });
+  };
+}
+
 const awayCodes = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
 
 /** Connections that fail, answers that are late, and answers that are no keys. */
 function isAway(error: unknown): boolean {
-  return error instanceof TypeError || awayCodes.includes(String((error as { readonly code?: unknown }).code));
+  if (error instanceof OutboundFailure || error instanceof TypeError) return true;
+  return awayCodes.includes(String((error as { readonly code?: unknown }).code));
 }
 
 function away(issuer: string, cause: unknown): Unavailable {
   if (cause instanceof Unavailable) return cause;
-  const told = cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : '';
+  const told = cause instanceof Error ? cause.message : '';
   return new Unavailable(
     `the identity provider ${issuer} gives no keys to check tokens with (${told || 'it does not answer'}); try again, or use a personal access token`,
     { cause },

@@ -2,6 +2,7 @@ import { parseDuration } from '../lib/duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Fault } from './kind.ts';
+import { parseRemote, type Transport } from './remote-url.ts';
 import { apiSchemas, type GitConfig, intervalLimits, nameFault, type SourceConfig } from './source-schema.ts';
 import { createChecker } from './validate.ts';
 
@@ -34,9 +35,6 @@ function durationFault(path: string, text: string | undefined): readonly Fault[]
     { code: 'duration_invalid', path, message: `\`${name}\` is \`${text}\`; write a time from 10s to 24h such as 5m` },
   ];
 }
-
-/** How a repository is reached. */
-export type Transport = 'https' | 'ssh' | 'file';
 
 /** How the repository of a URL is reached, or what is wrong with the URL. Others than `https` and `ssh` must be allowed. */
 function transportOf(url: string, allowed: readonly Transport[]): Transport | { readonly fault: string } {
@@ -83,11 +81,16 @@ export function gitFaults(git: GitConfig, allowed: readonly Transport[]): readon
 
 const checkers = new Map(Object.entries(apiSchemas).map(([type, schema]) => [type, createChecker(schema)]));
 
+/** What holds for sources that the API makes. */
+export interface ApiSourceRules {
+  readonly kinds: readonly string[];
+  readonly transports: readonly Transport[];
+  /** Why a host is not connected to, as far as its name alone says so. */
+  refusesHost(host: string): string | undefined;
+}
+
 /** All that is wrong with a source that the API is to make. */
-export function apiFaults(
-  body: JsonObject,
-  options: { readonly kinds: readonly string[]; readonly transports: readonly Transport[] },
-): readonly Fault[] {
+export function apiFaults(body: JsonObject, options: ApiSourceRules): readonly Fault[] {
   const check = checkers.get(String(body['type']));
   if (check === undefined) {
     const known = [...checkers.keys()].join(', ');
@@ -100,7 +103,13 @@ export function apiFaults(
   const stated = body as unknown as GitConfig & { readonly name: string };
   const own = sourceFaults(stated, options.kinds);
   if (body['type'] !== 'git') return own;
-  return [...own, ...gitFaults(stated, options.transports), ...fileFaults(stated)];
+  return [...own, ...gitFaults(stated, options.transports), ...hostFault(stated, options), ...fileFaults(stated)];
+}
+
+function hostFault({ url }: GitConfig, { refusesHost }: ApiSourceRules): readonly Fault[] {
+  const host = parseRemote(url)?.host;
+  const reason = host === undefined ? undefined : refusesHost(host);
+  return reason === undefined ? [] : [{ code: 'value_not_allowed', path: '/url', message: `\`url\`: ${reason}` }];
 }
 
 /** Over the API files are names in the directory of values: a path of the server is not the API's to choose. */

@@ -3,9 +3,10 @@ import type { CalledSource } from '../engine/called-sources.ts';
 import { parseDuration } from '../lib/duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
-import type { Transport } from '../model/source-faults.ts';
+import type { Transport } from '../model/remote-url.ts';
 import { type GitConfig, type SourceConfig, type StatedSource, withFiles } from '../model/source-schema.ts';
 import { isOfServer, recordedSpec } from '../model/source-spec.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import { openDirectory } from './directory.ts';
 import { openGit } from './git.ts';
 import type { Origin } from './origin.ts';
@@ -55,6 +56,9 @@ export interface GitSurroundings {
   readonly dataDir: string;
   readonly transports: readonly Transport[];
   readonly environment: Readonly<Record<string, string>>;
+  readonly outbound: Outbound;
+  /** Hosts that sources of an account may reach although they are not public. */
+  formerHosts(account: string): ReadonlySet<string>;
 }
 
 const usualPollMs = 60_000;
@@ -68,17 +72,19 @@ function defineGit(
     readonly isConfigured: boolean;
     readonly config: GitConfig;
   },
-  { dataDir, transports, environment }: GitSurroundings,
+  { dataDir, transports, environment, outbound, formerHosts }: GitSurroundings,
 ): SourceDefinition {
   const { account, name, config } = source;
   const directory = resolve(dataDir, 'git', sha256(`${account}/${name}`).slice(0, 20));
   const intervalMs = intervalOf(config.interval, plainTiming.intervalMs);
   const pollMs = intervalOf(config.pollInterval, usualPollMs);
+  const namedBy = source.isConfigured ? 'operator' : 'user';
+  const network = { outbound, namedBy, alsoAllowed: formerHosts(account) } as const;
   return {
     ...{ account, name, type: 'git', spec: source.spec, isConfigured: source.isConfigured, intervalMs },
     delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
     ...(config.webhook === undefined ? {} : { webhookSecretFile: config.webhook.secretFile }),
-    open: (onError) => openGit({ config, directory, transports, environment, pollMs, onError }),
+    open: (onError) => openGit({ config, directory, transports, environment, network, pollMs, onError }),
   };
 }
 

@@ -6,18 +6,33 @@ import type { GitCredentials } from '../model/source-schema.ts';
 export async function prepareCredentials(
   directory: string,
   credentials: GitCredentials | undefined,
+  { url, sshOptions }: { readonly url: string; readonly sshOptions: readonly string[] },
 ): Promise<Readonly<Record<string, string>>> {
   const { username = 'git', passwordFile, sshKeyFile, knownHostsFile } = credentials ?? {};
-  const ssh = { GIT_SSH_COMMAND: await sshCommand(directory, sshKeyFile, knownHostsFile), GIT_SSH_VARIANT: 'ssh' };
+  const command = await sshCommand(directory, sshKeyFile, knownHostsFile, sshOptions);
+  const ssh = { GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' };
   if (passwordFile === undefined) return ssh;
   const helper = join(directory, 'askpass');
   await writeFile(helper, askpass);
   await chmod(helper, 0o700);
-  return { ...ssh, GIT_ASKPASS: helper, HEDDLE_GIT_USERNAME: username, HEDDLE_GIT_PASSWORD_FILE: passwordFile };
+  return {
+    ...ssh,
+    GIT_ASKPASS: helper,
+    HEDDLE_GIT_HOST: /^https:\/\/([^/]+)/i.exec(url)?.[1] ?? '',
+    HEDDLE_GIT_USERNAME: username,
+    HEDDLE_GIT_PASSWORD_FILE: passwordFile,
+  };
 }
 
-/** What git calls when a server asks for a name or a password; what it writes goes to git alone. */
+/**
+ * What git calls when a server asks for a name or a password; what it writes goes to git alone. The question names the
+ * host that asks: another one than that of the URL gets nothing.
+ */
 const askpass = `#!/bin/sh
+case "$1" in
+*"//$HEDDLE_GIT_HOST':"* | *"@$HEDDLE_GIT_HOST':"*) ;;
+*) exit 1 ;;
+esac
 case "$1" in
 Username*) printf '%s\\n' "$HEDDLE_GIT_USERNAME" ;;
 *) cat "$HEDDLE_GIT_PASSWORD_FILE" ;;
@@ -28,8 +43,9 @@ async function sshCommand(
   directory: string,
   keyFile: string | undefined,
   knownHostsFile: string | undefined,
+  more: readonly string[],
 ): Promise<string> {
-  const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=20', 'ControlMaster=no'];
+  const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=20', 'ControlMaster=no', ...more];
   if (knownHostsFile !== undefined)
     options.push(`UserKnownHostsFile=${asValue(knownHostsFile)}`, 'GlobalKnownHostsFile=/dev/null');
   if (keyFile !== undefined)

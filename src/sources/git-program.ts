@@ -41,6 +41,8 @@ const safety: readonly string[] = [
   'submodule.recurse=false',
   'gc.auto=0',
   'maintenance.auto=false',
+  // The first answer may lead on within its host, as hosts do for repositories that were renamed; others may not.
+  'http.followRedirects=initial',
   'http.lowSpeedLimit=1000',
   'http.lowSpeedTime=30',
   'advice.detachedHead=false',

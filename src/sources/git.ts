@@ -1,8 +1,9 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Transport } from '../model/source-faults.ts';
+import { parseRemote, type Transport } from '../model/remote-url.ts';
 import type { GitConfig } from '../model/source-schema.ts';
 import { prepareCredentials } from './git-credentials.ts';
+import { type GitNetworkOptions, openGitNetwork } from './git-network.ts';
 import { type GitCall, type GitRun, runGit } from './git-program.ts';
 import { findTree, type GitTree, type Plumbing, readTree, short } from './git-tree.ts';
 import type { Fetched, Origin } from './origin.ts';
@@ -14,7 +15,9 @@ export interface GitOptions {
   /** A directory for this source alone; what is in it can be made again. */
   readonly directory: string;
   readonly transports: readonly Transport[];
-  /** What of the server's environment git may see: where programs are, proxies and certificates. */
+  /** The way to the remote, and on whose word it is taken. */
+  readonly network: Omit<GitNetworkOptions, 'url'>;
+  /** What of the server's environment git may see: where programs are, and certificates. */
   readonly environment: Readonly<Record<string, string>>;
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
@@ -201,13 +204,27 @@ class GitOrigin implements Origin {
   async #remote(args: readonly string[], call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>): Promise<GitRun> {
     const { config, directory, transports } = this.#options;
     await this.#prepare();
-    const credentials = await prepareCredentials(directory, config.credentials).catch((cause: Error) => {
-      throw new Unreadable(`its credentials cannot be read (${cause.message}).`, { cause });
-    });
-    const env = { ...credentials, GIT_ALLOW_PROTOCOL: transports.join(':') };
+    const { url } = config;
+    const network = await openGitNetwork({ ...this.#options.network, url });
+    const transport = parseRemote(url)?.transport;
     try {
-      return await this.#run({ ...call, args, env });
+      const { sshOptions } = network;
+      const credentials = await prepareCredentials(directory, config.credentials, { url, sshOptions }).catch(
+        (cause: Error) => {
+          throw new Unreadable(`its credentials cannot be read (${cause.message}).`, { cause });
+        },
+      );
+      // No other than that of the URL, whatever the remote leads to.
+      const allowed = transports.filter((one) => one === transport).join(':');
+      const run = await this.#run({
+        ...call,
+        args,
+        env: { ...credentials, ...network.env, GIT_ALLOW_PROTOCOL: allowed },
+      });
+      const reason = run.code === 0 ? undefined : network.reason();
+      return reason === undefined ? run : { ...run, said: reason };
     } finally {
+      network.close();
       await rm(join(directory, 'ssh-key'), { force: true });
     }
   }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type CalledSource, calledSources } from '../engine/called-sources.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { SourceRules } from '../engine/source-admin.ts';
+import { plainHost } from '../lib/public-address.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { StatedSource } from '../model/source-schema.ts';
 import {
@@ -49,6 +50,8 @@ export function installSources(
     define,
     rules: {
       transports: configured.transports,
+      refusesHost: (of, host) =>
+        configured.formerHosts(of).has(plainHost(host)) ? undefined : configured.outbound.refusesHost(host),
       ...(account === undefined ? {} : { account }),
       async webhookSecret(of, name) {
         const file = (await find(of, name))?.webhookSecretFile;

@@ -9,6 +9,7 @@ import { type ConfiguredSources, installSources, type SourceInstallation } from 
 import { superviseSources } from '../../src/sources/supervisor.ts';
 import { takeLease } from '../../src/store/leases.ts';
 import { temporaryDirectory } from '../setup/database.ts';
+import { plainOutbound } from '../setup/outbound.ts';
 import { groups } from '../sources/desk.ts';
 import { makeUpstream, type Upstream } from '../sources/git-host.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
@@ -190,7 +191,16 @@ async function running(stated: readonly StatedSource[] = []): Promise<Running> {
   const upstream = await makeUpstream({ 'groups.yaml': groups('first') });
   const environment = { PATH: process.env['PATH'] ?? '' };
   const configured: ConfiguredSources = {
-    ...{ named: [], stated, dataDir, valuesDir, transports: ['file'], environment },
+    ...{
+      named: [],
+      stated,
+      dataDir,
+      valuesDir,
+      transports: ['file'],
+      environment,
+      outbound: plainOutbound,
+      formerHosts: () => new Set<string>(),
+    },
   };
   let installation: SourceInstallation | undefined;
   const api = await testApi('postgres', {

@@ -2,6 +2,7 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Bearer, createBearer } from '../../src/identity/bearer.ts';
 import { createExternalIssuer } from '../../src/identity/issuers.ts';
+import { plainOutbound } from '../setup/outbound.ts';
 import { audience, startProvider, type TestProvider } from './provider.ts';
 
 let provider: TestProvider;
@@ -19,7 +20,13 @@ beforeEach(() => {
 
 /** Accepts tokens of the provider; asks for its keys again at once. */
 function accepting(options: { readonly cooldownMs?: number; readonly keysLastMs?: number } = {}): Bearer {
-  const issuer = createExternalIssuer({ issuer: provider.issuer, audience: [audience], cooldownMs: 0, ...options });
+  const issuer = createExternalIssuer({
+    issuer: provider.issuer,
+    outbound: plainOutbound,
+    audience: [audience],
+    cooldownMs: 0,
+    ...options,
+  });
   return createBearer({ issuers: [issuer], now: () => now() });
 }
 
@@ -178,6 +185,7 @@ describe('a provider that does not answer', () => {
   it('that calls itself otherwise is believed nothing', async () => {
     const issuer = createExternalIssuer({
       issuer: provider.issuer.replace('127.0.0.1', 'localhost'),
+      outbound: plainOutbound,
       audience: [audience],
     });
     bearer = createBearer({ issuers: [issuer], now: Date.now });

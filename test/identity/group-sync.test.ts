@@ -4,6 +4,7 @@ import { createPeople } from '../../src/identity/people.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from '../api/documents.ts';
 import { type Answer, type TestApi, testApi } from '../api/setup.ts';
+import { plainOutbound } from '../setup/outbound.ts';
 import { addPeers } from '../setup/peers.ts';
 import { audience, startProvider, type TestProvider } from './provider.ts';
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
     people: (engine) =>
       createPeople({
         ...{ engine, singleAccount: true, now: Date.now },
-        issuers: [createExternalIssuer({ issuer: provider.issuer, audience: [audience] })],
+        issuers: [createExternalIssuer({ issuer: provider.issuer, outbound: plainOutbound, audience: [audience] })],
       }),
   });
   await setSettings({ jwt_groups_enabled: true, jwt_groups_claim_name: 'roles', groups_propagation_enabled: false });

@@ -3,6 +3,7 @@ import { createExternalIssuer } from '../../src/identity/issuers.ts';
 import { createPeople } from '../../src/identity/people.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { type Answer, type TestApi, testApi } from '../api/setup.ts';
+import { plainOutbound } from '../setup/outbound.ts';
 import { audience, startProvider, type TestProvider } from './provider.ts';
 
 let provider: TestProvider;
@@ -14,7 +15,9 @@ beforeAll(async () => {
   const people = (singleAccount: boolean) => (engine: TestApi['engine']) =>
     createPeople({
       ...{ engine, singleAccount, now: Date.now },
-      issuers: [createExternalIssuer({ issuer: provider.issuer, audience: [audience], cooldownMs: 0 })],
+      issuers: [
+        createExternalIssuer({ issuer: provider.issuer, outbound: plainOutbound, audience: [audience], cooldownMs: 0 }),
+      ],
     });
   one = await testApi('postgres', { people: people(true) });
   many = await testApi('postgres', { people: people(false) });

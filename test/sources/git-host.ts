@@ -6,6 +6,8 @@ import { createServer } from 'node:https';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { nothingAllowed } from '../../src/lib/public-address.ts';
+import { createOutbound } from '../../src/outbound/outbound.ts';
 import { type GitOptions, openGit } from '../../src/sources/git.ts';
 import type { Origin } from '../../src/sources/origin.ts';
 import { certificate, privateKey } from './https-certificate.ts';
@@ -63,8 +65,11 @@ export async function follow(
   const directory = join(await temporaryDirectory(), 'source');
   const errors: unknown[] = [];
   const { changed = () => undefined, ...options } = more;
+  const outbound = createOutbound({ allow: nothingAllowed, userAgent: 'test' });
+  onTestFinished(() => outbound.close());
   const origin = openGit({
     ...{ config, directory, transports: ['file', 'https'], environment: { PATH: quiet.PATH }, pollMs: 3_600_000 },
+    network: { outbound, namedBy: 'operator' },
     onError: (error) => errors.push(error),
     ...options,
   });
@@ -80,10 +85,19 @@ export async function follow(
 }
 
 /** Serves a repository over https to whoever knows the password. Answers its URL and what was asked. */
-export async function serveHttps(upstream: Upstream, password: string) {
+export async function serveHttps(
+  upstream: Upstream,
+  password: string,
+  redirect: (path: string) => string | undefined = () => undefined,
+) {
   const asked: string[] = [];
   const server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
     asked.push(request.headers.authorization ?? 'nobody');
+    const location = redirect(request.url ?? '');
+    if (location !== undefined) {
+      response.writeHead(302, { location }).end();
+      return;
+    }
     const expected = `Basic ${Buffer.from(`ana:${password}`).toString('base64')}`;
     if (request.headers.authorization === expected) void answer(upstream, request, response);
     else response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fetched, Origin } from '../../src/sources/origin.ts';
+import { outboundOf } from '../outbound/hosts.ts';
 import { follow, makeUpstream, serveHttps } from './git-host.ts';
 import { temporaryDirectory } from './mount.ts';
 
@@ -107,7 +108,7 @@ describe('E130: a repository that', () => {
   test('cannot be reached is unavailable, with what git says', async () => {
     const origin = await follow({ url: 'https://127.0.0.1:1/x.git' });
     expect(await read(origin)).toMatch(
-      /^unavailable: https:\/\/127\.0\.0\.1:1\/x\.git: it cannot be reached \(fatal: /,
+      /^unavailable: https:\/\/127\.0\.0\.1:1\/x\.git: it cannot be reached \(127\.0\.0\.1 does not answer \(ECONNREFUSED\)/,
     );
   });
 
@@ -241,7 +242,9 @@ describe('credentials', () => {
       url: 'git@git.example.com:x.git',
       credentials: { sshKeyFile, knownHostsFile: '/etc/known hosts' },
     };
-    const origin = await follow(config, { environment, transports: ['ssh'] });
+    const { outbound } = outboundOf({ names: { 'git.example.com': ['93.184.216.34'] } });
+    const network = { outbound, namedBy: 'user' } as const;
+    const origin = await follow(config, { environment, network, transports: ['ssh'] });
     expect(await read(origin)).toMatch(/cannot be reached/);
     const told = await readFile(seen, 'utf8');
     expect(told).toContain('-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=yes');

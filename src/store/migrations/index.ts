@@ -16,6 +16,7 @@ import * as addFeedTerms from './0016_add_feed_terms.ts';
 import * as addRecoveryCodes from './0019_add_recovery_codes.ts';
 import * as addProxies from './0024_add_proxies.ts';
 import * as addOperator from './0025_add_operator.ts';
+import * as noteGitHosts from './0026_note_git_hosts.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -45,4 +46,5 @@ export const migrations: readonly Migration[] = [
   addRecoveryCodes,
   addProxies,
   addOperator,
+  noteGitHosts,
 ];

@@ -1,0 +1,37 @@
+import type { Setting } from '../config.ts';
+import { type AllowList, nothingAllowed, parseAllowList } from '../lib/public-address.ts';
+import type { Parsed } from './parse.ts';
+
+/** How this server reaches other hosts. */
+export interface OutboundConfig {
+  readonly outboundAllow: AllowList;
+  readonly outboundGuard: 'heddle' | 'proxy';
+}
+
+/** These settings. */
+export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<OutboundConfig[K]> } = {
+  outboundAllow: {
+    variable: 'HEDDLE_OUTBOUND_ALLOW',
+    placeholder: 'LIST',
+    doc: 'What users may have the server connect to although it is not public: addresses, ranges and host names (default none).',
+    multiple: 'commas',
+    default: nothingAllowed,
+    parse: parseAllow,
+  },
+  outboundGuard: {
+    variable: 'HEDDLE_OUTBOUND_GUARD',
+    placeholder: 'heddle|proxy',
+    doc: 'Who resolves and checks where users have the server connect to: the server, or the proxy of HTTPS_PROXY (default heddle).',
+    default: 'heddle',
+    parse: ([text = '']) =>
+      text === 'heddle' || text === 'proxy' ? { value: text } : { fault: `is \`${text}\`; write heddle or proxy` },
+  },
+};
+
+function parseAllow(texts: readonly string[]): Parsed<AllowList> {
+  const list = parseAllowList(texts);
+  if (!('wrong' in list)) return { value: list };
+  return {
+    fault: `names \`${list.wrong}\`; write addresses, ranges such as 10.1.0.0/16, or names such as git.internal`,
+  };
+}

@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import type { AllowList } from '../lib/public-address.ts';
+import { namesHost } from '../lib/public-address.ts';
+import { OutboundFailure } from './failure.ts';
+import type { Target } from './guard.ts';
+
+/** One request to another host. */
+export interface OutboundRequest extends Pick<Target, 'namedBy'> {
+  readonly url: URL;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** How long all of it may take. */
+  readonly timeoutMs?: number;
+  /** How much may be answered. */
+  readonly maxBytes?: number;
+}
+
+/** What was answered. */
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** What all requests have in common. */
+export interface ClientOptions {
+  readonly allow: AllowList;
+  readonly userAgent: string;
+  /** Certificates (PEM) that are trusted instead of those that the machine trusts. */
+  readonly authorities?: string | undefined;
+}
+
+type Connect = (target: Target) => Promise<Socket>;
+
+/** Sends requests. */
+export interface Client {
+  send(request: OutboundRequest): Promise<OutboundAnswer>;
+  close(): Promise<void>;
+}
+
+const usualTimeoutMs = 30_000;
+const usualBytes = 1024 * 1024;
+
+/** Creates a client whose connections are those of `connect`, which checks every address. */
+export function createClient(connect: Connect, { allow, userAgent, authorities }: ClientOptions): Client {
+  // A connection that one side may use is not given to the other.
+  const agents = {
+    operator: createAgent(connect, 'operator', authorities),
+    user: createAgent(connect, 'user', authorities),
+  };
+  return {
+    async send(request) {
+      refuseScheme(request, allow);
+      return exchange(agents[request.namedBy], request, userAgent);
+    },
+    async close() {
+      await Promise.all([agents.operator.destroy(), agents.user.destroy()]);
+    },
+  };
+}
+
+function createAgent(connect: Connect, namedBy: Target['namedBy'], authorities: string | undefined): Agent {
+  const secure = buildConnector({ allowH2: false, ...(authorities === undefined ? {} : { ca: authorities }) });
+  return new Agent({
+    connections: 16,
+    pipelining: 1,
+    maxHeaderSize: 16 * 1024,
+    connect: (options, done) => {
+      const isSecure = options.protocol === 'https:';
+      const port = Number(options.port) || (isSecure ? 443 : 80);
+      connect({ host: options.hostname, port, namedBy }).then(
+        // The name of the host stays what the certificate has to be for.
+        (socket) => (isSecure ? secure({ ...options, httpSocket: socket }, done) : done(null, socket)),
+        (error: Error) => done(error, null),
+      );
+    },
+  });
+}
+
+/** Plain http is for what the operator named. */
+function refuseScheme({ url, namedBy }: OutboundRequest, allow: AllowList): void {
+  if (url.protocol === 'https:') return;
+  if (url.protocol === 'http:' && (namedBy === 'operator' || namesHost(allow, url.hostname))) return;
+  const message = `${url.hostname} is named with ${url.protocol}//, and only https:// is allowed; the operator can allow plain http to it with HEDDLE_OUTBOUND_ALLOW`;
+  throw new OutboundFailure('refused', message);
+}
+
+async function exchange(agent: Agent, request: OutboundRequest, userAgent: string): Promise<OutboundAnswer> {
+  const { url, method = 'GET', headers = {}, body, timeoutMs = usualTimeoutMs, maxBytes = usualBytes } = request;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const answer = await agent.request({
+      ...{ origin: url.origin, path: `${url.pathname}${url.search}`, method, signal },
+      headers: { 'user-agent': userAgent, ...headers },
+      body: body ?? null,
+    });
+    if (answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304) {
+      // What is left of the answer is of no interest, its end neither.
+      answer.body.on('error', () => undefined).destroy();
+      const message = `${url.host} answers with a redirect, which is not followed; write the address that it leads to`;
+      throw new OutboundFailure('redirected', message);
+    }
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: await readBody(answer.body, maxBytes, url.host),
+    };
+  } catch (error) {
+    throw failureOf(error, url.host, timeoutMs, signal);
+  }
+}
+
+async function readBody(body: Dispatcher.ResponseData['body'], most: number, host: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    // The body of an answer is bytes.
+    const bytes = chunk as Buffer;
+    length += bytes.length;
+    // Leaving the loop ends the connection.
+    if (length > most) throw new OutboundFailure('too_large', `${host} answers more than ${most} bytes`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+function failureOf(error: unknown, host: string, timeoutMs: number, signal: AbortSignal): OutboundFailure {
+  if (error instanceof OutboundFailure) return error;
+  if (signal.aborted)
+    return new OutboundFailure('timeout', `${host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
+  if (error instanceof errors.HeadersOverflowError)
+    return new OutboundFailure('too_large', `${host} answers more headers than are read`, { cause: error });
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+  return new OutboundFailure('failed', `${host} does not answer as it should (${code})`, { cause: error });
+}

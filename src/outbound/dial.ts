@@ -1,0 +1,90 @@
+import { createConnection, isIP, type Socket } from 'node:net';
+import { type AllowList, plainHost } from '../lib/public-address.ts';
+import { OutboundFailure } from './failure.ts';
+import { checkedAddresses, type Lookup, type Target } from './guard.ts';
+import { isExcepted, openTunnel, type UpstreamProxy } from './upstream-proxy.ts';
+
+/** How connections to other hosts are opened. */
+export interface DialOptions {
+  readonly allow: AllowList;
+  readonly proxy?: UpstreamProxy | undefined;
+  readonly lookup: Lookup;
+  readonly connectMs: number;
+}
+
+/** Connects to a target, straight or through the proxy, at an address that was checked. Throws `OutboundFailure`. */
+export async function dial(target: Target, options: DialOptions): Promise<Socket> {
+  const host = plainHost(target.host);
+  // It must not outlive the connecting: a signal that is aborted later would end the connection.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), options.connectMs);
+  try {
+    return await Promise.race([connect({ ...target, host }, options, late.signal), aborted(late.signal)]);
+  } catch (error) {
+    if (error instanceof OutboundFailure) throw error;
+    if (!late.signal.aborted) throw unreachable(host, error);
+    const message = `${host} was not reached within ${options.connectMs / 1000} s`;
+    throw new OutboundFailure('timeout', message, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function connect(target: Target, options: DialOptions, signal: AbortSignal): Promise<Socket> {
+  const { host, port } = target;
+  const proxy =
+    options.proxy !== undefined && !isExcepted(options.proxy.except, host, port) ? options.proxy : undefined;
+  if (proxy?.isGuard === true) return openTunnel(proxy, authorityOf(host, port), signal);
+  const addresses = await checkedAddresses(target, options.allow, options.lookup);
+  signal.throwIfAborted();
+  return proxy === undefined ? open(host, port, addresses, signal) : tunnel(proxy, port, addresses, signal);
+}
+
+/** Goes through the proxy to an address, because whatever the proxy would resolve the name to was not checked. */
+async function tunnel(
+  proxy: UpstreamProxy,
+  port: number,
+  [address = '', ...others]: readonly string[],
+  signal: AbortSignal,
+): Promise<Socket> {
+  try {
+    return await openTunnel(proxy, authorityOf(address, port), signal);
+  } catch (error) {
+    if (others.length === 0 || signal.aborted) throw error;
+    return tunnel(proxy, port, others, signal);
+  }
+}
+
+/** Connects to the first of the addresses that answers. */
+function open(host: string, port: number, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  const socket = createConnection({
+    ...{ host, port, noDelay: true, autoSelectFamily: true },
+    // The name is not asked for again: these addresses were checked.
+    lookup: (_host, { all }, answer) =>
+      all === true ? answer(null, found) : answer(null, found[0]?.address ?? '', found[0]?.family),
+  });
+  const end = () => socket.destroy();
+  signal.addEventListener('abort', end);
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      signal.removeEventListener('abort', end);
+      resolve(socket);
+    });
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+}
+
+function unreachable(host: string, cause: unknown): OutboundFailure {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no reason given';
+  return new OutboundFailure('unreachable', `${host} does not answer (${code})`, { cause });
+}
+
+function authorityOf(host: string, port: number): string {
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}

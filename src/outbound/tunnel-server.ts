@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { plainHost } from '../lib/public-address.ts';
+import type { Target } from './guard.ts';
+
+/** A way out for one run of a program that connects by itself: a proxy that leads to one target and nowhere else. */
+export interface Passage {
+  /** The proxy with the credential of this run. It is a secret: it belongs into no command line and no log. */
+  readonly proxyUrl: string;
+  /** Why the last connection was refused or not made. */
+  readonly reason: () => string | undefined;
+  /** Ends the connections of the run; the credential is worth nothing any more. */
+  readonly close: () => void;
+}
+
+/** A proxy on the loopback address for programs that this server starts. */
+export interface TunnelServer<Purpose> {
+  open(purpose: Purpose, target: Target): Promise<Passage>;
+  close(): Promise<void>;
+}
+
+interface Run<Purpose> {
+  readonly purpose: Purpose;
+  readonly target: Target;
+  readonly sockets: Set<Duplex>;
+  reason: string | undefined;
+}
+
+/** Checks a target and connects to it. */
+type Connect<Purpose> = (purpose: Purpose, target: Target) => Promise<Socket>;
+
+/** A program that opens more connections than this at once wants something else than documents. */
+const mostConnections = 16;
+const idleMs = 120_000;
+
+/** Creates the proxy; it listens when it is first needed. `connect` checks and connects. */
+export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelServer<Purpose> {
+  const runs = new Map<string, Run<Purpose>>();
+  let listening: Promise<{ readonly server: Server; readonly port: number }> | undefined;
+  const listen = async () => {
+    const server = createServer((_request, response) => response.writeHead(405).end());
+    server.on('connect', (request, socket, head) => void serve(runs, connect, { request, socket, head }));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    // The server of Heddle keeps the process alive; this one must not.
+    server.unref();
+    const address = server.address();
+    return { server, port: typeof address === 'object' && address !== null ? address.port : 0 };
+  };
+  return {
+    async open(purpose, target) {
+      listening ??= listen();
+      const { port } = await listening;
+      const secret = randomBytes(24).toString('hex');
+      const credential = `Basic ${Buffer.from(`run:${secret}`).toString('base64')}`;
+      const run: Run<Purpose> = { purpose, target, sockets: new Set(), reason: undefined };
+      runs.set(credential, run);
+      return {
+        proxyUrl: `http://run:${secret}@127.0.0.1:${port}`,
+        reason: () => run.reason,
+        close() {
+          runs.delete(credential);
+          for (const socket of run.sockets) socket.destroy();
+        },
+      };
+    },
+    async close() {
+      const opened = await listening;
+      for (const run of runs.values()) for (const socket of run.sockets) socket.destroy();
+      runs.clear();
+      opened?.server.close();
+      opened?.server.closeAllConnections();
+    },
+  };
+}
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+async function serve<Purpose>(
+  runs: ReadonlyMap<string, Run<Purpose>>,
+  connect: Connect<Purpose>,
+  { request, socket, head }: Asked,
+): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  const run = runs.get(request.headers['proxy-authorization'] ?? '');
+  if (run === undefined) {
+    answer(socket, '407 Proxy Authentication Required', 'proxy-authenticate: Basic realm="heddle"\r\n');
+    return;
+  }
+  const asked = request.url ?? '';
+  if (!leadsTo(run.target, asked)) {
+    run.reason = `it leads on to ${asked.slice(0, 200)}, another host, which is not followed; write the address that it leads to into \`url\``;
+    answer(socket, '403 Forbidden');
+    return;
+  }
+  if (run.sockets.size >= mostConnections) {
+    answer(socket, '429 Too Many Requests');
+    return;
+  }
+  run.sockets.add(socket);
+  socket.once('close', () => run.sockets.delete(socket));
+  try {
+    join(socket, await connect(run.purpose, run.target), head);
+  } catch (error) {
+    run.reason = error instanceof Error ? error.message : String(error);
+    answer(socket, '502 Bad Gateway');
+  }
+}
+
+/** Whether the authority of a CONNECT is that of the target. */
+function leadsTo({ host, port }: Target, authority: string): boolean {
+  const [, name = '', portText = ''] = /^(.+):(\d{1,5})$/.exec(authority) ?? [];
+  return plainHost(name) === plainHost(host) && Number(portText) === port;
+}
+
+function join(socket: Duplex, other: Socket, head: Buffer): void {
+  const end = () => {
+    socket.destroy();
+    other.destroy();
+  };
+  other.setTimeout(idleMs, end);
+  for (const one of [socket, other]) one.on('error', end).on('close', end);
+  if (socket.destroyed) {
+    end();
+    return;
+  }
+  socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+  other.write(head);
+  socket.pipe(other).pipe(socket);
+}
+
+function answer(socket: Duplex, status: string, headers = ''): void {
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}content-length: 0\r\nconnection: close\r\n\r\n`);
+}

@@ -1,0 +1,87 @@
+import { request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import { contains, parseAddress, parseCidr } from '../lib/address.ts';
+import { plainHost } from '../lib/public-address.ts';
+import { OutboundFailure } from './failure.ts';
+
+/** The proxy through which this machine reaches other hosts. */
+export interface UpstreamProxy {
+  /** `http://` or `https://`, with credentials if it wants some. */
+  readonly url: string;
+  /** Hosts that are reached without it, as `NO_PROXY` lists them. */
+  readonly except: readonly string[];
+  /** The proxy decides what may be reached, and resolves names; without this, names are resolved and checked here. */
+  readonly isGuard: boolean;
+}
+
+/** The proxy that variables of the environment name, as most programs read them; `undefined` without one. */
+export function readProxy(
+  environment: Readonly<Record<string, string | undefined>>,
+  guard: 'heddle' | 'proxy',
+): UpstreamProxy | undefined {
+  const read = (name: string) => environment[name.toLowerCase()]?.trim() || environment[name]?.trim() || '';
+  const url = read('HTTPS_PROXY');
+  if (url === '') return undefined;
+  const except = read('NO_PROXY').split(/[\s,]+/);
+  // curl and Git take a proxy without a scheme for plain http.
+  const whole = url.includes('://') ? url : `http://${url}`;
+  return { url: whole, except: except.filter((entry) => entry !== ''), isGuard: guard === 'proxy' };
+}
+
+/** Whether a host is reached without the proxy. */
+export function isExcepted(except: readonly string[], host: string, port: number): boolean {
+  return except.some((entry) => {
+    const [, name = entry, portText] = /^(.+?):(\d{1,5})$/.exec(isIP(entry) === 6 ? '' : entry) ?? [];
+    if (portText !== undefined && Number(portText) !== port) return false;
+    if (name === '*') return true;
+    const range = parseCidr(name);
+    const address = parseAddress(host);
+    if (range.ok) return address !== undefined && contains(range.cidr, address);
+    const suffix = plainHost(name).replace(/^\*?\./, '');
+    return host === suffix || host.endsWith(`.${suffix}`);
+  });
+}
+
+/** Opens a tunnel through the proxy to an authority such as `192.0.2.1:443`. Throws `OutboundFailure`. */
+export function openTunnel(proxy: UpstreamProxy, authority: string, signal: AbortSignal): Promise<Socket> {
+  const url = URL.parse(proxy.url);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new OutboundFailure('failed', 'the proxy that HTTPS_PROXY names is neither http:// nor https://; correct it');
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const authorization =
+    url.username === '' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
+  const request = (url.protocol === 'https:' ? secureRequest : plainRequest)({
+    host: plainHost(url.hostname),
+    port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
+    ...{ method: 'CONNECT', path: authority, headers: { host: authority, ...authorization }, agent: false, signal },
+  });
+  return new Promise((resolve, reject) => {
+    const refuse = (status: number | undefined) =>
+      reject(new OutboundFailure('unreachable', `the proxy of this server answers ${status} for ${authority}`));
+    request.on('connect', ({ statusCode }, socket, head) => {
+      if (statusCode !== 200) {
+        socket.destroy();
+        refuse(statusCode);
+        return;
+      }
+      if (head.length > 0) socket.unshift(head);
+      // Both of `http` and `https` connect by TCP here.
+      resolve(socket as Socket);
+    });
+    request.on('response', ({ statusCode }) => {
+      request.destroy();
+      refuse(statusCode);
+    });
+    request.on('error', (cause) =>
+      reject(
+        new OutboundFailure('unreachable', `the proxy of this server cannot be reached (${codeOf(cause)})`, { cause }),
+      ),
+    );
+    request.end();
+  });
+}
+
+function codeOf(error: Error & { readonly code?: string }): string {
+  return error.code ?? error.name;
+}

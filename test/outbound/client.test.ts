@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import type { OutboundFailure } from '../../src/outbound/failure.ts';
+import { outboundOf, startHost } from './hosts.ts';
+
+const url = (text: string) => new URL(text);
+const failing = (work: Promise<unknown>) =>
+  work.then(
+    () => 'answered',
+    (error: OutboundFailure) => `${error.outcome}: ${error.message}`,
+  );
+
+describe('a request to a host that a user named', () => {
+  test('reaches no address of this machine or its networks, under any spelling or name', async () => {
+    const host = await startHost((_, response) => response.end('secret'));
+    const names = { 'evil.example.com': ['127.0.0.1'], 'mixed.example.com': ['10.0.0.1', '::ffff:127.0.0.1'] };
+    const { outbound, outcomes } = outboundOf({ names });
+    for (const name of [
+      '127.0.0.1',
+      '0x7f.1',
+      '2130706433',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0.0.0.0',
+      ...Object.keys(names),
+    ])
+      expect(
+        await failing(outbound.send('git', { url: url(`https://${name}:${host.port}/`), namedBy: 'user' })),
+      ).toMatch(
+        /^refused: .* does not connect to for its users; the operator can allow it with HEDDLE_OUTBOUND_ALLOW$/,
+      );
+    expect(new Set(outcomes())).toEqual(new Set(['refused']));
+    expect(host.asked).toEqual([]);
+  });
+
+  test('goes to the address that was checked, though the name leads elsewhere a moment later', async () => {
+    const secure = true;
+    const good = await startHost((_, response) => response.end('good'), { address: '127.0.0.2', secure });
+    const evil = await startHost((_, response) => response.end('evil'), { port: good.port, secure });
+    let asked = 0;
+    const rebinding = () => [asked++ === 0 ? '127.0.0.2' : '127.0.0.1'];
+    const names = { localhost: rebinding, 'both.example.com': ['127.0.0.1', '127.0.0.2'] };
+    const { outbound, lookups } = outboundOf({ names, allow: ['127.0.0.2'] });
+    const answer = await outbound.send('git', { url: url(`https://localhost:${good.port}/`), namedBy: 'user' });
+    expect([answer.body.toString(), lookups]).toEqual(['good', ['localhost']]);
+    expect(await outbound.findAddress('git', { host: 'both.example.com', port: good.port, namedBy: 'user' })).toBe(
+      '127.0.0.2',
+    );
+    expect(evil.asked).toEqual([]);
+  });
+
+  test('may be plain only to what the operator named', async () => {
+    const host = await startHost((_, response) => response.end('here'));
+    const names = { 'git.internal': ['127.0.0.1'], 'git.example.com': ['127.0.0.1'] };
+    const { outbound } = outboundOf({ names, allow: ['git.internal'] });
+    const get = (name: string) => outbound.send('git', { url: url(`http://${name}:${host.port}/`), namedBy: 'user' });
+    expect((await get('git.internal')).body.toString()).toBe('here');
+    expect(await failing(get('git.example.com'))).toMatch(/^refused: .* only https:\/\/ is allowed/);
+    expect(await failing(outbound.send('git', { url: url('file:///etc/passwd'), namedBy: 'operator' }))).toMatch(
+      /^refused/,
+    );
+  });
+
+  test('asks for a certificate of the name, not of the address', async () => {
+    const host = await startHost((_, response) => response.end('here'), { secure: true });
+    const names = { localhost: ['127.0.0.1'], 'other.internal': ['127.0.0.1'] };
+    const { outbound } = outboundOf({ names, allow: ['localhost', 'other.internal'] });
+    const get = (name: string) => outbound.send('git', { url: url(`https://${name}:${host.port}/`), namedBy: 'user' });
+    expect((await get('localhost')).body.toString()).toBe('here');
+    expect(await failing(get('other.internal'))).toMatch(/^failed: .*ERR_TLS_CERT_ALTNAME_INVALID/);
+  });
+
+  test('follows no redirect, and sends its credentials nowhere else', async () => {
+    const other = await startHost((_, response) => response.end('other'));
+    const host = await startHost((request, response) =>
+      response
+        .writeHead(302, { location: request.url === '/same' ? '/other' : `http://127.0.0.1:${other.port}/x` })
+        .end(),
+    );
+    const { outbound } = outboundOf({ allow: ['127.0.0.1'] });
+    const headers = { authorization: 'Bearer s3cret' };
+    for (const path of ['/same', '/away'])
+      expect(
+        await failing(
+          outbound.send('git', { url: url(`http://127.0.0.1:${host.port}${path}`), namedBy: 'user', headers }),
+        ),
+      ).toMatch(/^redirected: 127\.0\.0\.1:\d+ answers with a redirect, which is not followed/);
+    expect(other.asked).toEqual([]);
+    expect(host.asked).toEqual(['GET /same', 'GET /away']);
+  });
+
+  test('is bounded in size, in headers and in time', async () => {
+    const host = await startHost((request, response) => {
+      if (request.url === '/large') response.end('x'.repeat(5000));
+      else if (request.url === '/endless') {
+        const more = () => {
+          while (!response.destroyed && response.write('x'.repeat(1000)));
+        };
+        response.on('drain', more);
+        more();
+      } else if (request.url === '/headers')
+        response.writeHead(200, { much: 'x'.repeat(15_000), more: 'x'.repeat(5000) }).end();
+      else if (request.url === '/dripping') response.write('x');
+    });
+    const { outbound, outcomes } = outboundOf({ allow: ['127.0.0.1'] });
+    const get = (path: string) =>
+      failing(
+        outbound.send('git', {
+          ...{ url: url(`http://127.0.0.1:${host.port}${path}`), namedBy: 'user', timeoutMs: 300, maxBytes: 4000 },
+        }),
+      );
+    expect(await get('/large')).toMatch(/^too_large: .* answers more than 4000 bytes/);
+    expect(await get('/endless')).toMatch(/^too_large/);
+    expect(await get('/headers')).toMatch(/^too_large/);
+    expect(await get('/silent')).toMatch(/^timeout: .* did not answer within 0\.3 s/);
+    expect(await get('/dripping')).toMatch(/^timeout/);
+    expect(outcomes()).toEqual(['too_large', 'too_large', 'too_large', 'timeout', 'timeout']);
+  });
+
+  test('says who asks, and a failure tells neither path nor headers', async () => {
+    const host = await startHost((request, response) => {
+      if (request.url === '/ok') response.end();
+      else request.socket.destroy();
+    });
+    const { outbound } = outboundOf({ allow: ['127.0.0.1'] });
+    const send = (path: string) =>
+      outbound.send('git', {
+        ...{ url: url(`http://127.0.0.1:${host.port}${path}`), namedBy: 'user', headers: { 'x-key': 's3cret' } },
+      });
+    await send('/ok');
+    expect(host.headers[0]?.['user-agent']).toBe('Heddle/test');
+    const failure = await failing(send('/hook/s3cret?token=s3cret'));
+    expect(failure).toMatch(/^failed: 127\.0\.0\.1:\d+ does not answer as it should/);
+    expect(failure).not.toContain('s3cret');
+  });
+
+  test('to a name without addresses, or one that is not found in time, ends with that', async () => {
+    const { outbound } = outboundOf({ names: { 'gone.example.com': [] } });
+    expect(await failing(outbound.send('git', { url: url('https://gone.example.com/'), namedBy: 'user' }))).toBe(
+      'unresolved: the name gone.example.com has no address; see whether it is right',
+    );
+  });
+});
+
+test('what the operator named is reached wherever it is, and each side has connections of its own', async () => {
+  const host = await startHost((_, response) => response.end('here'));
+  const { outbound, outcomes } = outboundOf();
+  const get = (namedBy: 'operator' | 'user') =>
+    outbound.send('sign_in', { url: url(`http://127.0.0.1:${host.port}/`), namedBy });
+  expect((await get('operator')).body.toString()).toBe('here');
+  expect(await failing(get('user'))).toMatch(/^refused/);
+  expect(outcomes()).toEqual(['ok', 'refused']);
+});

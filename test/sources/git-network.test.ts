@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { outboundOf, startProxy } from '../outbound/hosts.ts';
+import { follow, makeUpstream, serveHttps, type Upstream } from './git-host.ts';
+import { temporaryDirectory } from './mount.ts';
+
+type Hosts = Parameters<typeof outboundOf>[0];
+
+/** What a source of a user reads, from a URL for which there is a password. */
+async function readAs(url: string, authority: string, hosts: Hosts = {}, password = 's3cret') {
+  const passwordFile = join(await temporaryDirectory(), 'password');
+  await writeFile(passwordFile, password);
+  const { outbound, outcomes, lookups } = outboundOf(hosts);
+  const environment = { PATH: process.env['PATH'] ?? '', GIT_SSL_CAINFO: authority };
+  const network = { outbound, namedBy: 'user' } as const;
+  const origin = await follow({ url, credentials: { username: 'ana', passwordFile } }, { environment, network });
+  const found = await origin.fetch();
+  return { text: found.ok ? 'read' : found.reason, outcomes, lookups };
+}
+
+const here = { names: { localhost: ['127.0.0.1'] }, allow: ['localhost'] };
+const upstreamOf = (): Promise<Upstream> => makeUpstream({ 'a.yaml': 'a1' });
+
+describe('a Git source that a user made', () => {
+  test('is read over https from a host that is allowed, and git resolves nothing by itself', async () => {
+    const host = await serveHttps(await upstreamOf(), 's3cret');
+    const { text, outcomes, lookups } = await readAs(host.url, host.authority, here);
+    expect([text, new Set(outcomes()), new Set(lookups)]).toEqual(['read', new Set(['ok']), new Set(['localhost'])]);
+  });
+
+  test.each([
+    ['a loopback address', ['127.0.0.1']],
+    ['a private address', ['10.0.0.7']],
+    ['a link-local address', ['169.254.169.254']],
+    ['a unique-local address', ['fd00::1']],
+  ])('never reaches a name of %s', async (what, addresses) => {
+    const host = await serveHttps(await upstreamOf(), 's3cret');
+    const { text } = await readAs(host.url, host.authority, { names: { localhost: addresses } });
+    expect(text).toContain(`it cannot be reached (localhost (${addresses[0]}) is ${what}, which this server does not`);
+    expect(text).toContain('the operator can allow it with HEDDLE_OUTBOUND_ALLOW');
+    expect(host.asked).toEqual([]);
+  });
+
+  test('follows a redirect within its host, as for a repository that was renamed', async () => {
+    const old = (path: string) => (path.startsWith('/old/') ? path.replace('/old/', '/.git/') : undefined);
+    const host = await serveHttps(await upstreamOf(), 's3cret', old);
+    const { text } = await readAs(host.url.replace('/.git', '/old'), host.authority, here);
+    expect(text).toBe('read');
+  });
+
+  test('follows no redirect to another host, which sees neither a request nor a password', async () => {
+    const other = await serveHttps(await upstreamOf(), 's3cret');
+    const host = await serveHttps(await upstreamOf(), 's3cret', (path) => `${other.url}${path.replace('/.git', '')}`);
+    const { text } = await readAs(host.url, host.authority, here);
+    expect(text).toContain(`it leads on to ${new URL(other.url).host}, another host, which is not followed`);
+    expect(other.asked).toEqual([]);
+  });
+
+  test('goes through the proxy of the server, which is given an address and never the password', async () => {
+    const host = await serveHttps(await upstreamOf(), 's3cret');
+    const proxy = await startProxy();
+    const options = { ...here, proxy: { url: proxy.url, except: [], isGuard: false } };
+    expect((await readAs(host.url, host.authority, options)).text).toBe('read');
+    expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${new URL(host.url).port}`]));
+    const evil = { ...options, allow: [] };
+    expect((await readAs(host.url, host.authority, evil)).text).toContain('is a loopback address');
+  });
+
+  test('sees no credential of the way out on a command line', async () => {
+    const host = await serveHttps(await upstreamOf(), 's3cret');
+    const bin = await temporaryDirectory();
+    const git = (await promisify(execFile)('sh', ['-c', 'command -v git'])).stdout.trim();
+    await writeFile(
+      join(bin, 'git'),
+      `#!/bin/sh\necho "$@" >> ${bin}/arguments\necho "$HTTPS_PROXY" >> ${bin}/proxy\nexec ${git} "$@"\n`,
+    );
+    await chmod(join(bin, 'git'), 0o755);
+    const { outbound } = outboundOf(here);
+    const environment = { PATH: `${bin}:${process.env['PATH']}`, GIT_SSL_CAINFO: host.authority };
+    const origin = await follow({ url: host.url }, { environment, network: { outbound, namedBy: 'user' } });
+    await origin.fetch();
+    const proxy = (await readFile(join(bin, 'proxy'), 'utf8')).split('\n').find((line) => line.includes('@')) ?? '';
+    expect(proxy).toMatch(/^http:\/\/run:[0-9a-f]{48}@127\.0\.0\.1:\d+$/);
+    expect(await readFile(join(bin, 'arguments'), 'utf8')).not.toContain(new URL(proxy).password);
+  });
+});
+
+describe('over ssh, a Git source that a user made', () => {
+  const ssh = async (url: string, hosts: Hosts) => {
+    const bin = await temporaryDirectory();
+    await mkdir(join(bin, 'seen'));
+    await writeFile(join(bin, 'ssh'), `#!/bin/sh\necho "$@" > ${bin}/seen/ssh\nexit 1\n`);
+    await chmod(join(bin, 'ssh'), 0o755);
+    const { outbound } = outboundOf(hosts);
+    const environment = { PATH: `${bin}:${process.env['PATH']}` };
+    const origin = await follow({ url }, { environment, network: { outbound, namedBy: 'user' }, transports: ['ssh'] });
+    const found = await origin.fetch();
+    const seen = await readFile(join(bin, 'seen/ssh'), 'utf8').catch(() => 'never started');
+    await stat(bin);
+    return { reason: found.ok ? 'read' : found.reason, seen };
+  };
+  const names = { 'git.example.com': ['93.184.216.34'], 'evil.example.com': ['10.0.0.1'] };
+
+  test('connects to the address that was checked, and knows the host by its name', async () => {
+    expect((await ssh('git@git.example.com:x.git', { names })).seen).toContain(
+      '-o HostName=93.184.216.34 -o HostKeyAlias=git.example.com -o CheckHostIP=no',
+    );
+    expect((await ssh('ssh://git@git.example.com:2222/x.git', { names })).seen).toContain(
+      '-o HostName=93.184.216.34 -o HostKeyAlias=[git.example.com]:2222',
+    );
+  });
+
+  test.each(['git@evil.example.com:x.git', 'ssh://git@127.0.0.1/x.git', 'ssh://0x7f.1/x.git'])(
+    'starts no ssh to %s',
+    async (url) => {
+      const { reason, seen } = await ssh(url, { names: { ...names, '0x7f.1': ['127.0.0.1'] } });
+      expect(reason).toMatch(/it cannot be reached \(.* which this server does not connect to for its users/);
+      expect(seen).toBe('never started');
+    },
+  );
+});
