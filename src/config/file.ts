@@ -51,6 +51,8 @@ const written: { readonly [K in keyof Config]?: Written } = {
   oidcClaims: { name: 'oidcClaims', type: 'list' },
   oidcTrustEmail: { name: 'oidcTrustEmail', type: 'boolean' },
   singleAccount: { name: 'singleAccount', type: 'boolean' },
+  outboundAllow: { name: 'outboundAllow', type: 'list' },
+  outboundGuard: { name: 'outboundGuard', type: 'string' },
 };
 
 // `written` has these keys and no others.

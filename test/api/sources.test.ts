@@ -8,6 +8,7 @@ import type { StatedSource } from '../../src/model/source-schema.ts';
 import { type ConfiguredSources, installSources, type SourceInstallation } from '../../src/sources/installation.ts';
 import { superviseSources } from '../../src/sources/supervisor.ts';
 import { takeLease } from '../../src/store/leases.ts';
+import { outboundOf } from '../outbound/hosts.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { plainOutbound } from '../setup/outbound.ts';
 import { groups } from '../sources/desk.ts';
@@ -186,7 +187,7 @@ interface Running {
 }
 
 /** A server that runs sources, of its configuration and of the API. */
-async function running(stated: readonly StatedSource[] = []): Promise<Running> {
+async function running(stated: readonly StatedSource[] = [], more: Partial<ConfiguredSources> = {}): Promise<Running> {
   const [dataDir, valuesDir] = [await temporaryDirectory(), await temporaryDirectory()];
   const upstream = await makeUpstream({ 'groups.yaml': groups('first') });
   const environment = { PATH: process.env['PATH'] ?? '' };
@@ -200,6 +201,7 @@ async function running(stated: readonly StatedSource[] = []): Promise<Running> {
       environment,
       outbound: plainOutbound,
       formerHosts: () => new Set<string>(),
+      ...more,
     },
   };
   let installation: SourceInstallation | undefined;
@@ -223,6 +225,35 @@ async function running(stated: readonly StatedSource[] = []): Promise<Running> {
 }
 
 describe('a Git source made over HTTP', () => {
+  it('may not name this machine or its networks, unless the operator allows it', async () => {
+    const { outbound } = outboundOf({ allow: ['10.7.0.0/16'] });
+    const transports = ['https', 'ssh'] as const;
+    const formerHosts = () => new Set(['127.0.0.9']);
+    const { api } = await running([], { outbound, transports, formerHosts });
+    const make = async (url: string) => {
+      const { status, body } = await api.call('POST', list, { name: 'net', type: 'git', url });
+      return status === 422 ? `${body.problems[0].path}: ${body.problems[0].message}` : status;
+    };
+    const refused = /^\/url: `url`: .* which this server does not connect to for its users; the operator can allow it/;
+    for (const host of ['127.0.0.1', '0x7f.1', 'localhost', 'a.localhost', '10.8.0.1', '169.254.169.254:80'])
+      expect(await make(`https://${host}/x.git`)).toMatch(refused);
+    expect(await make('ssh://git@192.168.1.1:22/x.git')).toMatch(refused);
+    expect(await make('git@127.0.0.1:x.git')).toMatch(refused);
+    expect(await make('https://10.7.0.1/x.git')).toBe(201);
+    await api.call('DELETE', `${list}/net`);
+    // A host that was named before addresses were checked.
+    expect(await make('https://127.0.0.9/x.git')).toBe(201);
+  });
+
+  it('stays unavailable while its host resolves to an address that users may not reach', async () => {
+    const { outbound } = outboundOf({ names: { 'git.example.com': ['169.254.169.254'] } });
+    const { api } = await running([], { outbound, transports: ['https'] });
+    await api.call('POST', list, { name: 'net', type: 'git', url: 'https://git.example.com/x.git' });
+    await expect
+      .poll(async () => JSON.stringify((await api.call('GET', `${list}/net`)).body.status))
+      .toContain('git.example.com (169.254.169.254) is a link-local address');
+  });
+
   it('is followed by the servers from then on, begins anew with other settings, and ends when it is deleted', async () => {
     const { api, upstream } = await running();
     await upstream.commit({ 'deep/more.yaml': groups('second') });

@@ -4,6 +4,7 @@ import { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { Internal } from '../../src/model/errors.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { listFormerGitHosts } from '../../src/store/former-git-hosts.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Migration, migrations } from '../../src/store/migrations/index.ts';
 import { SchemaTooNew } from '../../src/store/schema-too-new.ts';
@@ -183,5 +184,31 @@ describe('a login that is no superuser', () => {
     expect(await database.inAccount('a', [all])).toEqual([[{ account_id: 'a' }]]);
     expect(await database.inAccount('b', [all])).toEqual([[]]);
     await database.close();
+  });
+});
+
+eachEngine('the migration that notes hosts of Git sources (%s)', (engine) => {
+  it('notes those that the API made, of every account', async () => {
+    await using test = await testDatabase(engine);
+    // As it was before this migration.
+    await test.database.asOwner([
+      'drop table former_git_hosts',
+      "delete from heddle_schema where migration = '0026_note_git_hosts'",
+    ]);
+    const urls = [
+      ...['https://git.internal/x.git', 'https://Git.Internal:8443/y.git', 'ssh://git@[fd00::1]:2222/x.git'],
+      ...['git@git.lan:x.git', 'ssh://git.dot./x.git', 'file:///srv/x.git'],
+    ];
+    const row = (account: string, id: string, url: string, managedBy: string) =>
+      `insert into sources (account_id, id, type, spec, created_at) values ('${account}', '${id}', 'git', '${JSON.stringify({ url, managedBy })}', now())`;
+    await test.database.asOwner([
+      ...['a', 'b'].map((id) => `insert into accounts (account_id, created_at) values ('${id}', now())`),
+      ...urls.map((url, at) => row('a', `s${at}`, url, 'api')),
+      row('b', 'other', 'https://b.internal/x.git', 'api'),
+      row('b', 'own', 'https://server.internal/x.git', 'server'),
+    ]);
+    await migrate(test.database);
+    expect(await listFormerGitHosts(test.database, 'a')).toEqual(['fd00::1', 'git.dot', 'git.internal', 'git.lan']);
+    expect(await listFormerGitHosts(test.database, 'b')).toEqual(['b.internal']);
   });
 });
