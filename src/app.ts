@@ -8,7 +8,7 @@ import { connectNotices } from './app/notices.ts';
 import { createMachines } from './app/peering.ts';
 import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
-import { runOverrideLoop } from './engine/overrides.ts';
+import { runLapseLoop } from './engine/lapses.ts';
 import { startUpkeep } from './engine/upkeep.ts';
 import { type FeedRetention, runFeedLoop } from './feeds/maintenance.ts';
 import { ensureMachineOwner, watchMachineToken } from './identity/bootstrap.ts';
@@ -100,6 +100,8 @@ export interface ServeOptions {
   readonly upstreamProxy?: UpstreamProxy | undefined;
   /** After how many seconds another server takes over the sources of one that is gone. */
   readonly leaseSeconds: number;
+  /** After how many seconds what a refused push claims is over, unless it is repeated. */
+  readonly claimLapseSeconds: number;
   /** How much of the history is kept: so many revisions, and those of so many days. */
   readonly historyRevisions: number;
   readonly historyDays: number;
@@ -145,7 +147,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
     const registry = productRegistry(installationOf(options));
-    const engine = createEngine(database, log, registry, means, createTxtResolver(), notices);
+    const engine = createEngine(
+      ...([database, log, registry, means, createTxtResolver(), notices, options.claimLapseSeconds] as const),
+    );
     closing.unshift(() => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
@@ -178,7 +182,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const url = await listen(api, options, { log, closing });
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
-    closing.unshift(runOverrideLoop({ engine, tell }), machines.run());
+    closing.unshift(runLapseLoop({ engine, tell }), machines.run());
     const running = { ...sources, engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
     closing.unshift(superviseSources({ ...running, tell: reporter(log) }));
     closing.unshift(

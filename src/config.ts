@@ -5,6 +5,7 @@ import { type OutboundConfig, outboundSettings } from './config/outbound.ts';
 import {
   openable,
   type Parsed,
+  parseClaimLapse,
   parseCount,
   parseDatabaseUrl,
   parseEndpoints,
@@ -57,6 +58,8 @@ export interface Config extends IdpConfig, OidcConfig, OutboundConfig, PeopleCon
   readonly proxyLogDays: number;
   readonly trafficLogDays: number;
   readonly leaseSeconds: number;
+  /** After how many seconds what a refused push claims is over, unless it is repeated. */
+  readonly claimLapseSeconds: number;
   readonly gitTransports: readonly Transport[];
 }
 
@@ -342,6 +345,13 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'After how long another server takes over the sources of one that is gone, 3s to 5m (default 25s).',
     default: 25,
     parse: ([text = '']) => parseLease(text),
+  },
+  claimLapseSeconds: {
+    variable: 'HEDDLE_CLAIM_LAPSE',
+    placeholder: 'TIME',
+    doc: 'After how long a refused push no longer keeps others from changing what it states, 1m to 7d (default 1h).',
+    default: 3600,
+    parse: ([text = '']) => parseClaimLapse(text),
   },
   ...oidcSettings,
   gitTransports: {

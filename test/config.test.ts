@@ -44,6 +44,7 @@ describe('the configuration', () => {
         proxyLogDays: 30,
         trafficLogDays: 30,
         leaseSeconds: 25,
+        claimLapseSeconds: 3600,
         gitTransports: ['https', 'ssh'],
         outboundAllow: { ranges: [], hosts: new Set() },
         outboundGuard: 'heddle',
@@ -159,6 +160,7 @@ describe('the configuration', () => {
     ['proxyLogDays', 'HEDDLE_PROXY_LOG_DAYS', '7', 7],
     ['trafficLogDays', 'HEDDLE_TRAFFIC_LOG_DAYS', '90', 90],
     ['leaseSeconds', 'HEDDLE_LEASE', '5s', 5],
+    ['claimLapseSeconds', 'HEDDLE_CLAIM_LAPSE', '30m', 1800],
     ['gitTransports', 'HEDDLE_GIT_TRANSPORTS', 'file,https', ['https', 'file']],
     ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
     ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
@@ -232,6 +234,7 @@ describe('the configuration', () => {
       'proxy',
       'names `proxy`; write how many proxies there are, or their addresses such as 10.0.0.0/8.',
     ],
+    ['claimLapseSeconds', 'HEDDLE_CLAIM_LAPSE', '1s', 'is `1s`; write a time from 1m to 7d such as 1h.'],
     ['leaseSeconds', 'HEDDLE_LEASE', '1s', 'is `1s`; write a time from 3s to 5m such as 25s.'],
     ['shutdownGraceMs', 'HEDDLE_SHUTDOWN_GRACE', '10', 'is `10`; write a time up to 1h such as 10s.'],
   ])('refuses %s from %s=%s in one sentence', (name, variable, text, fault) => {

@@ -19,6 +19,7 @@ import { createRegistry, type Registry } from '../model/registry.ts';
 import { createValidator } from '../model/validate.ts';
 import { describeChange } from '../plan/describe.ts';
 import { viewPlan } from '../plan/view.ts';
+import { databaseTime } from '../store/clock.ts';
 import type { Database } from '../store/database.ts';
 import { keyBytes } from '../store/derive-key.ts';
 import { createSigner } from '../store/signer.ts';
@@ -29,6 +30,9 @@ export function productRegistry(installation?: Installation): Registry {
   return createRegistry(Object.values(kinds), installation);
 }
 
+/** In seconds. */
+export const usualClaimLapse = 3600;
+
 /** Wires the engine on a database that is up to date. */
 export function createEngine(
   database: Database,
@@ -37,6 +41,7 @@ export function createEngine(
   means: Means = ephemeralMeans(),
   resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
   notices: NoticeBoard = createNoticeBoard(),
+  claimLapse = usualClaimLapse,
 ): Engine {
   const snapshots = createSnapshots(database, registry);
   const past = createPastStates(database, registry, snapshots);
@@ -80,6 +85,7 @@ export function createEngine(
     committer,
     access: createAccessImages(createCircumstances(presence)),
     now,
+    time: databaseTime,
     newId,
     firstObjects: firstObjects({ now, newId }),
     resolveTxt,
@@ -87,6 +93,7 @@ export function createEngine(
     preparers,
     wanters: new Set(),
     notices,
+    claimLapse,
     observer,
     presence,
   };

@@ -30,7 +30,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     | 'outboundAllow'
   > &
   Pick<PeopleConfig, 'userDeleteFromIdp'> &
-  Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'gitTransports'> &
+  Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'claimLapseSeconds' | 'gitTransports'> &
   Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays' | 'geoDatabase'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir' | 'operatorAccount'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
@@ -69,7 +69,15 @@ const declaration = {
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
     ...(['bootstrapToken', 'bootstrapTokenFile', 'operatorAccount', 'preparedStatements', 'openEndpoints'] as const),
     ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
-    ...(['shareValues', 'literalSecrets', 'historyRevisions', 'historyDays', 'leaseSeconds', 'gitTransports'] as const),
+    ...([
+      'shareValues',
+      'literalSecrets',
+      'historyRevisions',
+      'historyDays',
+      'leaseSeconds',
+      'gitTransports',
+      'claimLapseSeconds',
+    ] as const),
     ...(['corsOrigins', 'trustProxy', 'metricsListen'] as const),
     ...(['proxyLogDays', 'trafficLogDays', 'geoDatabase'] as const),
     ...(['smtpUrl', 'smtpUrlFile', 'mailFrom', 'userDeleteFromIdp'] as const),

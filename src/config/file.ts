@@ -38,6 +38,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   proxyLogDays: { name: 'proxyLogDays', type: 'integer' },
   trafficLogDays: { name: 'trafficLogDays', type: 'integer' },
   leaseSeconds: { name: 'lease', type: 'string' },
+  claimLapseSeconds: { name: 'claimLapse', type: 'string' },
   smtpUrlFile: { name: 'smtpUrlFile', type: 'string' },
   mailFrom: { name: 'mailFrom', type: 'string' },
   userDeleteFromIdp: { name: 'userDeleteFromIdp', type: 'boolean' },

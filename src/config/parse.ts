@@ -85,6 +85,13 @@ export function parseLease(text: string): Parsed<number> {
   return { fault: `is \`${text}\`; write a time from 3s to 5m such as 25s` };
 }
 
+/** A time in seconds, for claims. */
+export function parseClaimLapse(text: string): Parsed<number> {
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && seconds >= 60 && seconds <= 604_800) return { value: seconds };
+  return { fault: `is \`${text}\`; write a time from 1m to 7d such as 1h` };
+}
+
 /** `COUNT/BURST`: so many requests a minute, and so many at once; or `off`. */
 export function parseRateLimit(text: string): Parsed<RateLimit | 'off'> {
   if (text === 'off') return { value: 'off' };

@@ -3,6 +3,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
 import { driftEvents } from '../plan/drift-events.ts';
 import { isEmptyPlan } from '../plan/plan.ts';
+import type { AccountAccess } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Committed, CommitterOptions, Mutation } from './commit.ts';
@@ -32,12 +33,13 @@ export interface Planned {
   readonly results: readonly { readonly waiting: Waiting; readonly result: Committed | { readonly error: unknown } }[];
 }
 
-/** Plans each on what its predecessor leaves. `lost` are leases that are known to be lost. */
+/** Plans each on what its predecessor leaves. `lost` are leases that are known to be lost; `database` is what may be read with. */
 export async function planBatch(
   options: CommitterOptions,
   base: Snapshot,
   batch: readonly Waiting[],
   lost: ReadonlySet<string>,
+  database: AccountAccess = options.database,
 ): Promise<Planned> {
   let tip = base;
   const revisions: RevisionInput[] = [];
@@ -47,7 +49,7 @@ export async function planBatch(
     const { mutation, requestId } = waiting;
     const { actor, commitRef, planId, approved, lease } = mutation;
     const isLost = lease !== undefined && lost.has(lease.name);
-    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation);
+    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation, database);
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const events = [
@@ -65,6 +67,7 @@ export async function planBatch(
       kept: mutation.keep?.(result),
       lease,
       forgets: options.forgets,
+      claims: mutation.claims?.(result.plan),
       statuses: mutation.observe?.() ?? [],
       at,
       events: [...events, ...(mutation.audit?.(result.plan) ?? [])],
@@ -74,9 +77,13 @@ export async function planBatch(
   return { base, tip, revisions, results };
 }
 
-async function proposeOn(tip: Snapshot, mutation: Mutation): Promise<Committed | { readonly error: unknown }> {
+async function proposeOn(
+  tip: Snapshot,
+  mutation: Mutation,
+  database: AccountAccess,
+): Promise<Committed | { readonly error: unknown }> {
   try {
-    const outcome = await mutation.propose(tip);
+    const outcome = await mutation.propose(tip, database);
     if (!outcome.ok) return { ok: false, problems: outcome.problems, state: tip };
     if (isEmptyPlan(outcome.plan)) return { ok: true, plan: outcome.plan, before: tip, after: tip };
     return { ok: true, plan: outcome.plan, revision: outcome.next.revision, before: tip, after: outcome.next };

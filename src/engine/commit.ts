@@ -5,7 +5,8 @@ import type { AuditEvent } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
-import type { Database } from '../store/database.ts';
+import type { AccountAccess, Database } from '../store/database.ts';
+import type { PlannedClaims } from '../store/history.ts';
 import type { Lease } from '../store/leases.ts';
 import type { StatusUpdate } from '../store/peer-status.ts';
 import type { SavedPlan } from '../store/plans.ts';
@@ -16,8 +17,11 @@ import type { CommittedRevision } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
 import { type Manner, writeBatch } from './write-batch.ts';
 
-/** Decides what a mutation does on a snapshot; called again when the account moved on in between. */
-export type Propose = (snapshot: Snapshot) => Outcome | Promise<Outcome>;
+/**
+ * Decides what a mutation does on a snapshot; called again when the account moved on in between. Whatever else it reads of
+ * the account it reads with what it is given, because the account may be held meanwhile.
+ */
+export type Propose = (snapshot: Snapshot, database: AccountAccess) => Outcome | Promise<Outcome>;
 
 export interface Mutation {
   readonly account: string;
@@ -39,6 +43,8 @@ export interface Mutation {
   requestId?(): string;
   /** What is observed about the peers of the plan, and stored with it. */
   observe?(): readonly StatusUpdate[];
+  /** What the plan leaves of the claims of sources, and which claims it was made with: with others it is made again. */
+  claims?(plan: Plan): PlannedClaims;
   /** What is recorded beside the changes themselves. */
   audit?(plan: Plan): readonly AuditEvent[];
 }

@@ -4,13 +4,14 @@ import type { AuditEvent } from '../model/kind.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { meansOfPush, type PushedValues } from '../model/values.ts';
-import { stuckIn, type Wanted, waitingKeys } from '../plan/contested.ts';
+import { stuckIn, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import { planRollback } from '../plan/rollback.ts';
 import { limitSize } from '../plan/size.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
+import type { AccountAccess } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { SavedPlan } from '../store/plans.ts';
 import type { Mutation, Propose } from './commit.ts';
@@ -21,7 +22,7 @@ import { reviewAccess } from './review-access.ts';
 import { isAgreed, type RollbackRequest, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
 import { refuseSuspended } from './suspended.ts';
-import { noteWanted, wantedIn } from './wanted.ts';
+import { claimsAfter, noClaims, noteClaims, type PendingClaims, type Refused, readClaims } from './wanted.ts';
 
 /** What a source wants. */
 export interface Desire extends RequestedOptions {
@@ -79,7 +80,8 @@ export async function planDesire(
   desire: Desire,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  const around = await surroundingsOf(engine, call, desire);
+  const past = await pastOf(engine, call, desire);
+  const around = await surroundingsOf(engine, engine.database, call, desire, past);
   return { outcome: await planOn(engine, call, before, desire, around), before };
 }
 
@@ -90,25 +92,42 @@ export async function planUnreviewed(
   desire: Desire,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  return { outcome: await draft(engine, call, before, desire, await surroundingsOf(engine, call, desire)), before };
+  const past = await pastOf(engine, call, desire);
+  const around = await surroundingsOf(engine, engine.database, call, desire, past);
+  return { outcome: await draft(engine, call, before, desire, around), before };
 }
 
 /** What a plan takes that is not in the snapshot. */
 interface Surroundings {
-  /** What the sources of the account want and could not have. */
-  readonly wanted: readonly Wanted[];
+  /** What the sources of the account claim and could not have. */
+  readonly claims: PendingClaims;
+  /** By the database's clock: overrides end for all servers at the same time. */
+  readonly now: string;
   /** The state that a rollback goes back to. */
   readonly past?: Snapshot;
 }
 
 /** Read before and not with each plan: while the account is held for a plan, the database has no connection to spare. */
-async function surroundingsOf(
+async function pastOf(
   engine: Engine,
   { account }: Call,
   { rollback, archived }: Desire,
+): Promise<Snapshot | undefined> {
+  if (rollback === undefined) return undefined;
+  return archived ?? (await engine.past.at(account, rollback.revision));
+}
+
+/** Claims are read with each plan: what is committed was planned with those that there are then. */
+async function surroundingsOf(
+  engine: Engine,
+  database: AccountAccess,
+  { account }: Call,
+  { rollback }: Desire,
+  past: Snapshot | undefined,
 ): Promise<Surroundings> {
-  if (rollback === undefined) return { wanted: await wantedIn(engine, account) };
-  return { wanted: [], past: archived ?? (await engine.past.at(account, rollback.revision)) };
+  const now = await engine.time(database, account);
+  if (rollback === undefined) return { now, claims: await readClaims(database, account) };
+  return { now, claims: noClaims, ...(past === undefined ? {} : { past }) };
 }
 
 async function planOn(
@@ -129,18 +148,20 @@ async function draft(
   { actor }: Call,
   before: Snapshot,
   desire: Desire,
-  { wanted, past }: Surroundings,
+  { claims, now, past }: Surroundings,
 ): Promise<Outcome> {
   if (past !== undefined && desire.rollback !== undefined) {
-    const { now, newId, means } = engine;
+    const { newId, means } = engine;
     const { scope } = desire.rollback;
-    const back = { snapshot: before, past, scope, now: now(), newId, means, actor };
+    const back = { snapshot: before, past, scope, now, newId, means, actor };
     return limitSize(await runInSlices(planRollback(back)));
   }
   const isRead = desire.problems.length === 0;
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
-  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), actor, wanted }));
+  const outcome = await runInSlices(
+    planDocuments({ ...inputOf(engine, before, sure), now, actor, wanted: claims.list }),
+  );
   if (outcome.ok && isRead) return limitSize(outcome);
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
@@ -186,35 +207,40 @@ async function applyNoting(
   desire: Desire,
   isStop: (plan: Plan) => boolean,
 ): Promise<Reconciled | 'stopped'> {
-  const around = await surroundingsOf(engine, call, desire);
-  const { result, lacks } = await applyAgainst(engine, call, desire, around, isStop);
-  if (result !== 'stopped' && lacks !== undefined && desire.rollback === undefined)
-    await noteWanted(engine, call.account, desire.source, { known: around.wanted, lacks });
+  const past = await pastOf(engine, call, desire);
+  const { result, refused } = await applyAgainst(engine, call, desire, past, isStop);
+  if (result !== 'stopped' && refused !== undefined && desire.rollback === undefined)
+    await noteClaims(engine, call.account, desire.source, refused);
   return result;
 }
 
-/** What became of it, and what the source lacks now; `undefined` when that is not known. */
+/** What became of it, and what the source lacks now; `undefined` when that is not known, or was written with the commit. */
 interface Attempt {
   readonly result: Reconciled | 'stopped';
-  readonly lacks: Omit<Wanted, 'source'> | undefined;
+  readonly refused: Refused | undefined;
 }
 
 async function applyAgainst(
   engine: Engine,
   call: Call,
   desire: Desire,
-  around: Surroundings,
+  past: Snapshot | undefined,
   isStop: (plan: Plan) => boolean,
 ): Promise<Attempt> {
   let halted: Reconciled | 'stopped' | undefined;
-  let lacks: Attempt['lacks'];
+  let refused: Refused | undefined;
+  let claims = noClaims;
   let kept: SavedPlan | undefined;
-  const propose: Propose = async (before) => {
+  const lapse = desire.lease === undefined ? engine.claimLapse : undefined;
+  const propose: Propose = async (before, database) => {
     halted = undefined;
     kept = undefined;
+    const around = await surroundingsOf(engine, database, call, desire, past);
+    claims = around.claims;
     if (desire.byHand === true) refuseSuspended(before, desire.source);
     const outcome = await planOn(engine, call, before, desire, around);
-    lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
+    const lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
+    refused = lacks === undefined ? undefined : { revision: before.revision, lacks, lapse };
     if (!outcome.ok) return outcome;
     if (isStop(outcome.plan)) halted = 'stopped';
     else halted = haltOf(outcome.plan, desire, before, outcome.next);
@@ -238,9 +264,12 @@ async function applyAgainst(
     ...(planId === undefined ? {} : { planId }),
     ...(lease === undefined ? {} : { lease }),
     ...(desire.keepOutputs === true ? { keep } : {}),
+    ...(desire.rollback === undefined
+      ? { claims: (plan) => ({ at: claims.sequence, put: claimsAfter(engine.registry, plan, claims, engine.now()) }) }
+      : {}),
   });
-  if (!committed.ok) return { result: { state: 'invalid', problems: committed.problems }, lacks };
-  if (halted !== undefined) return { result: halted, lacks };
+  if (!committed.ok) return { result: { state: 'invalid', problems: committed.problems }, refused };
+  if (halted !== undefined) return { result: halted, refused };
   await moveDocuments(engine, call.account, desire.source, committed.plan.moves, committed.after);
   const { plan, revision, before, after } = committed;
   const applied: Reconciled = {
@@ -248,7 +277,8 @@ async function applyAgainst(
     ...(revision === undefined ? {} : { revision }),
     ...(kept === undefined ? {} : { kept: kept.id }),
   };
-  return { result: applied, lacks: { keys: [], units: [], ...stuckIn(plan) } };
+  const settled = { revision: before.revision, lacks: { keys: [], units: [], ...stuckIn(plan) } };
+  return { result: applied, refused: revision === undefined ? settled : undefined };
 }
 
 /** What is recorded of a source whose documents became a revision. */
@@ -276,7 +306,7 @@ function nothing(plan: Plan): Plan {
   return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
 }
 
-function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsInput {
+function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): Omit<DocumentsInput, 'now'> {
   const { source, documents } = desire;
   const since =
     desire.since?.revision === snapshot.revision && desire.problems.length === 0
@@ -289,7 +319,6 @@ function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): DocumentsI
     validator: engine.validator,
     source,
     documents,
-    now: engine.now(),
     newId: engine.newId,
     means: desire.values === undefined ? engine.means : meansOfPush(engine.means, desire.values),
   };

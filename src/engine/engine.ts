@@ -4,7 +4,7 @@ import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Database } from '../store/database.ts';
+import type { AccountAccess, Database } from '../store/database.ts';
 import type { AccessImages } from './access-images.ts';
 import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
@@ -27,6 +27,8 @@ export interface Engine {
   readonly access: AccessImages;
   /** ISO 8601, UTC. */
   now(): string;
+  /** The same by the database's clock, for what ends at a time on whichever server. */
+  time(database: AccountAccess, account: string): Promise<string>;
   newId(): string;
   /** The key for secrets, the edition, randomness. */
   readonly means: Means;
@@ -44,6 +46,8 @@ export interface Engine {
   readonly notices: NoticeBoard;
   /** What is observed about peers, beside the revisions. */
   readonly presence: Presence;
+  /** After how many seconds what a refused push claims is over, unless it is repeated. */
+  readonly claimLapse: number;
   /** Hears what is worth measuring. */
   readonly observer: Observer;
 }

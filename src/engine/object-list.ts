@@ -7,7 +7,7 @@ import type { Wanted } from '../plan/contested.ts';
 import { type Found, objectStatus } from '../plan/drift.ts';
 import type { Call, Engine } from './engine.ts';
 import { findObject } from './find-object.ts';
-import { wantedIn } from './wanted.ts';
+import { readClaims } from './wanted.ts';
 
 /** How an object stands between those who have a say in it. */
 export interface ObjectStanding {
@@ -43,7 +43,7 @@ export interface ObjectList {
 /** The objects of kinds that the caller may read, by kind and name, with how each stands. */
 export async function listObjects(engine: Engine, call: Call, filter: ObjectFilter): Promise<ObjectList> {
   const state = await engine.snapshots.at(call.account, call.revision);
-  const found = foundIn(state, await wantedIn(engine, call.account));
+  const found = foundIn(state, (await readClaims(engine.database, call.account)).list);
   const now = engine.now();
   const objects = chooseObjects(state, readableBy(state, call), filter)
     .map((object) => standingOf(object, objectStatus(state, object, now, found)))

@@ -33,7 +33,7 @@ export interface WriteOptions {
   /** Unknown members are refused instead of ignored. */
   readonly strict: boolean;
   /** What sources state is set aside for a while. */
-  readonly breakGlass?: OverrideRequest;
+  readonly breakGlass?: OverrideRequest & { readonly since?: string };
 }
 
 /** A state of the account with the objects that were asked for; they are gathered when they are wanted. */
@@ -65,9 +65,10 @@ export async function createObject(
   options: WriteOptions,
   parent?: string,
 ): Promise<Written> {
+  const manner = await dated(engine, call, options);
   return await write(engine, call, kind, (state) => {
     if (parent !== undefined) requireParent(state, kind, parent);
-    return planCreate(contextOf(engine, call, state, options), kind, body, parent);
+    return planCreate(contextOf(engine, call, state, manner), kind, body, parent);
   });
 }
 
@@ -81,10 +82,11 @@ export async function replaceObject(
   options: WriteOptions,
   parent?: string,
 ): Promise<Written> {
+  const manner = await dated(engine, call, options);
   return await write(engine, call, kind, (state) => {
     const object = impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent);
     requireVersion(object, options);
-    return planReplace(contextOf(engine, call, state, options), kind, object, body);
+    return planReplace(contextOf(engine, call, state, manner), kind, object, body);
   });
 }
 
@@ -96,10 +98,11 @@ export async function renewObject(
   id: string,
   options: WriteOptions,
 ): Promise<Written> {
+  const manner = await dated(engine, call, options);
   return await write(engine, call, kind, (state) => {
     const object = requireObject(state, kind, id, undefined);
     requireVersion(object, options);
-    return planRenewal(contextOf(engine, call, state, options), kind, object);
+    return planRenewal(contextOf(engine, call, state, manner), kind, object);
   });
 }
 
@@ -112,10 +115,11 @@ export async function deleteObject(
   options: WriteOptions,
   parent?: string,
 ): Promise<Written> {
+  const manner = await dated(engine, call, options);
   return await write(engine, call, kind, (state) => {
     const object = requireObject(state, kind, id, parent);
     requireVersion(object, options);
-    return planDelete(contextOf(engine, call, state, options), kind, object);
+    return planDelete(contextOf(engine, call, state, manner), kind, object);
   });
 }
 
@@ -144,12 +148,21 @@ export async function write(
   };
 }
 
+/** Overrides begin and end by the database's clock. */
+async function dated(engine: Engine, { account }: Call, options: WriteOptions): Promise<WriteOptions> {
+  const { breakGlass } = options;
+  if (breakGlass === undefined) return options;
+  return { ...options, breakGlass: { ...breakGlass, since: await engine.time(engine.database, account) } };
+}
+
 /** The circumstances in which a request is planned. */
 export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
   const now = engine.now();
   const { breakGlass } = options;
   return {
-    ...(breakGlass === undefined ? {} : { breakGlass: openGlass(snapshot, actor, now, breakGlass) }),
+    ...(breakGlass === undefined
+      ? {}
+      : { breakGlass: openGlass(snapshot, actor, breakGlass.since ?? now, breakGlass) }),
     snapshot,
     validator: engine.validator,
     strict: options.strict,

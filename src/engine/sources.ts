@@ -5,13 +5,13 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { SourceStatus } from '../model/source-status.ts';
 import { expandDocuments } from '../plan/desired.ts';
 import { driftOf } from '../plan/drift.ts';
+import { putClaimedKeys } from '../store/claims.ts';
 import type { AccountAccess } from '../store/database.ts';
 import { recordEvents } from '../store/events.ts';
 import type { Lease } from '../store/leases.ts';
 import {
   listSources,
   putStatus,
-  putWantedKeys,
   type Registration,
   registerSource,
   removeSource,
@@ -20,7 +20,7 @@ import {
 } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
 import { runInSlices } from './slices.ts';
-import { wantedIn } from './wanted.ts';
+import { readClaims } from './wanted.ts';
 
 /** Whose change it is. */
 type Caller = Pick<Call, 'account' | 'actor'>;
@@ -102,8 +102,8 @@ export function inventoryOf(state: Snapshot, source: string): Readonly<Record<st
 
 /** Names what the other sources of the account want and could not have: the same text while that is the same. */
 export async function wantedByOthers(engine: Engine, account: string, source: string): Promise<string> {
-  const wanted = await wantedIn(engine, account);
-  return JSON.stringify(wanted.filter((one) => one.source !== source));
+  const { list } = await readClaims(engine.database, account);
+  return JSON.stringify(list.filter((one) => one.source !== source));
 }
 
 /**
@@ -125,7 +125,7 @@ export async function recordWantedKeys(
   const wanted = desired.flatMap(({ kind, key, aliases = [] }) =>
     [key, ...aliases].filter((name) => !isStated(kind.name, name)).map((name) => `${kind.name}/${name}`),
   );
-  await putWantedKeys(database, account, source, [...new Set(wanted)].sort());
+  await putClaimedKeys(database, account, source, [...new Set(wanted)].sort());
 }
 
 function registration(engine: Engine, { actor }: Caller): Registration {

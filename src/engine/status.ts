@@ -7,14 +7,14 @@ import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
 import { inventoryOf } from './sources.ts';
 import { readTests } from './told-tests.ts';
-import { wantedIn } from './wanted.ts';
+import { readClaims } from './wanted.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
 export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
-  const wanted = new Map((await wantedIn(engine, call.account)).map((one) => [one.source, one.units]));
+  const wanted = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
   // A source that only ever pushed through the API has no row of its own.
   const pushing = [...state.sources()]
     .filter((source) => !known.has(source))
@@ -45,7 +45,7 @@ function contradicted(units: Wanted['units']): SourceStatus | undefined {
   if (first === undefined) return undefined;
   const { kind, key, path, file, line } = first;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  const message = `what it was to apply contradicts other sources, so neither is applied until they agree: ${path} of ${kind} ${key} (${file}:${line})${more}`;
+  const message = `what it was to apply contradicts other sources, so it is not applied until they agree: ${path} of ${kind} ${key} (${file}:${line})${more}`;
   return { ...unknownStatus, state: 'conflicted', message };
 }
 

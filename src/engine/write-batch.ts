@@ -63,7 +63,7 @@ async function writeHolding(
   try {
     const work = async (held: AccountAccess): Promise<Planned | undefined> => {
       const base = await catchUp(held, known);
-      planned = await planBatch(options, base, batch, lost);
+      planned = await planBatch(options, base, batch, lost, held);
       const { tip, revisions } = planned;
       const result = revisions.length === 0 ? 'written' : await commit(held, { base, next: tip, revisions });
       // Nobody else can have moved an account that is held: it is gone.

@@ -160,6 +160,8 @@ export const activities: Readonly<Record<string, string>> = {
   'edr.sync.token.expire': 'The token for endpoint security expires',
   'config.drift.detected': 'Something differs from what a source states',
   'config.drift.resolved': 'What differed is as a source states it again',
+  'config.claim.expiring': 'What a refused push claims is about to lapse',
+  'config.claim.expired': 'What a refused push claimed has lapsed',
   'config.override.created': 'What a source states was overridden for a while',
   'config.override.expired': 'An override of what a source states ended',
   'config.restored': 'Account restored from an archive',

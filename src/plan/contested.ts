@@ -1,7 +1,9 @@
 import { canonicalJson, type Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { unitsOf } from '../model/units.ts';
 import { portable } from './digest.ts';
 import { type Plan, subjectOf } from './plan.ts';
 
@@ -18,13 +20,21 @@ export interface WantedUnit {
 
 /**
  * What the documents of a source want and could not have when they were planned last. The other sources of the account
- * look at it: so both sides of a contradiction refuse, and neither gets its way by being the first or the last.
+ * look at it before they change such a unit: neither side of a contradiction gets its way by being the last. What changes
+ * nothing is never held up by it.
  */
 export interface Wanted extends Stuck {
   readonly source: string;
+  /** Units that others took from it by force: whoever took one is not held up by the claim of who lost it. */
+  readonly evicted?: readonly EvictedUnit[];
   /** `Kind/key` of stored objects that the source wants to state and does not yet. */
   readonly keys: readonly string[];
   readonly units: readonly WantedUnit[];
+}
+
+/** A unit that one source took from another by force. */
+export interface EvictedUnit extends Pick<WantedUnit, 'kind' | 'key' | 'path'> {
+  readonly by: string;
 }
 
 /** What the last plan of a source could not do and left for later, by `Kind/key`. Nobody else has to heed it. */
@@ -46,12 +56,37 @@ export interface Contest {
   wanterOf(kind: string, key: string): string | undefined;
 }
 
+function nameOfUnit({ kind, key, path }: Pick<WantedUnit, 'kind' | 'key' | 'path'>): string {
+  return `${kind}/${key} ${path}`;
+}
+
+/** The units that a plan takes from other sources, with whose they were. */
+export function evictionsOf(
+  registry: Registry,
+  { source: by = '', changes, claims }: Plan,
+): readonly { readonly source: string; readonly unit: EvictedUnit }[] {
+  return [...changes, ...claims].flatMap(({ before, after }) => {
+    if (before === undefined || after === undefined) return [];
+    const { kind, key = '' } = after;
+    const fields = registry.get(kind).spec;
+    return before.declared.flatMap(({ source, stated }) => {
+      const left = after.declared.find((other) => other.source === source);
+      if (source === by || left === undefined || left.stated === stated) return [];
+      const kept = unitsOf(fields, left.stated);
+      const lost = [...unitsOf(fields, stated).keys()].filter((path) => !kept.has(path));
+      return lost.map((path) => ({ source, unit: { kind, key, path, by } }));
+    });
+  });
+}
+
 /** Gathers what other sources want. */
 export function contestOf(snapshot: Snapshot, source: string, wanted: readonly Wanted[] = []): Contest {
   const others = wanted.filter((one) => one.source !== source && !snapshot.settingsOf(one.source).suspended);
   const units = new Map<string, WantedByOther[]>();
-  for (const { source: by, units: list } of others) {
+  for (const { source: by, units: list, evicted = [] } of others) {
+    const lost = new Set(evicted.filter((unit) => unit.by === source).map(nameOfUnit));
     for (const { kind, key, ...unit } of list) {
+      if (lost.has(nameOfUnit({ kind, key, ...unit }))) continue;
       const name = `${kind}/${key}`;
       units.set(name, [...(units.get(name) ?? []), { ...unit, source: by }]);
     }

@@ -11,10 +11,10 @@ export function isSettled(
   object: StoredObject,
   mine: Declaration | undefined,
   stated: JsonObject,
-  { exclusive, wanted = [] }: Manner,
+  { exclusive }: Manner,
 ): boolean {
   if (object.declared.length > (mine === undefined ? 0 : 1) || object.overrides !== undefined) return false;
-  if (exclusive === true || wanted.length > 0) return false;
+  if (exclusive === true) return false;
   return equalJson(mine?.stated ?? {}, stated) && holds(fields, object.spec, stated);
 }
 

@@ -153,6 +153,7 @@ function state(step: Step, path: string, value: Json): void {
     step.left.push({ path, stated: value, ...(current === undefined ? {} : { effective: current }), why });
     return;
   }
+  contestClaims(step, path, value);
   step.changes.push({ path, after: target });
   if (!step.before.has(path) && !statesElsewhere(step, path)) step.claimed.push(path);
 }
@@ -171,15 +172,23 @@ function holdsAgainst({ fields, object, manner, before, current }: Step, path: s
   return manner.mode === 'observe' && equalJson(before.get(path), value) ? ('observed' as const) : undefined;
 }
 
-/** Finds who else says something different about a unit: what they state, else what they want. */
+/** Finds who else states something different about a unit. */
 function contest({ manner, elsewhere, conflicts, evicted }: Step, path: string, value: Json): void {
-  const against = elsewhere.filter(({ units }) => units.has(path) && !equalJson(units.get(path), value));
+  const against = otherwise(elsewhere, path, value);
   for (const { declaration } of against) {
     const { source, file, line } = declaration;
     if (manner.force === true) evicted.push({ path, source, file, line });
     else conflicts.push({ path, value, source, file, line });
   }
-  if (against.length > 0 || manner.force === true) return;
+}
+
+function otherwise(elsewhere: Step['elsewhere'], path: string, value: Json): Step['elsewhere'] {
+  return elsewhere.filter(({ units }) => units.has(path) && !equalJson(units.get(path), value));
+}
+
+/** Finds who else claims another value for a unit that is to change, and could not have it. */
+function contestClaims({ manner, elsewhere, conflicts }: Step, path: string, value: Json): void {
+  if (manner.force === true || otherwise(elsewhere, path, value).length > 0) return;
   const wanted = manner.wanted?.find((unit) => unit.path === path && unit.digest !== manner.digest?.(value));
   if (wanted === undefined) return;
   const { source, file, line } = wanted;

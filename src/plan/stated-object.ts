@@ -127,7 +127,7 @@ function contestNew(
 ): Pick<Edited, 'problems' | 'wants'> | undefined {
   const how = statingOf(input, desired);
   if (how.wanted.length === 0) return undefined;
-  const { conflicts, wants } = stateOnObject(how, desired, { ...after, declared: [] }, stated);
+  const { conflicts, wants } = stateOnObject(how, desired, { ...after, spec: {}, declared: [] }, stated);
   if (conflicts.length === 0) return undefined;
   return { problems: conflicts.map((conflict) => problemOf(desired, sayConflict(input.snapshot, conflict))), wants };
 }

@@ -6,7 +6,7 @@ import type { Lease } from './leases.ts';
 type PartName =
   | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries'}`
   | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
-  | `changed_${'objects' | 'sources'}`
+  | `changed_${'objects' | 'sources' | 'claims'}`
   | 'used_plans'
   | `new_${Inserted}`;
 
@@ -29,12 +29,14 @@ type Needed = Pick<Lease, 'name' | 'fence'>;
 /**
  * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
  * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
- * It answers one row when it has written, and one for each lease that is lost.
+ * It answers one row when it has written, and one for each lease that is lost. `claimedAt` are the numbers of the claims
+ * that its plans were made with: when there are others by now, it writes nothing.
  */
 export function commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly JsonObject[]>>>,
   leases: readonly Needed[] = [],
+  claimedAt: readonly number[] = [],
 ): { readonly text: string; readonly parameters: readonly unknown[] } {
   const parameters: unknown[] = [...head];
   const add: Add = (value) => `$${parameters.push(value)}`;
@@ -42,7 +44,10 @@ export function commitStatement(
   const clauses = present.map((name) => `${name} as (${parts[name](rows[name] ?? [], add, present)})`);
   const manner = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
   const fenced = leases.length > 0;
-  const before = fenced ? [lostClause(leases, add), headClause(whileHeld)] : [headClause('')];
+  const unchanged = claimedAt.length === 0 ? '' : ` and claim_sequence = all(${add([...claimedAt])}::bigint[])`;
+  const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
+  const lost = fenced ? [lostClause(leases, add)] : [];
+  const before = [...lost, headClause(claims, `${unchanged}${fenced ? whileHeld : ''}`)];
   const answer = `select last_event, null as lost from head${fenced ? ' union all select null, name from lost' : ''}`;
   return { text: `${manner}with ${[...before, ...clauses].join(', ')} ${answer}`, parameters };
 }
@@ -50,9 +55,9 @@ export function commitStatement(
 /** Adds a parameter and answers its placeholder. */
 type Add = (value: unknown) => string;
 
-function headClause(condition: string): string {
+function headClause(more: string, condition: string): string {
   return `head as (
-  update accounts set revision = $3, audit_sequence = audit_sequence + $4, sequences = coalesce($5::jsonb, sequences)
+  update accounts set revision = $3, audit_sequence = audit_sequence + $4, sequences = coalesce($5::jsonb, sequences)${more}
   where account_id = $1 and revision = $2${condition}
   returning audit_sequence - $4 as last_event
 )`;
@@ -151,6 +156,15 @@ const parts: Readonly<Record<PartName, Part>> = {
   where true
   on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back,
     generation = sources.generation + (sources.suspended <> excluded.suspended)::int`,
+  // A claim that is met has no end; those that were only taken note of by others keep theirs.
+  changed_claims: (rows, add) => `
+  insert into sources (account_id, id, type, spec, suspended, rolled_back, wanted, created_at)
+  select $1, x.id, 'push', '{}', x.suspended, x.rolled_back, x.wanted, x.created_at
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, suspended boolean, rolled_back bigint, wanted jsonb, created_at timestamptz)
+  where true
+  on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back,
+    generation = sources.generation + (sources.suspended <> excluded.suspended)::int, wanted = excluded.wanted,
+    claim_until = case when excluded.wanted ? 'keys' or excluded.wanted ? 'units' then sources.claim_until end`,
   new_keys: (rows, add, present) => `
   insert into object_keys (account_id, kind, rule, value, object_id)
   select $1, x.kind, x.rule, x.value, x.object_id

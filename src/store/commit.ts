@@ -61,6 +61,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
   const history = revisions.flatMap((revision) => changeRows(revision));
   const numbers = next.numbers() === base.numbers() ? null : JSON.stringify(next.numbers());
   const head = [base.account, base.revision, next.revision, events.length, numbers] as const;
+  const claims = claimRows(next, revisions);
   const leases = [...new Set(revisions.flatMap(({ lease }) => lease ?? []))];
   const parts = {
     gone_refs: rows.deleteReferences,
@@ -78,7 +79,8 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     gone_entries: rows.deleteEntries,
     new_objects: rows.insertObjects,
     changed_objects: rows.updateObjects,
-    changed_sources: sourceRows(base, next, revisions[0]?.at ?? ''),
+    changed_sources: sourceRows(base, next, revisions[0]?.at ?? '').filter(({ id }) => !claims.has(String(id))),
+    changed_claims: [...claims.values()],
     new_keys: rows.insertKeys,
     new_refs: rows.insertReferences,
     new_declared: rows.putDeclared,
@@ -91,7 +93,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(statusRow)),
     new_plans: revisions.flatMap(({ kept }) => (kept === undefined ? [] : [appliedPlanRow(kept)])),
   };
-  const { text, parameters } = commitStatement(head, parts, leases);
+  const { text, parameters } = commitStatement(head, parts, leases, claimedAt(revisions));
   return { statement: statement(text, parameters), rows: countRows(rows) + history.length + events.length };
 }
 
@@ -103,6 +105,22 @@ function sourceRows(base: Snapshot, next: Snapshot, at: string): readonly JsonOb
     if (old.suspended === suspended && old.rolledBack === rolledBack) return [];
     return [{ id, suspended, rolled_back: rolledBack ?? null, created_at: at }];
   });
+}
+
+/** The claims that a commit leaves, by source, with what else may change of the rows of these sources. */
+function claimRows(next: Snapshot, revisions: readonly RevisionInput[]): ReadonlyMap<string, JsonObject> {
+  const updates = revisions.flatMap(({ claims }) => claims?.put ?? []);
+  return new Map(
+    updates.map(({ source, claims, at }) => {
+      const { suspended, rolledBack } = next.settingsOf(source);
+      return [source, { id: source, suspended, rolled_back: rolledBack ?? null, wanted: claims, created_at: at }];
+    }),
+  );
+}
+
+/** The claims that the plans of a commit were made with. */
+function claimedAt(revisions: readonly RevisionInput[]): readonly number[] {
+  return [...new Set(revisions.flatMap(({ claims }) => claims?.at ?? []))];
 }
 
 function revisionRow({ revision, plan, actor, requestId, commitRef, planId, kept, at }: RevisionInput): JsonObject {

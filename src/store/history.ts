@@ -6,6 +6,7 @@ import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange } from '../model/units.ts';
 import type { Change, Claim, Plan } from '../plan/plan.ts';
+import type { ClaimUpdate } from './claims.ts';
 import type { Lease } from './leases.ts';
 import type { StatusUpdate } from './peer-status.ts';
 import type { SavedPlan } from './plans.ts';
@@ -23,6 +24,8 @@ export interface RevisionInput {
   readonly kept?: SavedPlan | undefined;
   /** Without this lease nothing is written. */
   readonly lease?: Lease | undefined;
+  /** What it leaves of the claims of sources. */
+  readonly claims?: PlannedClaims | undefined;
   /** The digest by whose approval the plan went through. */
   readonly approved?: string | undefined;
   /** People who go are forgotten by the identity provider of this server too. */
@@ -32,6 +35,12 @@ export interface RevisionInput {
   readonly events: readonly AuditEvent[];
   /** What is observed about peers, and stored with it. */
   readonly statuses?: readonly StatusUpdate[];
+}
+
+/** Claims that are written with a commit, and the number of those that its plan was made with. */
+export interface PlannedClaims {
+  readonly at: number;
+  readonly put: readonly ClaimUpdate[];
 }
 
 /** The rows of `changes` of one revision. */

@@ -21,6 +21,7 @@ export interface AccountsTable {
   account_id: string;
   revision: Generated<number>;
   audit_sequence: Generated<number>;
+  claim_sequence: Generated<number>;
   sequences: DefaultedJson<{ readonly [name: string]: number }>;
   created_at: Timestamp;
 }
@@ -79,6 +80,8 @@ export interface SourcesTable {
   suspended: Generated<boolean>;
   generation: Generated<number>;
   wanted: DefaultedJson<JsonObject>;
+  claim_until: OptionalTimestamp;
+  claim_warned: Generated<boolean>;
   rolled_back: number | null;
   requested_at: OptionalTimestamp;
   handled_at: OptionalTimestamp;

@@ -177,16 +177,3 @@ const statusText =
   'update sources set status = $3::jsonb where account_id = $1 and id = $2 and status is distinct from $3::jsonb';
 const whileHeld =
   ' and exists (select from leases where account_id = $1 and name = $4 and fence = $5 and until > clock_timestamp())';
-
-/** Writes the keys that a source wants and does not state yet. */
-export async function putWantedKeys(
-  database: Database,
-  account: string,
-  id: string,
-  keys: readonly string[],
-): Promise<void> {
-  await database.inAccount(account, [statement(wantedText, [account, id, JSON.stringify(keys)])]);
-}
-
-const wantedText = `update sources set wanted = jsonb_set(wanted, '{keys}', $3::jsonb)
-where account_id = $1 and id = $2 and coalesce(wanted -> 'keys', '[]') <> $3::jsonb`;

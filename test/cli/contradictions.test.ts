@@ -24,18 +24,21 @@ async function statesOfSources(): Promise<unknown> {
   return Object.fromEntries(sources.map(({ id, status }) => [id, status?.state]));
 }
 
-it('E45 applies neither of two pushes that contradict each other, both say so, and both go on when one withdraws', async () => {
+it('E45 refuses whichever of two contradicting pushes would change what is so, until one withdraws', async () => {
   const apply = await applier();
   expect([(await apply('a', 'ours')).code, (await apply('b', '')).code]).toEqual([0, 0]);
   expect((await apply('b', 'theirs')).code).toBe(4);
-  const refused = await apply('a', 'ours');
+  const refused = await apply('a', 'a third');
   expect([refused.code, refused.note]).toEqual([
     4,
     expect.stringContaining('wanted with another value by the source b'),
   ]);
   expect(await statesOfSources()).toEqual({ a: 'conflicted', b: 'conflicted' });
+  // What is so already is in nobody's way.
+  expect((await apply('a', 'ours')).code).toBe(0);
+  expect(await statesOfSources()).toEqual({ a: undefined, b: 'conflicted' });
   expect((await server().heddle(['sources'])).out).toContain(
-    'neither is applied until they agree: description of Policy p',
+    'it is not applied until they agree: description of Policy p',
   );
   // What is left of it is in the account already, so there is nothing to write; the others hear of it all the same.
   expect(await apply('b', '')).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyDesire, type Desire, planDesire } from '../../src/engine/documents.ts';
+import { exportDocuments } from '../../src/engine/export.ts';
 import { recordSource } from '../../src/engine/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { document, objectOf } from '../plan/steps.ts';
@@ -43,14 +44,12 @@ async function contradiction(): Promise<Office> {
 }
 
 describe('E45 two sources that contradict each other', () => {
-  it('are refused both, each naming the place of the other, and nothing flaps', async () => {
+  it('do not flap: what is so stays so, and whoever wants it otherwise is refused', async () => {
     await using office = await contradiction();
     const { revision } = await office.engine.snapshots.fresh(office.account);
     for (let round = 0; round < 3; round++) {
-      expect(await apply(office, 'a', [off])).toEqual([
-        expect.stringContaining('enabled is wanted with another value by the source b at b.yaml:7'),
-      ]);
-      expect(await apply(office, 'b', [on])).toHaveLength(1);
+      expect(await apply(office, 'a', [off])).toEqual(['applied']);
+      expect(await apply(office, 'b', [on])).toEqual([expect.stringContaining('unit_conflict')]);
     }
     expect([await enabledIn(office), (await office.engine.snapshots.fresh(office.account)).revision]).toEqual([
       false,
@@ -58,10 +57,13 @@ describe('E45 two sources that contradict each other', () => {
     ]);
   });
 
-  it('are seen so by another server', async () => {
-    await using office = await contradiction();
+  it('neither of them changes what both want to be different, each naming the place of the other, on any server', async () => {
+    await using office = await newOffice('postgres');
+    const described = (file: string, description: string) => policy(file, { description });
+    await apply(office, 'a', [described('a.yaml', 'ours')]);
+    await apply(office, 'b', [described('b.yaml', 'theirs')]);
     const engine = await office.another();
-    const result = await applyDesire(engine, office.call, desire('a', [off]));
+    const result = await applyDesire(engine, office.call, desire('a', [described('a.yaml', 'a third one')]));
     expect(result).toMatchObject({ state: 'invalid', problems: [{ code: 'unit_conflict', file: 'a.yaml', line: 7 }] });
   });
 
@@ -80,9 +82,29 @@ describe('E45 two sources that contradict each other', () => {
   it('E50 are decided by the one that forces, and the other says so from then on', async () => {
     await using office = await contradiction();
     expect(await apply(office, 'b', [on], { force: true })).toEqual(['applied']);
-    expect([await enabledIn(office), await wantedRows(office)]).toEqual([true, []]);
+    expect(await enabledIn(office)).toBe(true);
     expect(await apply(office, 'a', [off])).toEqual([expect.stringContaining('by the source b at b.yaml:7')]);
     expect(await enabledIn(office)).toBe(true);
+    // The one that lost it holds up nobody who took it: neither what is so already, nor another value.
+    expect(await apply(office, 'b', [on])).toEqual(['applied']);
+    expect(await apply(office, 'b', [policy('b.yaml', { enabled: true, description: 'more' })])).toEqual(['applied']);
+    expect(await apply(office, 'b', [off])).toEqual(['applied']);
+    expect(await apply(office, 'a', [off])).toEqual(['applied']);
+    expect(await wantedRows(office)).toEqual([]);
+  });
+
+  it('hold up nobody else: what such a push does not contradict is applied, and exports plan to nothing', async () => {
+    await using office = await contradiction();
+    const { engine, call, account } = office;
+    const more = [policy('a.yaml', { enabled: false, description: 'new' }), document('Group', 'g')];
+    expect(await apply(office, 'a', more)).toEqual(['applied']);
+    expect(await apply(office, 'c', [policy('c.yaml', { enabled: false })])).toEqual(['applied']);
+    const state = await engine.snapshots.fresh(account);
+    const exported = exportDocuments(state).map(({ kind, metadata, spec }) =>
+      document(kind, metadata.name, spec, { ...metadata }),
+    );
+    const planned = await planDesire(engine, call, desire('export', exported));
+    expect(planned.outcome).toMatchObject({ ok: true, plan: { changes: [] } });
   });
 
   it('do not hold each other up while one is suspended', async () => {

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
 import { applyDesire } from '../../src/engine/documents.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import { runLapseLoop } from '../../src/engine/lapses.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
-import { endOverrides, runOverrideLoop } from '../../src/engine/overrides.ts';
+import { endOverrides } from '../../src/engine/overrides.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { NotAllowed } from '../../src/model/errors.ts';
+import { revokeLease, takeLease } from '../../src/store/leases.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { document, objectOf } from '../plan/steps.ts';
@@ -23,9 +25,10 @@ const documents = [document('Policy', 'p', { enabled: false, rules: [rule] }, { 
 const hour = 60 * 60 * 1000;
 const glass = { strict: false, breakGlass: { reason: 'incident', seconds: 3600 } };
 
-/** The same server at another time of day. */
+/** The same server and its database at another time of day. */
 function later(engine: Engine, ms: number): Engine {
-  return { ...engine, now: () => new Date(Date.now() + ms).toISOString() };
+  const now = () => new Date(Date.now() + ms).toISOString();
+  return { ...engine, now, time: async () => now() };
 }
 
 async function stored({ database, engine, account }: Office) {
@@ -104,10 +107,40 @@ it('E56 is seen by another server, whose apply leaves it and whose loop ends it'
     plan: { changes: [], warnings: [{ code: 'unit_overridden', key: 'p' }] },
   });
   const told: string[] = [];
-  const stop = runOverrideLoop({ engine: later(other, hour), everyMs: 5, tell: (_, message) => told.push(message) });
+  const stop = runLapseLoop({ engine: later(other, hour), everyMs: 5, tell: (_, message) => told.push(message) });
   await expect.poll(async () => objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(false);
   await stop();
   expect([told, await entries(office)]).toEqual([[], []]);
+});
+
+it('E137 holds until its end by the clock of the database, whatever the clock of a server says', async () => {
+  await using office = await newOffice('postgres');
+  const wrong = { ...(await office.another()), now: () => new Date(Date.now() + 2 * hour).toISOString() };
+  await override({ ...office, engine: wrong });
+  const [held] = objectOf(await stored(office), 'Policy', 'p').overrides ?? [];
+  expect(Date.parse(held?.until ?? '')).toBeLessThan(Date.now() + 1.5 * hour);
+  expect(await endOverrides(wrong, office.account)).toBeUndefined();
+  const applied = await applyDesire(wrong, office.call, desire('a', documents));
+  expect(applied).toMatchObject({ state: 'applied', plan: { changes: [], warnings: [{ code: 'unit_overridden' }] } });
+  const slow = { ...office.engine, now: () => new Date(Date.now() - 2 * hour).toISOString() };
+  await rowsOf(
+    office.database,
+    `update objects set overrides = jsonb_set(overrides, '{0,until}', to_jsonb('2026-01-01T00:00:00.000Z'::text)) where key = 'p'`,
+  );
+  const fresh = await office.another();
+  expect(await endOverrides({ ...fresh, now: slow.now }, office.account)).toMatchObject({ counts: { update: 1 } });
+});
+
+it('is ended under a lease: a server that lost it changes nothing', async () => {
+  await using office = await newOffice('postgres');
+  await override(office);
+  const { engine, account } = office;
+  const at = later(engine, hour);
+  const lease = await takeLease(engine.database, { account, name: 'lapses', owner: 'gone', seconds: 60 });
+  if (lease === undefined) throw new Error('nobody else has the lease');
+  await revokeLease(engine.database, account, 'lapses');
+  await expect(endOverrides(at, account, lease)).rejects.toThrow('another server has taken over');
+  expect(objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(true);
 });
 
 it('E57 is ended by whoever comes first, when an apply and the loop meet', async () => {

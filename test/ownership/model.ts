@@ -111,10 +111,23 @@ function contradictions(thing: Thing | undefined, key: string, source: string, s
     const stated = [...(thing?.declared ?? [])]
       .filter(([other]) => other !== source)
       .map(([, one]) => one.units.get(path));
-    const wished = how.wanted.map(({ units }) => units.get(`${key} ${path}`));
+    // What changes nothing is in nobody's way.
+    const wished = changes(thing, source, path, value, how)
+      ? how.wanted.map(({ units }) => units.get(`${key} ${path}`))
+      : [];
     if ([...stated, ...wished].some((other) => other !== undefined && other !== value)) found.set(path, value);
   }
   return found;
+}
+
+/** Whether a unit is another one after a source states it. */
+function changes(thing: Thing | undefined, source: string, path: string, value: Value, how: How): boolean {
+  if (thing === undefined) return true;
+  const current = thing.units.get(path);
+  if ((thing.held.get(path) ?? 0) > how.now) return false;
+  if (how.mode === 'observe' && thing.declared.get(source)?.units.get(path) === value) return false;
+  if (path === 'cut' && current === true) return false;
+  return isMember(path) ? !originsOf(current).includes('source') : current !== value;
 }
 
 function restate(thing: Thing, key: string, source: string, said: Said, how: How): void {

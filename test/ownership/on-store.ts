@@ -15,9 +15,9 @@ import { driftOf } from '../../src/plan/drift.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { planRollback } from '../../src/plan/rollback.ts';
+import { putClaims } from '../../src/store/claims.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
-import { putWanted } from '../../src/store/wanted.ts';
 import { desire } from '../engine/office.ts';
 import { testDatabase } from '../setup/database.ts';
 import { bodyOf, documentsOf, finished, joined, newAccount, thingIn, timeAt, worldOf } from './acting.ts';
@@ -100,7 +100,7 @@ function wavesOf(acts: readonly Act[]): readonly (readonly Act[])[] {
 function serverOf({ servers, now }: Scene, at: number): Engine {
   const server = servers[at % servers.length];
   if (server === undefined) throw new Error('there is no server');
-  return { ...server, now: () => timeAt(now) };
+  return { ...server, now: () => timeAt(now), time: async () => timeAt(now) };
 }
 
 async function found(scene: Scene): Promise<void> {
@@ -143,7 +143,7 @@ async function performOn(scene: Scene, server: Engine, act: Act): Promise<void> 
   } else if (act.does === 'detach') {
     scene.latest.delete(act.source);
     await mutate((snapshot) => planDetach({ snapshot, source: act.source, newId: server.newId }));
-    await putWanted(server.database, account, act.source, {}, server.now());
+    await putClaims(server.database, account, { source: act.source, claims: {}, at: server.now() });
   } else if (act.does === 'rollback') await rollBack(scene, server, act.back);
   else await change(scene, server, act);
 }

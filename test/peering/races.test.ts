@@ -49,8 +49,8 @@ function interrupted(engine: Engine, when: 'before' | 'while', work: () => Promi
     if (when === 'before') await once();
     return engine.committer.mutate({
       ...mutation,
-      propose: async (state) => {
-        const outcome = await mutation.propose(state);
+      propose: async (state, database) => {
+        const outcome = await mutation.propose(state, database);
         await once();
         return outcome;
       },

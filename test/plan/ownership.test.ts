@@ -190,7 +190,7 @@ describe('what two sources want', () => {
   const state = applyOn(office, 'a', [off]);
   const refused = planOn(state, 'b', [on]);
 
-  it('E45 is noted, and then neither plan applies: each names the place of the other', () => {
+  it('E45 is noted, and then nobody changes the unit: each names the place of the other', () => {
     const wanted = wantedOf(refused, 'b');
     expect(wanted).toMatchObject([
       {
@@ -199,19 +199,32 @@ describe('what two sources want', () => {
         units: [{ kind: 'Policy', key: 'p', path: 'enabled', file: 'b.yaml', line: 1 }],
       },
     ]);
-    const other = planOn(state, 'a', [off], { wanted });
-    expect(refusals(other)).toEqual(['unit_conflict Policy/p /spec/enabled']);
-    expect(problemsOf(other)[0]?.message).toContain('source b at b.yaml:1');
-    expect(refusals(planOn(state, 'a', [off], { wanted, since: [off] }))).toEqual([
-      'unit_conflict Policy/p /spec/enabled',
+    const on = applyOn(state, 'a', [policy({})]);
+    const back = planOn(on, 'a', [off], { wanted });
+    expect(refusals(back)).toEqual(['unit_conflict Policy/p /spec/enabled']);
+    expect(problemsOf(back)[0]?.message).toContain('source b at b.yaml:1');
+  });
+
+  it('E45 holds up nothing that changes nothing, of the one whose value it is and of a third source', () => {
+    const wanted = wantedOf(refused, 'b');
+    for (const manner of [{ wanted }, { wanted, since: [off] }])
+      expect(refusals(planOn(state, 'a', [off], manner))).toEqual([]);
+    expect(linesOf(planOn(state, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }), state)).toEqual([
+      'claim Policy/p',
     ]);
   });
 
-  it('E45 holds for a third source too, and not for the one that wants it', () => {
-    const wanted = wantedOf(refused, 'b');
-    expect(refusals(planOn(state, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }))).toEqual([
+  it('E45 holds for a third source too, and neither for the one that wants it nor for the one that took it from it', () => {
+    const [claim] = wantedOf(refused, 'b');
+    if (claim === undefined) throw new Error('nothing is claimed');
+    const wanted = [claim];
+    const free = applyOn(state, 'a', [policy({})]);
+    expect(refusals(planOn(free, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }))).toEqual([
       'unit_conflict Policy/p /spec/enabled',
     ]);
+    const evicted = [{ kind: 'Policy', key: 'p', path: 'enabled', by: 'c' }];
+    const lost = [{ ...claim, evicted }];
+    expect(refusals(planOn(free, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted: lost }))).toEqual([]);
     expect(refusals(planOn(office, 'b', [on], { wanted }))).toEqual([]);
   });
 

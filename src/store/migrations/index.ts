@@ -17,6 +17,7 @@ import * as addRecoveryCodes from './0019_add_recovery_codes.ts';
 import * as addProxies from './0024_add_proxies.ts';
 import * as addOperator from './0025_add_operator.ts';
 import * as noteGitHosts from './0026_note_git_hosts.ts';
+import * as addClaims from './0027_add_claims.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -47,4 +48,5 @@ export const migrations: readonly Migration[] = [
   addProxies,
   addOperator,
   noteGitHosts,
+  addClaims,
 ];

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { applyDesire, type Desire } from '../../src/engine/documents.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { endLapsedClaims, runLapseLoop } from '../../src/engine/lapses.ts';
+import { document, objectOf } from '../plan/steps.ts';
+import { desire, newOffice, type Office, rowsOf } from './office.ts';
+
+const rules = [{ name: 'r', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }];
+const policy = (file: string, description: string) =>
+  document('Policy', 'p', { rules, description }, { file, line: 7 });
+
+/** Pushes a policy of a source with a description. */
+async function push(
+  { call, ...office }: Pick<Office, 'engine' | 'call'>,
+  source: string,
+  text: string,
+  more: Partial<Desire> = {},
+) {
+  const { state } = await applyDesire(office.engine, call, desire(source, [policy(`${source}.yaml`, text)], more));
+  return state;
+}
+
+const claimRows = ({ database }: Office) =>
+  rowsOf(database, `select id, wanted from sources where wanted <> '{}' order by id`);
+const untilOf = async ({ database }: Office) =>
+  (
+    await rowsOf(
+      database,
+      `select claim_until - clock_timestamp() between '59 minutes' and '1 hour' as is_hour, claim_warned from sources where id = 'b'`,
+    )
+  )[0];
+const makeDue = ({ database }: Office, when: string) =>
+  rowsOf(database, `update sources set claim_until = clock_timestamp() ${when} where id = 'b'`);
+const events = ({ database }: Office) =>
+  rowsOf(
+    database,
+    `select activity_code as code, target_id as target from audit_events where activity_code like 'config.claim.%' order by id`,
+  );
+
+/** `a` has described the policy, and `b`, which describes it otherwise, was refused. */
+async function contradiction(): Promise<Office> {
+  const office = await newOffice('postgres');
+  expect([await push(office, 'a', 'ours'), await push(office, 'b', 'theirs')]).toEqual(['applied', 'invalid']);
+  return office;
+}
+
+/** The engine, in which something happens once: after a plan and before it is committed, or after that. */
+function interrupted(engine: Engine, when: 'before' | 'after', work: () => Promise<unknown>): Engine {
+  let isOver = false;
+  const once = async () => {
+    if (isOver) return;
+    isOver = true;
+    await work();
+  };
+  const mutate: Engine['committer']['mutate'] = async (mutation) => {
+    const committed = await engine.committer.mutate({
+      ...mutation,
+      propose: async (state, database) => {
+        const outcome = await mutation.propose(state, database);
+        if (when === 'before') await once();
+        return outcome;
+      },
+    });
+    if (when === 'after') await once();
+    return committed;
+  };
+  return { ...engine, committer: { ...engine.committer, mutate } };
+}
+
+describe('the claims of refused pushes', () => {
+  it('lapse by the clock of the database, after a warning and with an event each, and hold nobody up then', async () => {
+    await using office = await contradiction();
+    const { engine, account } = office;
+    expect(await untilOf(office)).toEqual({ is_hour: true, claim_warned: false });
+    expect(await push(office, 'a', 'a third')).toBe('invalid');
+    expect(await endLapsedClaims(engine, account)).toEqual([]);
+    await makeDue(office, "+ interval '5 minutes'");
+    expect(await endLapsedClaims(engine, account)).toMatchObject([{ source: 'b', isOver: false }]);
+    expect(await endLapsedClaims(engine, account)).toEqual([]);
+    expect(await push(office, 'a', 'a third')).toBe('invalid');
+    await makeDue(office, '');
+    // Over is over, also before anybody ends it.
+    expect(await push(office, 'a', 'ours, again')).toBe('applied');
+    expect(await endLapsedClaims(engine, account)).toMatchObject([{ source: 'b', isOver: true }]);
+    expect([await claimRows(office), await events(office)]).toEqual([
+      [],
+      [
+        { code: 'config.claim.expiring', target: 'b' },
+        { code: 'config.claim.expired', target: 'b' },
+      ],
+    ]);
+    expect(await rowsOf(office.database, "select from directory where kind = 'claim'")).toEqual([]);
+  });
+
+  it('are renewed by pushing the same again', async () => {
+    await using office = await contradiction();
+    await makeDue(office, "+ interval '5 minutes'");
+    await endLapsedClaims(office.engine, office.account);
+    expect(await push(office, 'b', 'theirs')).toBe('invalid');
+    expect(await untilOf(office)).toEqual({ is_hour: true, claim_warned: false });
+  });
+
+  it('are ended by the loop of a server', async () => {
+    await using office = await contradiction();
+    await makeDue(office, '');
+    const told: string[] = [];
+    const stop = runLapseLoop({ engine: office.engine, everyMs: 5, tell: (_, message) => told.push(message) });
+    await expect.poll(() => claimRows(office)).toEqual([]);
+    await expect
+      .poll(() => told)
+      .toEqual([expect.stringContaining('source b: what its refused push claims has lapsed')]);
+    await stop();
+  });
+
+  it('of a source that a server runs do not lapse', async () => {
+    await using office = await newOffice('postgres');
+    await push(office, 'a', 'ours');
+    const lease = { account: office.account, name: 'source/b', owner: 's', fence: 1 };
+    expect(await push(office, 'b', 'theirs', { lease })).toBe('invalid');
+    expect(await rowsOf(office.database, 'select id from sources where claim_until is not null')).toEqual([]);
+  });
+
+  it('that come while a plan is made hold for it: it is made again before it is committed', async () => {
+    await using office = await newOffice('postgres');
+    await push(office, 'a', 'ours');
+    const other = await office.another();
+    const late = interrupted(office.engine, 'before', () => push({ ...office, engine: other }, 'b', 'theirs'));
+    expect(await push({ ...office, engine: late }, 'a', 'a third')).toBe('invalid');
+    const state = await office.engine.snapshots.fresh(office.account);
+    expect(objectOf(state, 'Policy', 'p').spec['description']).toBe('ours');
+  });
+
+  it('end with the commit of the source, and those of another push of it that was refused meanwhile are not noted', async () => {
+    await using office = await newOffice('postgres');
+    await push(office, 'a', 'ours');
+    const agree = () => applyDesire(office.engine, office.call, desire('b', [document('Group', 'g')]));
+    const late = interrupted(office.engine, 'after', agree);
+    expect(await push({ ...office, engine: late }, 'b', 'theirs')).toBe('invalid');
+    expect(await claimRows(office)).toEqual([]);
+    expect(await push(office, 'a', 'a third')).toBe('applied');
+  });
+});
