@@ -31,7 +31,7 @@ export function productRegistry(installation?: Installation): Registry {
 }
 
 /** In seconds. */
-export const usualClaimLapse = 3600;
+const usualClaimLapse = 3600;
 
 /** Wires the engine on a database that is up to date. */
 export function createEngine(
