@@ -30,6 +30,7 @@ import { createValues } from './sources/values.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './store/database.ts';
 import { listFormerGitHosts } from './store/former-git-hosts.ts';
 import { readKeys } from './store/keys.ts';
+import { type LeaseKeeper, openLeaseKeeper } from './store/lease-keeper.ts';
 import { endLeases } from './store/leases.ts';
 import { migrate } from './store/migrate.ts';
 import { programVersion } from './version.ts';
@@ -183,7 +184,8 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
     closing.unshift(runLapseLoop({ engine, tell }), machines.run());
-    const running = { ...sources, engine, reader, leaseSeconds: options.leaseSeconds, version: programVersion() };
+    const leases = openLeases(options, log, closing);
+    const running = { ...sources, engine, reader, ...leases, version: programVersion() };
     closing.unshift(superviseSources({ ...running, tell: reporter(log) }));
     closing.unshift(
       startUpkeep(engine, { revisions: options.historyRevisions, days: options.historyDays }, (level, what, error) =>
@@ -216,6 +218,23 @@ async function requireAddresses({ listen, metricsListen }: ServeOptions): Promis
   await requireListenable(listen, '--listen');
   if (metricsListen !== undefined) await requireListenable(metricsListen, 'HEDDLE_METRICS_LISTEN');
 }
+
+/** How the leases of sources are kept. An embedded database has one server, so that nobody waits for their end. */
+function openLeases(
+  options: ServeOptions,
+  log: Log,
+  closing: Closing,
+): { readonly leaseSeconds: number; readonly leases?: LeaseKeeper } {
+  const { databaseUrl: url, preparedStatements } = options;
+  if (url === undefined) return { leaseSeconds: Math.max(options.leaseSeconds, embeddedLeaseSeconds) };
+  const failed = (error: unknown) =>
+    log({ level: 'error', message: `the thread that renews leases ended: ${describe(error)}` });
+  const leases = openLeaseKeeper({ database: { url, preparedStatements }, failed });
+  closing.unshift(() => leases.close());
+  return { leaseSeconds: options.leaseSeconds, leases };
+}
+
+const embeddedLeaseSeconds = 3600;
 
 function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions, log: Log): DatabaseOptions {
   if (databaseUrl !== undefined) return { url: databaseUrl, poolSize, preparedStatements };

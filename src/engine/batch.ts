@@ -18,10 +18,13 @@ export interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Somebody else may run the loop on whose behalf something was to be written, so nothing was. */
+/** The loop on whose behalf something was to be written may be run by somebody else, so nothing was. */
 export class LeaseLost extends Conflict {
   constructor({ name }: Lease) {
-    super('stale', `the lease ${name} is lost: another server has taken over, and this one changed nothing`);
+    super(
+      'stale',
+      `the lease ${name} is not held any more: it ran out, or another server has taken over; this one changed nothing`,
+    );
   }
 }
 

@@ -2,7 +2,14 @@ import { readInput } from '../documents/input.ts';
 import type { Reader } from '../documents/reader.ts';
 import { type CalledSource, describeOtherWriters, markRequestHandled } from '../engine/called-sources.ts';
 import type { Engine } from '../engine/engine.ts';
-import { giveSourceBack, keepSource, type SourceLease, takeSource } from '../engine/leases.ts';
+import {
+  explainLostSource,
+  giveSourceBack,
+  keepSource,
+  type SourceLease,
+  type SourceLeaseKeeper,
+  takeSource,
+} from '../engine/leases.ts';
 import { findSource, recordSource, recordWantedKeys } from '../engine/sources.ts';
 import { NotFound } from '../model/errors.ts';
 import { isSo, readStatus } from '../model/source-status.ts';
@@ -22,6 +29,8 @@ export interface RunnerOptions {
   readonly owner: string;
   /** How long a lease lasts: when this server is gone, another one takes over after so long. */
   readonly leaseSeconds: number;
+  /** Renews leases while this thread is busy; absent: nothing does. */
+  readonly leases?: SourceLeaseKeeper | undefined;
   readonly version: string;
   readonly clock: Clock;
   /** Times of the loops other than their intervals. */
@@ -149,6 +158,7 @@ export class SourceRunner {
       reconcile: (trigger, fresh) => this.#reconcile(reconciler, trigger, fresh),
       ranHot: (trigger) => void this.#ranHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
     });
+    this.#options.leases?.hold(lease, leaseSeconds);
     const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
     const unwatch = this.#origin.watch(() => loop.want('content'));
     // It may have been suspended, or resumed, while nobody ran it.
@@ -219,7 +229,11 @@ export class SourceRunner {
 
   async #lose(held: Held): Promise<void> {
     const { name } = this.definition;
-    this.#options.tell({ level: 'warn', message: `source ${name}: its lease is lost; whoever takes it goes on` });
+    const { engine, tell } = this.#options;
+    const why = await explainLostSource(engine, held.lease).catch(
+      () => 'its lease could not be renewed, because the database is away; whoever takes it goes on',
+    );
+    tell({ level: 'warn', message: `source ${name}: ${why}` });
     await this.#end(held);
   }
 
@@ -228,6 +242,7 @@ export class SourceRunner {
     await held.unwatch();
     await held.loop.stop();
     clearInterval(held.renewing);
+    this.#options.leases?.letGo(held.lease);
     this.#held = undefined;
     this.#options.engine.observer.tell({ what: 'left', account: held.lease.account, source: this.definition.name });
   }

@@ -38,13 +38,38 @@ returning fence`;
 
 /** Keeps a lease for so long from now. Answers whether it was still held: once it ran out it must be taken again. */
 export async function renewLease(database: Database, lease: Lease, seconds: number): Promise<boolean> {
-  return changeUntil(database, lease, seconds);
+  const [rows] = await database.inAccount(lease.account, [heldStatement(renewText, lease, String(seconds))]);
+  return rows.length === 1;
 }
 
-/** Gives a lease back, so that somebody else need not wait for its end. */
+/** Gives a lease back, so that somebody else need not wait for its end. No renewal that comes late brings it back. */
 export async function releaseLease(database: Database, lease: Lease): Promise<void> {
-  await changeUntil(database, lease, 0);
+  await database.inAccount(lease.account, [heldStatement(releaseText, lease)]);
 }
+
+/** How a lease is that somebody could not renew. */
+export type LostLease =
+  /** It ran out so many seconds ago, and nobody took it. */
+  | { readonly state: 'over'; readonly seconds: number }
+  /** Somebody else has it. */
+  | { readonly state: 'taken'; readonly owner: string }
+  /** It was taken away, or given back. */
+  | { readonly state: 'revoked' }
+  /** There is no such lease, and most likely no such account. */
+  | { readonly state: 'gone' };
+
+/** Finds out why a lease could not be renewed. */
+export async function explainLost(database: Database, { account, name, owner, fence }: Lease): Promise<LostLease> {
+  const [[row]] = await database.inAccount(account, [
+    statement<{ readonly owner: string; readonly fence: number; readonly over: number }>(explainText, [account, name]),
+  ]);
+  if (row === undefined) return { state: 'gone' };
+  if (row.fence === fence) return { state: 'over', seconds: Math.max(0, row.over) };
+  return row.owner === owner || row.over >= 0 ? { state: 'revoked' } : { state: 'taken', owner: row.owner };
+}
+
+const explainText = `select owner, fence, extract(epoch from clock_timestamp() - until)::float8 as over
+from leases where account_id = $1 and name = $2`;
 
 /** Takes a lease away from whoever has it: what they still want to write is refused. */
 export async function revokeLease(database: Database, account: string, name: string): Promise<void> {
@@ -65,14 +90,11 @@ export async function endLeases(database: Database): Promise<void> {
   await database.asOwner(['update leases set until = clock_timestamp() where until > clock_timestamp()']);
 }
 
-async function changeUntil(database: Database, lease: Lease, seconds: number): Promise<boolean> {
-  const { account, name, owner, fence } = lease;
-  const [rows] = await database.inAccount(account, [
-    statement<{ readonly fence: number }>(untilText, [account, name, owner, fence, String(seconds)]),
-  ]);
-  return rows.length === 1;
+/** A statement about a lease that is held as it was given. */
+function heldStatement(text: string, { account, name, owner, fence }: Lease, ...more: readonly string[]) {
+  return statement<{ readonly fence: number }>(text, [account, name, owner, fence, ...more]);
 }
 
-const untilText = `update leases set until = clock_timestamp() + $5::text::interval second
-where account_id = $1 and name = $2 and owner = $3 and fence = $4 and until > clock_timestamp()
-returning fence`;
+const isHeld = 'account_id = $1 and name = $2 and owner = $3 and fence = $4 and until > clock_timestamp()';
+const renewText = `update leases set until = clock_timestamp() + $5::text::interval second where ${isHeld} returning fence`;
+const releaseText = `update leases set until = clock_timestamp(), fence = fence + 1 where ${isHeld}`;

@@ -36,7 +36,7 @@ eachEngine('E98: a worker on %s', (name) => {
     const late = () => applyDesire(office.engine, office.call, desire('a', [document('Group', 'late')], { lease }));
     await expect(late()).rejects.toThrow(LeaseLost);
     const next = await leaseOf(office, 'two');
-    await expect(late()).rejects.toThrow('the lease source/a is lost');
+    await expect(late()).rejects.toThrow('the lease source/a is not held any more');
     const applied = await applyDesire(
       office.engine,
       office.call,

@@ -38,7 +38,7 @@ test('E136: a server that is gone without a word is replaced when its lease has 
   resolve();
   await expect
     .poll(() => asleep.reports.map(({ message }) => message))
-    .toContainEqual(expect.stringContaining('the lease source/team is lost'));
+    .toContainEqual(expect.stringContaining('the lease source/team is not held any more'));
   expect(await office.groups()).toEqual(['a', 'fresh']);
 });
 

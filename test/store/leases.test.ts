@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { type Lease, releaseLease, renewLease, takeLease } from '../../src/store/leases.ts';
+import { explainLost, type Lease, releaseLease, renewLease, revokeLease, takeLease } from '../../src/store/leases.ts';
 import { type Engine, eachEngine, testDatabase } from '../setup/database.ts';
 
 const request = { account: 'a', name: 'source/x', seconds: 30 };
@@ -63,6 +63,28 @@ eachEngine('a lease on %s', (engine) => {
     const next = await held(database, 'two');
     await releaseLease(database, lease);
     expect(await renewLease(database, next, 30)).toBe(true);
+  });
+
+  it('is not brought back by a renewal that comes late', async () => {
+    await using made = await office(engine);
+    const { database } = made;
+    const lease = await held(database, 'one');
+    await releaseLease(database, lease);
+    expect(await renewLease(database, lease, 30)).toBe(false);
+    expect(await take(database, 'two')).toMatchObject({ owner: 'two' });
+  });
+
+  it('that is lost is told from one that was taken, taken away, or is gone', async () => {
+    await using made = await office(engine);
+    const { database } = made;
+    const lease = await held(database, 'one');
+    await pass(database, 40);
+    expect(await explainLost(database, lease)).toEqual({ state: 'over', seconds: expect.closeTo(10, -1) });
+    const other = await held(database, 'two');
+    expect(await explainLost(database, lease)).toEqual({ state: 'taken', owner: 'two' });
+    await revokeLease(database, other.account, other.name);
+    expect(await explainLost(database, other)).toEqual({ state: 'revoked' });
+    expect(await explainLost(database, { ...lease, name: 'source/none' })).toEqual({ state: 'gone' });
   });
 
   it('is given to one of twenty who ask at once', async () => {

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { openLeaseKeeper } from '../../src/store/lease-keeper.ts';
+import { renewLease, takeLease } from '../../src/store/leases.ts';
+import { testDatabase } from '../setup/database.ts';
+
+/** Keeps this thread from everything, as a computation does. */
+function block(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+/** An account whose lease this process has, kept by a thread. */
+async function office(seconds: number) {
+  const { url = '', database, ...made } = await testDatabase('postgres');
+  await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
+  const keeper = openLeaseKeeper({
+    database: { url },
+    failed: (error) => {
+      throw error;
+    },
+  });
+  const request = { account: 'a', name: 'source/x', seconds };
+  const lease = await takeLease(database, { ...request, owner: 'one' });
+  if (lease === undefined) throw new Error('the lease is free');
+  keeper.hold(lease, seconds);
+  /** Until when it lasts, as the database counts. */
+  const until = async (): Promise<number> => {
+    let rows: readonly Readonly<Record<string, unknown>>[] = [];
+    await database.asOwner(async (run) => {
+      rows = await run('select extract(epoch from until)::float8 as until from leases');
+    });
+    return Number(rows[0]?.['until']);
+  };
+  return {
+    ...{ database, keeper, lease, until },
+    takeAsOther: () => takeLease(database, { ...request, owner: 'two' }),
+    async [Symbol.asyncDispose]() {
+      await keeper.close();
+      await made[Symbol.asyncDispose]();
+    },
+  };
+}
+
+it('a lease outlasts a main thread that is busy for longer than it', async () => {
+  await using own = await office(6);
+  const first = await own.until();
+  // The thread has started.
+  await expect.poll(own.until).toBeGreaterThan(first);
+  block(7000);
+  expect(await own.takeAsOther()).toBeUndefined();
+  expect(await renewLease(own.database, own.lease, 6)).toBe(true);
+});
+
+it('a lease that is let go is not renewed', async () => {
+  await using own = await office(4);
+  const first = await own.until();
+  await expect.poll(own.until).toBeGreaterThan(first);
+  own.keeper.letGo(own.lease);
+  await expect.poll(own.takeAsOther).toMatchObject({ owner: 'two' });
+});
