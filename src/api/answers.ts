@@ -7,6 +7,8 @@ import type { Snapshot } from '../model/snapshot.ts';
 export interface Answer {
   readonly text: string;
   readonly etag: string;
+  /** Where the next page is. */
+  readonly link?: string;
 }
 
 /** How many answers are kept for one state of an account. */
@@ -18,6 +20,7 @@ const cache = new WeakMap<Snapshot, Map<string, Answer>>();
 export interface Content {
   readonly version: number;
   readonly body: Json;
+  readonly link?: string;
 }
 
 /** The answer about a state; made once, because a state never changes. `name` is unique among the answers of a state. */
@@ -36,7 +39,11 @@ export function answerFrom(state: Snapshot, name: string, make: () => Content | 
 
 /** Serialises an answer; the ETag is the version and a hash of the whole body. */
 export function makeAnswer(made: Content | Answer): Answer {
-  return 'text' in made ? made : textAnswer(made.version, JSON.stringify(made.body));
+  if ('text' in made) return made;
+  return {
+    ...textAnswer(made.version, JSON.stringify(made.body)),
+    ...(made.link === undefined ? {} : { link: made.link }),
+  };
 }
 
 /** An answer whose body is JSON text already. */
@@ -52,6 +59,7 @@ export function etagOf(version: number, text: string): string {
 /** Sends an answer, or 304 when the client has it. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.header('etag', answer.etag);
+  if (answer.link !== undefined) void reply.header('link', answer.link);
   if (isKnown(request, answer.etag)) return reply.code(304).send();
   return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
 }

@@ -12,6 +12,7 @@ import {
   UnsafePlan,
 } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import type { FailureLimit } from './rate-limit.ts';
 
 /** The one shape of every error on the wire. `code` is the HTTP status. */
 export interface ErrorBody {
@@ -53,8 +54,12 @@ function frameworkStatus(error: unknown): number {
 }
 
 /** Answers a request that failed. Only a defect of the program is logged; its cause is never told to the caller. */
-export function createErrorHandler(report: (error: unknown, request: FastifyRequest) => void) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+export function createErrorHandler(
+  report: (error: unknown, request: FastifyRequest) => void,
+  limited: FailureLimit = (_request, _reply, error) => error,
+) {
+  return (failure: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = limited(request, reply, failure, statusOf(failure));
     const status = statusOf(error);
     if (status === 500) report(error, request);
     void reply.code(status).header('cache-control', 'no-store');

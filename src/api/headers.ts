@@ -13,6 +13,7 @@ const protecting: Readonly<Record<string, string>> = {
 export const exposedHeaders = [
   ...[
     'ETag',
+    'Link',
     'Retry-After',
     'X-Request-Id',
     'Heddle-Ignored',

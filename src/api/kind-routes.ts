@@ -26,6 +26,7 @@ import { breakGlassOf } from './break-glass.ts';
 import { keepInstead } from './idempotency.ts';
 import { addIgnored, isStrict } from './input/preferences.ts';
 import { longListsOf } from './long-lists.ts';
+import { cutPage, nextLink, pageOf } from './pages.ts';
 import { recoverCreated } from './recover.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -156,8 +157,10 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { objects, state } = await listObjects(engine, callOf(request), kind, parent);
   const filters = filtersOf(kind, request);
   const viewer = restrictedTo(kind, request, state);
-  const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify(filters)} ${viewer ?? ''}`;
-  const isWhole = !isOfTheMoment(kind) && filters.length === 0 && viewer === undefined && parent === undefined;
+  const page = pageOf(request);
+  const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify([filters, page])} ${viewer ?? ''}`;
+  const isWhole =
+    !isOfTheMoment(kind) && filters.length === 0 && page === undefined && viewer === undefined && parent === undefined;
   const answer = await answerOf(engine, kind, request, state, name, (seen) => {
     const long = isWhole ? longListsOf(engine).answer(state, kind.name) : undefined;
     if (long !== undefined) return long;
@@ -165,8 +168,10 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
     const wanted = all.filter((object) =>
       filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, seen)),
     );
-    const body = wanted.map((object) => lowerToResponse(engine.registry, object, seen, 'list'));
-    return { version: newest(all), body };
+    const { objects: shown, next } = cutPage(kind, wanted, page);
+    const body = shown.map((object) => lowerToResponse(engine.registry, object, seen, 'list'));
+    const link = next === undefined ? {} : { link: nextLink(request, next) };
+    return { version: newest(all), body, ...link };
   });
   return sendAnswer(request, reply, answer);
 }

@@ -47,6 +47,27 @@ export function limitStrangers(
   };
 }
 
+/** What is answered in place of a failure: the failure itself, or that there were too many. */
+export type FailureLimit = (request: FastifyRequest, reply: FastifyReply, error: unknown, status: number) => unknown;
+
+/**
+ * Counts failures of machines and proxies per address. Nothing says whose these are, since whoever fails has shown nothing;
+ * those behind the same address that succeed are not held up.
+ */
+export function createFailureLimit(limit: RateLimit, now: () => number = () => performance.now()): FailureLimit {
+  const buckets = createBuckets(limit);
+  return (request, reply, error, status) => {
+    const isOfMachine = /^\/(agent|proxy)\//.test(request.routeOptions.url ?? '');
+    if (!isOfMachine || status < 400 || status >= 500 || status === 429) return error;
+    try {
+      refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests that failed');
+    } catch (tooMany) {
+      return tooMany;
+    }
+    return error;
+  };
+}
+
 /** Counts requests per address, for routes that are open to strangers. */
 export function createAddressLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
   const buckets = createBuckets(limit);

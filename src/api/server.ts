@@ -32,7 +32,13 @@ import { addKindRoutes, type Makers } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { openListedRoutes } from './open-routes.ts';
 import { paceMachines } from './pace.ts';
-import { createAddressLimit, createPlanLimit, createRateLimit, limitStrangers } from './rate-limit.ts';
+import {
+  createAddressLimit,
+  createFailureLimit,
+  createPlanLimit,
+  createRateLimit,
+  limitStrangers,
+} from './rate-limit.ts';
 import { renderReference } from './reference-page.ts';
 import {
   collectMethods,
@@ -110,14 +116,14 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   drainConnections(app);
   app.decorateRequest('call', undefined);
   const report = (error: unknown, request: FastifyRequest) => options.report(error, placeOf(request));
-  app.setErrorHandler(createErrorHandler(report));
+  const limited = options.rateLimit === 'off' ? undefined : options.rateLimit;
+  app.setErrorHandler(createErrorHandler(report, limited && createFailureLimit(limited)));
   refuseUnknownPaths(app);
   refuseOtherCharsets(app);
   const { edition } = engine.means;
   const describe = once(() => lowerToOpenApi(engine.registry, { version, extraPaths: areaPaths(edition), edition }));
   guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
-  const limited = options.rateLimit === 'off' ? undefined : options.rateLimit;
   const authenticate = createAuthHook(options.authenticator, engine);
   app.addHook('onRequest', limited === undefined ? authenticate : limitStrangers(limited, authenticate));
   if (limited !== undefined) app.addHook('onRequest', createRateLimit(limited));

@@ -27,6 +27,8 @@ export interface Upkeep {
 
 /** How the work is cut: so many at once, and the lease is kept for so long before each cut. */
 export interface Pace {
+  /** Only logins: machines still come back to a server that began, and nobody is taken for gone yet. */
+  readonly loginsOnly?: boolean;
   readonly atOnce?: number;
   readonly leaseSeconds?: number;
 }
@@ -36,15 +38,15 @@ export interface Pace {
  * were here for a while go. Each is a revision of its own, under the lease of who does it; what is refused is told.
  */
 export async function keepPeers(engine: Engine, account: string, lease: Lease, pace: Pace = {}): Promise<Upkeep> {
-  const { atOnce = 200, leaseSeconds = 60 } = pace;
-  await dropDeadServers(engine.database, account);
+  const { atOnce = 200, leaseSeconds = 60, loginsOnly = false } = pace;
+  if (!loginsOnly) await dropDeadServers(engine.database, account);
   await forgetNonces(engine.database, account);
   const image = await engine.presence.at(account);
   const state = await engine.snapshots.fresh(account);
   // The state is newer than the image: what it lacks is gone.
   const gone = [...image.peers.keys()].filter((id) => state.get(id) === undefined);
   engine.presence.forget(account, gone);
-  const due = duePeers(state, image);
+  const due = duePeers(state, image).filter(({ reason }) => !loginsOnly || reason === 'login');
   const results: Settled[] = [];
   for (let at = 0; at < due.length; at += atOnce) {
     // Thousands take longer than a lease lasts; whoever lost it leaves the rest to the one who has it.

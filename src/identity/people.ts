@@ -3,7 +3,7 @@ import { NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import { createIdentityLookUp, type Identity, type KnownIdentity, noteLogin } from '../store/identities.ts';
 import { type Claims, createBearer } from './bearer.ts';
-import { requireAllowed, syncGroups } from './group-sync.ts';
+import { groupNames, requireAllowed, syncGroups } from './group-sync.ts';
 import type { Issuer } from './issuers.ts';
 import { createSignIn } from './sign-in.ts';
 
@@ -59,8 +59,12 @@ export function requireWelcome({ spec, derived }: StoredObject): void {
   if (spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
 }
 
-function callOf({ account, revision }: KnownIdentity, user: StoredObject, { issuer, signedInAt }: Claims): Call {
-  return { account, revision, actor: actorOf(user), ...(issuer.kind === 'embedded' ? { signedInAt } : {}) };
+function callOf({ account, revision }: KnownIdentity, user: StoredObject, claims: Claims): Call {
+  const actor = actorOf(user);
+  if (claims.issuer.kind === 'embedded') return { account, revision, actor, signedInAt: claims.signedInAt };
+  const tokenLists = (claim: string) => groupNames(claims, claim);
+  // It is not enumerable, so that it stays out wherever an actor is written down.
+  return { account, revision, actor: Object.defineProperty({ ...actor }, 'tokenLists', { value: tokenLists }) };
 }
 
 /** A user as the one on whose behalf something happens. */

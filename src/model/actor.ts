@@ -7,3 +7,9 @@ export interface Actor {
   /** The role that somebody of another account has here, because that account manages this one. */
   readonly granted?: string;
 }
+
+/** An actor who is there and asks, and not only the name under which something was done. */
+export interface Caller extends Actor {
+  /** The names that a claim of the caller's sign-in token lists; absent for callers whom no such claim keeps out. */
+  tokenLists?(claim: string): readonly string[];
+}

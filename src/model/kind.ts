@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
-import type { Actor } from './actor.ts';
+import type { Actor, Caller } from './actor.ts';
 import type { Fields, SpecOf } from './field.ts';
 import type { Installation } from './installation.ts';
 import type { StoredObject } from './object.ts';
@@ -118,7 +118,7 @@ export interface Step {
 }
 
 /** What somebody does to one object, for the rules that depend on who it is and on what was there. */
-export type Deed = Pick<Step, 'before' | 'after' | 'actor'>;
+export type Deed = Pick<Step, 'before' | 'after'> & { readonly actor?: Caller };
 
 /** A change that follows from another: a new spec of a stored object, its end, or an object that comes with it. */
 export type Consequence =

@@ -38,7 +38,7 @@ const members =
     if (!isObject(value)) return fault(path, 'must be an object');
     // A JSON body holds JSON.
     const given = value as JsonObject;
-    for (const name of required) if (given[name] === undefined) fault(path, `needs \`${name}\``);
+    for (const name of required) if ((given[name] ?? null) === null) fault(path, `needs \`${name}\``);
     for (const name of Object.keys(given))
       if (!Object.hasOwn(fields, name)) fault(`${path}/${name}`, 'is not known; remove it');
     const kept = Object.entries(fields).flatMap(([name, read]) => {

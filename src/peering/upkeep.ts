@@ -36,9 +36,10 @@ export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let after = '';
+  const graceEnds = performance.now() + (options.graceMs ?? usualGraceMs);
   const look = async (): Promise<void> => {
     try {
-      after = await keepSome(options, after);
+      after = await keepSome(options, after, performance.now() < graceEnds);
     } catch (error) {
       options.tell('error', `peers: ${messageOf(error)}; it is tried again`);
     }
@@ -48,7 +49,8 @@ export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
   const start = (): void => {
     running = look();
   };
-  timer = setTimeout(start, options.graceMs ?? usualGraceMs);
+  // Logins end by the clock alone, whoever has come back yet.
+  timer = setTimeout(start, 0);
   return async () => {
     stopped = true;
     clearTimeout(timer);
@@ -72,18 +74,19 @@ function tellOnce(tell: UpkeepOptions['tell']): UpkeepOptions['tell'] {
 }
 
 /** Looks after the next accounts; answers after which one to go on. */
-async function keepSome(options: UpkeepOptions, after: string): Promise<string> {
+async function keepSome(options: UpkeepOptions, after: string, loginsOnly: boolean): Promise<string> {
   const accounts = await accountsWith(options.engine.database, entries, after, accountsAtOnce);
-  for (const account of accounts) await keepOne(options, account);
+  for (const account of accounts) await keepOne(options, account, loginsOnly);
   return accounts.length < accountsAtOnce ? '' : (accounts.at(-1) ?? '');
 }
 
-async function keepOne({ engine, server, tell }: UpkeepOptions, account: string): Promise<void> {
+async function keepOne({ engine, server, tell }: UpkeepOptions, account: string, loginsOnly: boolean): Promise<void> {
   try {
     const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: server, seconds: leaseSeconds });
     if (lease === undefined) return;
-    const { failed } = await keepPeers(engine, account, lease);
+    const { failed } = await keepPeers(engine, account, lease, { loginsOnly });
     for (const { peer, message } of failed) tell('warn', `peer ${peer.id} (${peer.reason}): ${message}`);
+    if (loginsOnly) return await releaseLease(engine.database, lease);
     for (const { id, failed: why } of await endExposures(engine, account, lease))
       if (why !== undefined) tell('warn', `exposed service ${id}: ${why}`);
     for (const name of await removeVanished(engine, account, lease))

@@ -66,6 +66,28 @@ it('guessing tokens is slow, and holds up nobody who has a good one', async () =
   expect((await own.app.inject({ url: '/api/groups', headers: { authorization } })).statusCode).toBe(200);
 });
 
+it('failures of machines and of proxies count per address, and hold up nobody who is let in', async () => {
+  await using own = await testApi('postgres', { rateLimit: { perMinute: 1, burst: 4 } });
+  const attempts = [
+    ['POST', '/agent/enrol', {}],
+    ['POST', '/agent/login', { wg_pub_key: 'x' }],
+    ['POST', '/proxy/register', {}],
+    ['GET', '/proxy/services', undefined],
+    ['GET', '/agent/stream', undefined],
+    ['POST', '/proxy/heartbeat', {}],
+  ] as const;
+  const statuses: number[] = [];
+  for (const [method, url, payload] of attempts) {
+    const answer = await own.app.inject({ method, url, ...(payload === undefined ? {} : { payload }) });
+    statuses.push(answer.statusCode);
+    expect(answer.json().code).toBe(answer.statusCode);
+    expect(answer.headers['retry-after'] === undefined).toBe(answer.statusCode !== 429);
+  }
+  expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
+  expect((await own.app.inject({ method: 'POST', url: '/agent/challenge' })).statusCode).toBe(200);
+  expect((await own.app.inject({ url: '/api/groups', headers: { authorization } })).statusCode).toBe(200);
+});
+
 it('counts a request under whatever spelling of its path', async () => {
   await using own = await testApi('postgres', { rateLimit: { perMinute: 1, burst: 2 } });
   const statuses: number[] = [];

@@ -145,6 +145,50 @@ describe('groups that a token names', () => {
   });
 });
 
+describe('whoever says which groups are let in', () => {
+  const asOwner = async (roles: unknown) => {
+    const claims = { sub: 'ola', email: 'ola@example.com', email_verified: true, roles };
+    return { authorization: `Bearer ${await provider.sign(claims)}` };
+  };
+
+  it('does not keep themselves out, by a request or by a document', async () => {
+    const { id } = (await come('ola', ['dev'])).body;
+    await api.call('PUT', `/api/users/${id}`, { role: 'owner', auto_groups: [], is_blocked: false });
+    const [account] = (await api.call('GET', '/api/accounts')).body;
+    const put = async (change: JsonObject, roles: unknown = ['dev']) =>
+      api.call(
+        'PUT',
+        `/api/accounts/${account.id}`,
+        { settings: { ...account.settings, ...change } },
+        await asOwner(roles),
+      );
+    const locked = await put({ jwt_allow_groups: ['board'] });
+    expect([locked.status, locked.body.problems]).toMatchObject([
+      422,
+      [{ code: 'locks_out_caller', path: '/settings/jwt_allow_groups', message: expect.stringContaining('`roles`') }],
+    ]);
+    expect((await put({ jwt_allow_groups: ['dev'], jwt_groups_claim_name: 'teams' })).status).toBe(422);
+    const text = doc('Account', 'account', 'settings: {jwt_allow_groups: [board]}');
+    const body = { source: 'team', files: [{ path: 'a.yaml', text }] };
+    const applied = await api.call('POST', '/api/config/apply?adopt=take', body, await asOwner(['dev']));
+    expect([applied.status, applied.body.problems[0].code]).toEqual([422, 'locks_out_caller']);
+    expect((await api.call('GET', '/api/accounts')).body).toEqual([account]);
+
+    expect((await put({ jwt_allow_groups: ['dev', 'board'] })).status).toBe(200);
+    expect((await put({ jwt_allow_groups: ['board'] }, ['dev', 'board'])).status).toBe(200);
+    const revisions = (await api.call('GET', '/api/config/revisions?limit=1')).body;
+    expect(JSON.stringify(revisions)).not.toContain('tokenLists');
+    await setSettings({ jwt_allow_groups: [] });
+  });
+
+  it('may do so with a personal access token, which lets them take it back', async () => {
+    await setSettings({ jwt_allow_groups: ['board'] });
+    expect((await come('ola', ['dev'])).status).toBe(401);
+    await setSettings({ jwt_allow_groups: [] });
+    expect((await come('ola', ['dev'])).status).toBe(200);
+  });
+});
+
 describe('groups of a user', () => {
   it('reach the peers when the account starts to want it, and follow from then on', async () => {
     const fay = (await come('fay', ['dev', 'ops'])).body;

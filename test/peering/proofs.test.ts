@@ -1,5 +1,6 @@
 import { randomBytes, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
 import { certificateText } from '../../src/peering/proof-text.ts';
 import { type Answer, sharedApi } from '../api/setup.ts';
@@ -9,6 +10,18 @@ import { type Machine, newMachine, setupKey } from './machine.ts';
 const api = sharedApi();
 const told = ({ status, body }: Answer) => [status, body.message];
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+/** The same value with another one in place of each of its parts in turn. */
+function withEach(whole: Json, value: Json): readonly Json[] {
+  if (Array.isArray(whole))
+    return [value, ...whole.flatMap((item: Json, at) => withEach(item, value).map((part) => whole.with(at, part)))];
+  if (!isObject(whole)) return [value];
+  const members = Object.entries(whole as JsonObject);
+  return [
+    value,
+    ...members.flatMap(([name, item]) => withEach(item, value).map((part) => ({ ...whole, [name]: part }))),
+  ];
+}
 
 /** A peer with a session. */
 async function peer(): Promise<{ readonly machine: Machine; readonly session: string; readonly id: string }> {
@@ -147,6 +160,29 @@ describe('facts', () => {
     expect((await report('{' as never)).status).toBe(400);
     expect((await api().call('GET', `/api/peers/${id}`)).body).toEqual(shown.body);
     expect(await api().revision()).toBe(before);
+  });
+
+  it('are refused with what is wrong, whatever stands in place of any of their members', async () => {
+    const { machine, session } = await peer();
+    const facts: JsonObject = {
+      ...{
+        system: 'linux',
+        system_version: '13',
+        os: 'Debian',
+        kernel_version: '6.1',
+        version: '1.0',
+        ui_version: '1',
+      },
+      ...{ serial_number: 'x', network_addresses: [{ net_ip: '10.0.0.7/24', mac: '02:42:0a:14:00:07' }] },
+      ...{ local_flags: { disable_dns: true }, processes: ['/bin/sh'] },
+      certificates: [{ chain: [certificate], signature: 'x' }],
+    };
+    const odd: readonly Json[] = [null, 0, '', [], {}, [null], [{}], { chain: null, signature: null }];
+    for (const body of odd.flatMap((value) => withEach(facts, value))) {
+      const { status } = await machine.send('/agent/facts', body, { authorization: session });
+      expect([status === 200 || status === 400 || status === 422, status, body]).toEqual([true, status, body]);
+    }
+    expect(api().defects).toEqual([]);
   });
 
   it('name certificates only with a signature by their keys', async () => {

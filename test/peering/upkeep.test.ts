@@ -174,12 +174,17 @@ describe('a server that died or begins', () => {
     expect((await keep(own)).done).toEqual([{ id, reason: 'ephemeral' }]);
   });
 
-  it('lets machines come back before it takes anybody for gone', async () => {
+  it('ends logins at once, and lets machines come back before it takes anybody for gone', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
     await ago(own.engine, id, 601);
+    await settle(own, { peer_login_expiration_enabled: true, peer_login_expiration: 3600 });
+    const laptop = (await newMachine(own).enrol({ hostname: 'laptop' }, user)).body.peer.id;
+    await ago(own.engine, laptop, 3601, 'last_login');
     const stop = runPeerUpkeep({ engine: own.engine, server: 'new', everyMs: 20, tell: () => undefined });
+    // Its look is over: what ends by the clock has ended, and nobody is gone.
+    await expect.poll(async () => (await own.call('GET', `/api/peers/${laptop}`)).body.login_expired).toBe(true);
     await stop();
     expect((await own.call('GET', `/api/peers/${id}`)).status).toBe(200);
   });

@@ -109,7 +109,7 @@ const trafficOperation = operation({
     { refused: [] },
   ),
   uncached: true,
-  errors: [400, 401, 403, 413, 415, 422, 503],
+  errors: [400, 401, 403, 413, 415, 422, 429, 503],
 });
 
 /** What agents ask for, as OpenAPI says it. */
@@ -165,7 +165,7 @@ export const agentPaths: JsonObject = {
       ),
       answer: json(welcome, welcomeExample),
       uncached: true,
-      errors: [400, 401, 403, 409, 413, 415, 422, 503],
+      errors: [400, 401, 403, 409, 413, 415, 422, 429, 503],
     }),
   },
   '/agent/login': {
@@ -178,7 +178,7 @@ export const agentPaths: JsonObject = {
       }),
       answer: json(welcome, welcomeExample),
       uncached: true,
-      errors: [400, 401, 403, 404, 413, 415, 422, 503],
+      errors: [400, 401, 403, 404, 413, 415, 422, 429, 503],
     }),
   },
   '/agent/facts': {
@@ -187,7 +187,7 @@ export const agentPaths: JsonObject = {
       description: `${outside} Replaces what was reported before. \`Authorization: Peer <session>\`.`,
       parameters: [proofParameter],
       body: json(facts, { system: 'linux', system_version: '13', version: '1.4.2', processes: ['/usr/sbin/sshd'] }),
-      errors: [400, 401, 403, 413, 415, 422, 503],
+      errors: [400, 401, 403, 413, 415, 422, 429, 503],
     }),
   },
   '/agent/traffic': { post: trafficOperation },

@@ -54,7 +54,7 @@ export const agentServicePaths: JsonObject = {
       ),
       answer: exposed,
       uncached: true,
-      errors: [400, 401, 403, 409, 413, 415, 422, 503],
+      errors: [400, 401, 403, 409, 413, 415, 422, 429, 503],
     }),
   },
   '/agent/services/{serviceId}/renew': {
@@ -65,7 +65,7 @@ export const agentServicePaths: JsonObject = {
       parameters: [proofParameter],
       answer: exposed,
       uncached: true,
-      errors: [401, 403, 404, 503],
+      errors: [401, 403, 404, 429, 503],
     }),
   },
   '/agent/services/{serviceId}': {
@@ -74,7 +74,7 @@ export const agentServicePaths: JsonObject = {
       ...{ id: 'withdrawService', tag, summary: 'Stop exposing a service', open: true },
       description: 'Not a part of the management interface: machines use it. `Authorization: Peer <session>`.',
       parameters: [proofParameter],
-      errors: [401, 403, 404, 503],
+      errors: [401, 403, 404, 429, 503],
     }),
   },
 };

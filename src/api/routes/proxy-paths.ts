@@ -66,7 +66,7 @@ function registration(): JsonObject {
       ),
       { ...example, cluster: { id: 'ch8i4ug6lnn4g9hqv9b0', address: 'proxy.example.com' }, heartbeat_interval: 30 },
     ),
-    errors: [...errors.slice(0, 2), 403, ...errors.slice(2, 3), 409, ...errors.slice(3, 5), 422, 503],
+    errors: [...errors.slice(0, 2), 403, ...errors.slice(2, 3), 409, ...errors.slice(3, 5), 422, 429, 503],
   });
 }
 
@@ -142,7 +142,7 @@ export const proxyPaths: JsonObject = {
         { name: 'proxy_id', in: 'query', required: true, description: 'The proxy.', schema: { type: 'string' } },
       ],
       answer: textual('text/event-stream', 'id: 18\nevent: state\ndata: {"revision":18,"services":[]}\n\n'),
-      errors: [401, 404, 422, 503],
+      errors: [401, 404, 422, 429, 503],
     }),
   },
   '/proxy/service-status': { post: serviceStatus() },

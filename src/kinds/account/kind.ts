@@ -4,7 +4,7 @@ import { defineKind } from '../../model/kind.ts';
 import { derivedText } from '../shared/stored.ts';
 import { followAccount } from './consequences.ts';
 import { updatedEvents } from './events.ts';
-import { checkAgainstAccount, checkRanges, warnOfNewAddresses } from './rules.ts';
+import { checkAgainstAccount, checkRanges, keepCallerIn, warnOfNewAddresses } from './rules.ts';
 import { settings } from './settings.ts';
 
 const onboarding = {
@@ -79,6 +79,7 @@ export const account = defineKind({
     },
   }),
   check: checkRanges,
+  checkDeed: keepCallerIn,
   checkState: checkAgainstAccount,
   consequences: followAccount,
   risks: warnOfNewAddresses,

@@ -1,5 +1,6 @@
 import { type Cidr, overlaps, parseCidr } from '../../lib/address.ts';
-import type { Fault, State } from '../../model/kind.ts';
+import { groupRules, isLetIn } from '../../model/allowed-groups.ts';
+import type { Deed, Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
 import { sectionOf } from '../shared/stored.ts';
@@ -57,6 +58,16 @@ function overlapsText(range: Cidr, text: string): boolean {
 function rangeOf(text: unknown): Cidr | undefined {
   const result = typeof text === 'string' ? parseCidr(text) : undefined;
   return result?.ok === true ? result.cidr : undefined;
+}
+
+/** Nobody keeps themselves out: the next request of whoever did could not take it back. */
+export function keepCallerIn({ after, actor }: Deed): readonly Fault[] {
+  // Whoever manages a tenant comes in by the rules of their own account.
+  if (after === undefined || actor?.tokenLists === undefined || actor.granted !== undefined) return [];
+  const rules = groupRules(sectionOf(after, 'settings'));
+  if (isLetIn(rules, (claim) => actor.tokenLists?.(claim) ?? [])) return [];
+  const message = `your own sign-in token lists none of these groups in its claim \`${rules.claim}\`, so this would keep you out; add one of yours, or use a personal access token`;
+  return [{ code: 'locks_out_caller', path: '/settings/jwt_allow_groups', message }];
 }
 
 /** The settings must suit the peers and the zones that are there. */

@@ -98,6 +98,20 @@ export const sharedParameters: JsonObject = {
       'A name for the request, such as a UUID. Sent again with the same name within a day, it is not carried out again but answered as the first time; values that are shown once are absent from that answer. Answers that say to come again (401, 403, 423, 428, 429, 5xx) do not count.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  Limit: {
+    name: 'limit',
+    in: 'query',
+    required: false,
+    description: 'At most so many, in the order of ids; absent: all. `Link` says where the rest is.',
+    schema: { type: 'integer', minimum: 1, maximum: 1000 },
+  },
+  After: {
+    name: 'after',
+    in: 'query',
+    required: false,
+    description: 'Only those behind the one with this id; it may be gone since.',
+    schema: text,
+  },
   BreakGlass: {
     name: 'X-Break-Glass',
     in: 'header',
@@ -118,6 +132,10 @@ export const sharedParameters: JsonObject = {
 /** Headers of answers that several operations share. */
 export const sharedHeaders: JsonObject = {
   ETag: { description: 'The version and a hash of the body, for `If-Match` and `If-None-Match`.', schema: text },
+  Link: {
+    description: 'With `limit`, when there is more: the address of the next page, as `<address>; rel="next"`.',
+    schema: text,
+  },
   'Idempotency-Replayed': {
     description: '`true`: the request was carried out before, and this is what became of it.',
     schema: text,

@@ -81,7 +81,7 @@ export function query(name: string, description: string, schema: JsonObject = { 
   return { name, in: 'query', required: false, description, schema };
 }
 
-/** A reference to a shared header parameter. */
+/** A reference to a shared parameter, of the headers or of the query. */
 export function header(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` };
 }

@@ -130,10 +130,10 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     description: kind.doc,
     parameters: [
       ...Object.entries(kind.filters ?? {}).map(([name, filter]) => query(name, filter.doc, filter.schema)),
-      header('IfNoneMatch'),
+      ...[header('Limit'), header('After'), header('IfNoneMatch')],
     ],
     answer: json(listOf(kind.name), [examples.response(kind)]),
-    headers: ['ETag'],
+    headers: ['ETag', 'Link'],
     unchanged: true,
     errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), ...(canBeRefused(kind) ? [422] : [])),
   }),
