@@ -6,6 +6,7 @@ import { editsOfAccount } from './base.ts';
 import { contestOf } from './contested.ts';
 import { type Edit, finishPlan } from './finish.ts';
 import { trippedGuards } from './guard.ts';
+import { likelyRenameWarnings } from './likely-rename.ts';
 import { optionsAsJson, type PlanOptions } from './options.ts';
 import type { Change, Outcome, TrippedGuard } from './plan.ts';
 import { pruneObjects } from './prune.ts';
@@ -80,7 +81,11 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
     ...(input.actor === undefined ? {} : { actor: input.actor }),
     guards: (changes) => guardsOf(input, options, changes),
   });
-  return outcome.ok ? settleRollback(outcome, source) : { ...outcome, wanted };
+  if (!outcome.ok) return { ...outcome, wanted };
+  const { plan } = outcome;
+  const renames = likelyRenameWarnings(account.registry, source, plan.changes);
+  const warnings = renames.length === 0 ? plan.warnings : sortProblems([...plan.warnings, ...renames]);
+  return settleRollback({ ...outcome, plan: { ...plan, warnings } }, source);
 }
 
 function guardsOf(

@@ -37,6 +37,8 @@ export const networkResource = defineKind({
     }),
   },
   naturalKey: (spec) => spec.name,
+  // A resource that goes by another name keeps its id, and so do the policies that name it.
+  pairing: (spec) => spec.address,
   computed: {
     type: {
       doc: 'What the address is.',
