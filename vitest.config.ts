@@ -14,6 +14,7 @@ export default defineConfig(({ mode }) => ({
     // The embedded engine needs a moment to start, and a machine that runs several files at once a long one.
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    teardownTimeout: 120_000,
     // What is waited for comes at once on a quiet machine; how long a busy one takes is nothing that a test says.
     expect: { poll: { timeout: 90_000, interval: 20 } },
     maxWorkers: Math.max(2, availableParallelism()),
