@@ -4,24 +4,27 @@ import { type Paint, printable } from './paint.ts';
 
 /** The units of one change, a line or more each; an entry of a keyed list that changes shows its inner fields one by one. */
 export function renderUnits(action: ChangeView['action'], units: readonly UnitView[], paint: Paint): readonly string[] {
-  if (action === 'create') return renderNew(units, paint);
+  if (action !== 'update') return renderWhole(units, paint);
   return units.flatMap((unit) => renderUnit(unit, paint));
 }
 
-/** Of a new object all lines would begin with +, so none does; the elements of a set share one line. */
-function renderNew(units: readonly UnitView[], paint: Paint): readonly string[] {
+/** Of a new or deleted object all lines would begin with + or -, so none does; the elements of a set share one line. */
+function renderWhole(units: readonly UnitView[], paint: Paint): readonly string[] {
   const elements = new Map<string, string[]>();
-  for (const { path, after } of units) {
+  const values = units.map(({ path, before, after }) => ({ path, value: after ?? before }));
+  for (const { path, value } of values) {
     const element = elementOf(path);
-    if (element === undefined || isEntry(after)) continue;
-    elements.set(element.list, [...(elements.get(element.list) ?? []), element.name]);
+    if (element === undefined || isEntry(value)) continue;
+    const names = elements.get(element.list);
+    if (names === undefined) elements.set(element.list, [element.name]);
+    else names.push(element.name);
   }
-  const told = new Set<string>();
-  return units.flatMap(({ path, after }) => {
+  const shown = new Set<string>();
+  return values.flatMap(({ path, value }) => {
     const list = elementOf(path)?.list;
-    if (list === undefined || isEntry(after)) return fieldLines(path, after, paint);
-    if (told.has(list)) return [];
-    told.add(list);
+    if (list === undefined || isEntry(value)) return fieldLines(path, value, paint);
+    if (shown.has(list)) return [];
+    shown.add(list);
     return [`${label(list)}: ${(elements.get(list) ?? []).map(printable).join(', ')}`];
   });
 }
@@ -31,7 +34,7 @@ function renderUnit(unit: UnitView, paint: Paint): readonly string[] {
   const note = noteOf(unit);
   const suffix = note === undefined ? '' : ` ${paint('faint', `(${printable(note)})`)}`;
   if (isEntry(before) && isEntry(after)) return innerLines({ ...unit, before, after }, paint);
-  if (after === undefined) return [`${paint('removed', `- ${label(path)}`)}${was(path, before)}${suffix}`];
+  if (after === undefined) return removed(path, before, paint, suffix);
   if (before === undefined) return added(path, after, paint, suffix);
   return changed(path, before, after, paint, suffix);
 }
@@ -42,9 +45,12 @@ function added(path: string, after: Json, paint: Paint, suffix: string): readonl
   return [`${paint('added', `+ ${label(path)}`)}${value}${suffix}`];
 }
 
-/** What goes; of an element its name says enough. */
-function was(path: string, before: Json | undefined): string {
-  return before === undefined || elementOf(path) !== undefined ? '' : `: ${valueText(before)}`;
+/** What goes; of an element of a set its name says enough, an entry is shown with what it held. */
+function removed(path: string, before: Json | undefined, paint: Paint, suffix: string): readonly string[] {
+  const head = paint('removed', `- ${label(path)}`);
+  if (isEntry(before)) return [`${head}${suffix}`, ...indent(entryLines(before))];
+  const value = before === undefined || elementOf(path) !== undefined ? '' : `: ${valueText(before)}`;
+  return [`${head}${value}${suffix}`];
 }
 
 const longest = 90;

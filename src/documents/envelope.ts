@@ -42,7 +42,25 @@ export function readEnvelope(stated: StatedObject, problems: Problem[]): Documen
   const metadata = readMetadata(value, stated, report);
   const spec = readSpec(value, report);
   if (problems.length > before || kind === undefined || metadata === undefined || spec === undefined) return undefined;
-  return { kind, metadata, spec, place: { file, line, index, pointer } };
+  const entryLines = linesOfEntries(spec, stated);
+  return {
+    ...{ kind, metadata, spec, place: { file, line, index, pointer } },
+    ...(entryLines === undefined ? {} : { entryLines }),
+  };
+}
+
+/** Only lists of maps: nothing else can be an object of its own. */
+function linesOfEntries(spec: JsonObject, { pointer, where }: StatedObject): Document['entryLines'] {
+  const lists = Object.entries(spec).flatMap(([member, value]) =>
+    Array.isArray(value) && value.length > 0 && value.every(isJsonObject) ? [[member, value.length] as const] : [],
+  );
+  if (lists.length === 0) return undefined;
+  return Object.fromEntries(
+    lists.map(([member, length]) => {
+      const list = pointerTo(`${pointer}/spec`, member);
+      return [member, Array.from({ length }, (_, at) => where(pointerTo(list, at)).line)];
+    }),
+  );
 }
 
 /** Enough for every real path; a key may have megabytes. */

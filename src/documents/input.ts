@@ -43,7 +43,7 @@ async function placeProblems(
   { reader, files, who }: Placing,
 ): Promise<readonly Problem[]> {
   if (problems.length === 0) return problems;
-  const places = new Map(documents.map(({ place }) => [`${place.file}:${place.line}`, place]));
+  const places = new Map(documents.flatMap((document) => linesOf(document).map((line) => [line, document.place])));
   const byFile = new Map<string, Placeable[]>();
   for (const problem of problems) {
     const place = places.get(`${problem.file}:${problem.line}`);
@@ -65,6 +65,11 @@ async function placeProblems(
     for (const [at, { problem }] of asked.entries()) placed.set(problem, placeProblem(problem, positions[at]));
   }
   return sortProblems(problems.map((problem) => placed.get(problem) ?? problem));
+}
+
+/** Where problems of a document may stand: at its beginning, or at that of an inline child. */
+function linesOf({ place: { file, line }, entryLines = {} }: Document): readonly string[] {
+  return [line, ...Object.values(entryLines).flat()].map((number) => `${file}:${number}`);
 }
 
 function placeProblem(problem: Problem, position: Position | undefined): Problem {

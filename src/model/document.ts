@@ -27,6 +27,8 @@ export interface Document {
   readonly metadata: Metadata;
   readonly spec: Readonly<Record<string, Json>>;
   readonly place: Place;
+  /** Lines of the entries of lists in the spec, by member, where the text has lines: inline children begin there. */
+  readonly entryLines?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** One file of a source revision. */

@@ -109,7 +109,7 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
       addChild(
         child,
         entry as JsonObject,
-        { ...base, pointer: `/spec/${member}/${at}`, annotations: {} },
+        { place: placeOfEntry(document, member, at), pointer: `/spec/${member}/${at}`, annotations: {} },
         document.metadata.name,
         document,
         sink,
@@ -133,6 +133,10 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
   const { name: key, previousNames } = document.metadata;
   const aliases = previousNames === undefined ? {} : { aliases: previousNames.filter((name) => name !== key) };
   sink.desired.push({ ...base, kind, key, spec, pointer: '/spec', ...aliases });
+}
+
+function placeOfEntry({ place, entryLines }: Document, member: string, at: number): Place {
+  return { ...place, line: entryLines?.[member]?.[at] ?? place.line };
 }
 
 function addChild(

@@ -65,11 +65,17 @@ export function pruneObjects(input: PruneInput): Pruned {
   const { leaving, blocked } = settle(snapshot, candidates, known);
   const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
   const warnings = [
-    ...blocked,
-    ...handovers.map(handoverWarning),
-    ...outside.map((object) => outsideWarning(source, object)),
+    ...blocked.map(({ object, warning }) => ({ ...warning, ...formerPlace(source, object) })),
+    ...handovers.map((handover) => ({ ...handoverWarning(handover), ...formerPlace(source, handover.object) })),
+    ...outside.map((object) => ({ ...outsideWarning(source, object), ...formerPlace(source, object) })),
   ];
   return { edits: [...deleted, ...released], leaving, warnings };
+}
+
+/** Where the source stated the object until now. */
+function formerPlace(source: string, { declared }: StoredObject): Pick<Problem, 'file' | 'line'> {
+  const place = declared.find((declaration) => declaration.source === source);
+  return place === undefined ? {} : { file: place.file, line: place.line };
 }
 
 function outsideWarning(source: string, { kind, key, name }: StoredObject): Problem {
@@ -94,14 +100,20 @@ function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
   return snapshot.registry.get(object.kind).isSystem?.(object) === true;
 }
 
+/** An object that stays, because it is in use. */
+interface Blocked {
+  readonly object: StoredObject;
+  readonly warning: Problem;
+}
+
 /** A candidate that somebody outside uses stays, and then keeps what it uses itself: repeat until nothing more stays. */
 function settle(
   snapshot: Snapshot,
   candidates: readonly StoredObject[],
   stated: Stated,
-): { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Problem[] } {
+): { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Blocked[] } {
   const leaving = new Set(candidates.map((object) => object.id));
-  const blocked: Problem[] = [];
+  const blocked: Blocked[] = [];
   let changed = true;
   while (changed) {
     changed = false;
@@ -112,7 +124,8 @@ function settle(
       leaving.delete(object.id);
       changed = true;
       const message = `${object.kind} ${object.key ?? object.name} is no longer stated but still in use by ${users.join(', ')}; it is kept until that ends`;
-      blocked.push({ code: 'in_use', kind: object.kind, key: object.key ?? object.name, message });
+      const { kind, key = object.name } = object;
+      blocked.push({ object, warning: { code: 'in_use', kind, key, message } });
     }
   }
   return { leaving, blocked };

@@ -6,7 +6,7 @@ import { hiddenSecret, isSealed } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import type { UnitChange } from '../model/units.ts';
+import { diffUnits, type UnitChange } from '../model/units.ts';
 import type { AccessImpact } from './access.ts';
 import {
   type Change,
@@ -60,6 +60,7 @@ export interface ObjectView {
   readonly name: string;
   /** Absent for an object that the plan creates. */
   readonly id?: string;
+  /** Where a document states it; of what goes, where one did. */
   readonly file?: string;
   readonly line?: number;
 }
@@ -105,8 +106,8 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
     digest: plan.digest,
     baseRevision: plan.base,
     counts: plan.counts,
-    changes: plan.changes.map((change) => viewChange(change, label, before)),
-    claims: plan.claims.map((claim) => ({ action: claim.action, ...viewObject(claim) })),
+    changes: plan.changes.map((change) => viewChange(change, { label, before, source: plan.source })),
+    claims: plan.claims.map((claim) => ({ action: claim.action, ...viewObject(claim, plan.source) })),
     guards: plan.guards,
     warnings: plan.warnings,
     ...(plan.rollback === undefined ? {} : { rollback: plan.rollback }),
@@ -120,18 +121,30 @@ function labelerOf({ changes }: Plan, label: Label): Label {
   return replaced.size === 0 ? label : (id) => (replaced.has(id) ? `${label(id)} (id ${id})` : label(id));
 }
 
-function viewChange(change: Change, label: Label, before: Snapshot): ChangeView {
+interface Viewing {
+  readonly label: Label;
+  readonly before: Snapshot;
+  readonly source: string | undefined;
+}
+
+function viewChange(change: Change, { label, before, source }: Viewing): ChangeView {
   const resets = new Set(change.resets);
-  const units = change.units.filter((unit) => change.action !== 'create' || !isEmpty(unit.after));
   return {
     action: change.action,
-    ...viewObject(change),
+    ...viewObject(change, source),
     ...(change.replaces === undefined ? {} : { replaces: change.replaces.id }),
     ...formerKey(change, before),
-    units: viewUnits(units, label, resets),
+    units: viewUnits(unitsToShow(change, before), label, resets),
     ...usersOf(change, before),
     risks: change.risks,
   };
+}
+
+/** Of a new object the units that say something, of a deleted one those that it had, so that both can be approved by reading. */
+function unitsToShow({ action, before, units }: Change, { registry }: Snapshot): readonly UnitChange[] {
+  if (action === 'create') return units.filter((unit) => !isEmpty(unit.after));
+  if (action === 'update' || before === undefined) return units;
+  return diffUnits(registry.get(before.kind).spec, before.spec, {}).filter((unit) => !isEmpty(unit.before));
 }
 
 /** The key of a child says nothing that its parent and its units do not. */
@@ -161,15 +174,18 @@ export function viewUnits(
   }));
 }
 
-function viewObject(change: Change | Claim): ObjectView {
-  const { kind, key, name, id } = subjectOf(change);
+function viewObject(change: Change | Claim, source: string | undefined): ObjectView {
+  const subject = subjectOf(change);
+  const { kind, key, name, id } = subject;
   const isNew = change.action === 'create';
+  // What no document states any more was stated somewhere.
+  const place = change.place ?? subject.declared.find((declaration) => declaration.source === source);
   return {
     kind,
     ...(key === undefined ? {} : { key }),
     name,
     ...(isNew ? {} : { id }),
-    ...(change.place === undefined ? {} : { file: change.place.file, line: change.place.line }),
+    ...(place === undefined ? {} : { file: place.file, line: place.line }),
   };
 }
 

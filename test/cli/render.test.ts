@@ -70,12 +70,19 @@ describe('a rendered plan', () => {
             after: { name: 'pg', ports: ['5432', '6432'] },
           },
           { path: 'rules[ssh]', after: { name: 'ssh', ports: [], sources: ['devs'] } },
-          { path: 'rules[old]', before: { name: 'old' } },
+          { path: 'rules[old]', before: { name: 'old', ports: ['22'], sources: [] } },
         ],
         risks: ['the policy x was disabled and becomes enabled'],
       },
       { action: 'delete', kind: 'Route', key: 'a', name: 'a', id: 'i3', units: [], risks: [] },
-      { action: 'delete', kind: 'Route', key: 'b', name: 'b', id: 'i4', units: [], risks: [] },
+      {
+        ...{ action: 'delete', kind: 'Group', key: 'b', name: 'b', id: 'i4', file: 'old.yaml', line: 7, risks: [] },
+        units: [
+          { path: 'name', before: 'b' },
+          { path: 'peers[ana]', before: true },
+          { path: 'peers[bo]', before: true },
+        ],
+      },
     ];
     expect(
       render({ changes, counts: { create: 1, update: 1, delete: 2, claims: 0 } }),
@@ -92,10 +99,15 @@ describe('a rendered plan', () => {
         name: "ssh"
         sources: ["devs"]
     - rules[old]
+        name: "old"
+        ports: ["22"]
     risk: the policy x was disabled and becomes enabled
 
 - Route a
-- Route b
+
+- Group b  (old.yaml:7)
+    name: "b"
+    peers: ana, bo
 
 Plan: 1 to create, 1 to change, 2 to delete.
 `);
