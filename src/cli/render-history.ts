@@ -28,12 +28,14 @@ export function renderRevisions(revisions: readonly RevisionView[], paint: Paint
 
 /** One revision with everything that it changed. */
 export function renderRevision(revision: RevisionView, paint: Paint): string {
-  const { source, commit, plan, digest } = revision;
+  const { source, commit, commit_author: author, commit_subject: subject, plan, digest } = revision;
   const facts = [
     ['made', timeOf(revision)],
     ['by', authorOf(revision)],
     ['source', source],
     ['commit', commit],
+    ['author', author],
+    ['subject', subject],
     ['plan', plan],
     ['digest', digest],
   ].filter(([, value]) => value !== undefined);
@@ -54,17 +56,24 @@ function timeOf({ created_at: time }: RevisionView): string {
   );
 }
 
-function authorOf({ actor, source, commit }: RevisionView): string {
+function authorOf({ actor, source, commit, commit_author: author }: RevisionView): string {
   const name = isObject(actor) ? String(actor['name']) : '-';
   const from = source === undefined || source === name ? '' : ` for ${String(source)}`;
   const at = commit === undefined ? '' : ` at ${String(commit).slice(0, 10)}`;
-  return printable(`${name}${from}${at}`);
+  const by = typeof author === 'string' && author !== '' ? ` by ${author}` : '';
+  return printable(`${name}${from}${at}${by}`);
 }
 
 const words = { create: 'created', update: 'changed', delete: 'deleted', claims: 'changed hands' } as const;
 
 /** How much a revision did, and what kind of step it was. */
-function whatOf({ counts, rollback, restored }: RevisionView): string {
+function whatOf(revision: RevisionView): string {
+  const { commit_subject: subject } = revision;
+  const effect = effectOf(revision);
+  return typeof subject === 'string' && subject !== '' ? `${effect} (${printable(subject)})` : effect;
+}
+
+function effectOf({ counts, rollback, restored }: RevisionView): string {
   const numbers = isObject(counts) ? counts : {};
   const parts = Object.entries(words).flatMap(([name, word]) =>
     typeof numbers[name] === 'number' && numbers[name] > 0 ? [`${numbers[name]} ${word}`] : [],

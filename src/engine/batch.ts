@@ -50,7 +50,7 @@ export async function planBatch(
   const at = options.now();
   for (const waiting of batch) {
     const { mutation, requestId } = waiting;
-    const { actor, commitRef, planId, approved, lease } = mutation;
+    const { actor, commitRef, commitInfo, planId, approved, lease } = mutation;
     const isLost = lease !== undefined && lost.has(lease.name);
     const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation, database);
     results.push({ waiting, result });
@@ -65,6 +65,7 @@ export async function planBatch(
       actor,
       requestId,
       commitRef,
+      commitInfo,
       planId,
       approved,
       kept: mutation.keep?.(result),

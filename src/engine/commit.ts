@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../model/actor.ts';
 import { Conflict, NotAllowed, Unavailable } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
+import type { CommitInfo } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
@@ -32,6 +33,7 @@ export interface Mutation {
   readonly planOnly?: true;
   readonly propose: Propose;
   readonly commitRef?: string;
+  readonly commitInfo?: CommitInfo;
   readonly planId?: string;
   /** The plan as it has to be kept beside the revision, if it has to be. */
   keep?(planned: Extract<Committed, { readonly ok: true }>): SavedPlan | undefined;

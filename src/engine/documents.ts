@@ -1,6 +1,7 @@
 import type { Actor } from '../model/actor.ts';
 import type { Document } from '../model/document.ts';
 import type { AuditEvent } from '../model/kind.ts';
+import type { CommitInfo } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { meansOfPush, type PushedValues } from '../model/values.ts';
@@ -41,6 +42,7 @@ export interface Desire extends RequestedOptions {
   /** Refuses to plan on any other revision than this one. */
   readonly expectBase?: number;
   readonly commitRef?: string;
+  readonly commitInfo?: CommitInfo;
   readonly planId?: string;
   /** Who made that plan. */
   readonly plannedBy?: Actor;
@@ -162,12 +164,17 @@ async function draft(
   const outcome = await runInSlices(
     planDocuments({ ...inputOf(engine, before, sure), now, actor, wanted: claims.list }),
   );
-  if (outcome.ok && isRead) return limitSize(outcome);
+  if (outcome.ok && isRead) return limitSize({ ...outcome, plan: await withPlaces(outcome.plan, desire) });
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
   // Documents that could not be read may want anything.
   const lacks = isRead && !outcome.ok && outcome.wanted !== undefined ? { wanted: outcome.wanted } : {};
   return { ok: false, problems: sortProblems([...desire.problems, ...(await desire.place(certain))]), ...lacks };
+}
+
+/** The plan with the exact places of its warnings. */
+async function withPlaces(plan: Plan, { place }: Desire): Promise<Plan> {
+  return plan.warnings.length === 0 ? plan : { ...plan, warnings: await place(plan.warnings) };
 }
 
 /** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
@@ -249,7 +256,7 @@ async function applyAgainst(
     // A plan that may not be applied proposes nothing.
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
   };
-  const { commitRef, planId, lease, approve } = desire;
+  const { commitRef, commitInfo, planId, lease, approve } = desire;
   const keep: Mutation['keep'] = (planned) => {
     kept = keepOutputs(engine, call, desire.source, planned);
     return kept;
@@ -261,6 +268,7 @@ async function applyAgainst(
     audit: (plan) => (plan.rollback === undefined ? [appliedEvent(plan, desire)] : []),
     ...(approve === undefined ? {} : { approved: approve }),
     ...(commitRef === undefined ? {} : { commitRef }),
+    ...(commitInfo === undefined ? {} : { commitInfo }),
     ...(planId === undefined ? {} : { planId }),
     ...(lease === undefined ? {} : { lease }),
     ...(desire.keepOutputs === true ? { keep } : {}),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject } from '../lib/json.ts';
 import { NotFound } from '../model/errors.ts';
 import { aliasIndex } from '../model/facets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -95,14 +95,19 @@ async function labelerOf(engine: Engine, state: Snapshot, rows: readonly History
 
 type Head = Awaited<ReturnType<typeof listRevisions>>[number];
 
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 function headOf(row: Head): JsonObject {
-  const { rollback, restored, ...counts } = row.summary;
+  const { rollback, restored, commit, ...counts } = row.summary;
   return {
     revision: row.revision,
     created_at: row.created_at.toISOString(),
     actor: row.actor,
     ...(row.source_id === null ? {} : { source: row.source_id }),
     ...(row.commit_ref === null ? {} : { commit: row.commit_ref }),
+    ...(isObject(commit) ? { commit_author: text(commit['author']), commit_subject: text(commit['subject']) } : {}),
     ...(row.plan_id === null ? {} : { plan: row.plan_id }),
     ...(row.plan_digest === null ? {} : { digest: row.plan_digest }),
     request: row.request_id,

@@ -21,6 +21,12 @@ export interface Override {
   readonly until: string;
 }
 
+/** What a revision says about the commit of its source: the author's name and the first line of the message. */
+export interface CommitInfo {
+  readonly author: string;
+  readonly subject: string;
+}
+
 /** One stored instance of a kind. Frozen by agreement: a change makes a new value. */
 export interface StoredObject {
   readonly id: string;

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CommitInfo } from '../model/object.ts';
 import { parseRemote, type Transport } from '../model/remote-url.ts';
 import type { GitConfig } from '../model/source-schema.ts';
 import { prepareCredentials } from './git-credentials.ts';
@@ -100,7 +101,7 @@ class GitOrigin implements Origin {
       const id = await findTree(this.#plumbing, commit, top);
       if (this.#read?.id !== id) this.#read = { id, tree: await readTree(this.#plumbing, id, top) };
       const { files, digest } = this.#read.tree;
-      return { ok: true, files, digest, warnings: [], commit };
+      return { ok: true, files, digest, warnings: [], commit, commitInfo: await this.#describe(commit) };
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       return { ok: false, reason: `${this.#options.config.url}: ${error.message}` };
@@ -117,6 +118,18 @@ class GitOrigin implements Origin {
       await this.#requireDescent(before, commit);
     if (this.#options.config.verifySignatures !== undefined) await this.#requireSignature(commit);
     return commit;
+  }
+
+  /** Who wrote a commit, and the first line of its message; both as one printable line of at most 200 characters. */
+  async #describe(commit: string): Promise<CommitInfo> {
+    const { out } = await this.#git(['log', '-1', '--no-show-signature', '--format=%an%x00%s', commit, '--']);
+    const [author = '', subject = ''] = out.toString('utf8').split('\0');
+    const line = (text: string) =>
+      text
+        .replace(/[\p{C}\s]+/gu, ' ')
+        .trim()
+        .slice(0, 200);
+    return { author: line(author), subject: line(subject) };
   }
 
   /** Asks the remote where its reference is. A tag is asked for what it names. */

@@ -1,4 +1,5 @@
 import type { SourceFile } from '../model/document.ts';
+import type { CommitInfo } from '../model/object.ts';
 
 /** What a source holds at one moment, or why that cannot be said; a source that cannot be read is never an empty one. */
 export type Fetched =
@@ -10,6 +11,8 @@ export type Fetched =
       readonly warnings: readonly string[];
       /** The commit, where there are commits. */
       readonly commit?: string;
+      /** Who wrote the commit and what its first line says. */
+      readonly commitInfo?: CommitInfo;
     }
   | { readonly ok: false; readonly reason: string };
 

@@ -179,6 +179,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
     ...{ source: name, documents, problems, place, lease, keepOutputs: true },
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
+    ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),
   };
   const result = await applyApproved(engine, call, desire);
   const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, desire, result) : undefined;

@@ -123,7 +123,17 @@ function claimedAt(revisions: readonly RevisionInput[]): readonly number[] {
   return [...new Set(revisions.flatMap(({ claims }) => claims?.at ?? []))];
 }
 
-function revisionRow({ revision, plan, actor, requestId, commitRef, planId, kept, at }: RevisionInput): JsonObject {
+function revisionRow({
+  revision,
+  plan,
+  actor,
+  requestId,
+  commitRef,
+  commitInfo,
+  planId,
+  kept,
+  at,
+}: RevisionInput): JsonObject {
   return {
     revision,
     created_at: at,
@@ -133,7 +143,11 @@ function revisionRow({ revision, plan, actor, requestId, commitRef, planId, kept
     plan_id: kept?.id ?? planId ?? null,
     plan_digest: plan.digest,
     request_id: requestId,
-    summary: { ...plan.counts, ...rollbackOf(plan) },
+    summary: {
+      ...plan.counts,
+      ...rollbackOf(plan),
+      ...(commitInfo === undefined ? {} : { commit: { ...commitInfo } }),
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { AuditEvent } from '../model/kind.ts';
-import type { Declaration, StoredObject } from '../model/object.ts';
+import type { CommitInfo, Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange } from '../model/units.ts';
@@ -19,6 +19,7 @@ export interface RevisionInput {
   /** Names the attempt: after a lost connection it tells whether the commit happened. */
   readonly requestId: string;
   readonly commitRef?: string | undefined;
+  readonly commitInfo?: CommitInfo | undefined;
   readonly planId?: string | undefined;
   /** The plan itself, when it has to be kept. */
   readonly kept?: SavedPlan | undefined;

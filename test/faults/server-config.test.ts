@@ -39,7 +39,7 @@ sources:
   await fetch(`${server.url}/api/config/sources/net/reconcile`, { method: 'POST', headers });
   await expect
     .poll(async () => (await ask('/api/config/revisions?limit=1'))[0])
-    .toMatchObject({ source: 'net', commit });
+    .toMatchObject({ source: 'net', commit, commit_author: 'Ana', commit_subject: 'Change', counts: { create: 1 } });
   expect((await ask('/api/config/sources'))[1].status).toMatchObject({
     state: 'applied',
     lastAppliedCommit: commit,

@@ -27,9 +27,18 @@ describe('a Git repository', () => {
     expect(await read(origin)).toEqual(['config/a.yaml=a1', 'config/below/b.json=b1']);
     const commit = await upstream.commit({ 'config/a.yaml': 'a2', 'config/below/b.json': null });
     const found = await origin.fetch();
-    expect(found).toMatchObject({ ok: true, commit });
+    expect(found).toMatchObject({ ok: true, commit, commitInfo: { author: 'Ana', subject: 'Change' } });
     expect(shown(found)).toEqual(['config/a.yaml=a2']);
     expect(await readdir(origin.directory)).toEqual(['repository']);
+  });
+
+  test('describes a commit by its author and the first line of its message, a printable line of bounded length each', async () => {
+    const upstream = await makeUpstream({ 'a.yaml': 'a1' });
+    const message = `Let \u001b[31mops in ${'x'.repeat(300)}\n\nBecause.`;
+    await upstream.git('commit', '--quiet', '--amend', '--message', message, '--author', 'Bo\tSmith <bo@example.com>');
+    const found = await (await follow({ url: upstream.url })).fetch();
+    const subject = `Let [31mops in ${'x'.repeat(300)}`.slice(0, 200);
+    expect(found).toMatchObject({ commitInfo: { author: 'Bo Smith', subject } });
   });
 
   test.each([

@@ -9,6 +9,8 @@ const members = {
   actor,
   source: text('The source that was applied, if any.'),
   commit: text('The commit that the source was at, if it has commits.'),
+  commit_author: text('The name of who wrote that commit.'),
+  commit_subject: text('The first line of its message.'),
   plan: text('The id of the stored plan that was applied, if any.'),
   digest: text('The digest of what was applied.'),
   request: text('Names the attempt that made it.'),
@@ -16,7 +18,7 @@ const members = {
   rollback: { ...named('Rollback'), description: 'What it went back to, if it rolled back.' },
   restored: count('The revision of the archive, if it restored one.'),
 };
-const optional = ['source', 'commit', 'plan', 'digest', 'rollback', 'restored'];
+const optional = ['source', 'commit', 'commit_author', 'commit_subject', 'plan', 'digest', 'rollback', 'restored'];
 
 const declaration = object(
   'What a source states about an object.',
