@@ -12,6 +12,7 @@ import { runLapseLoop } from './engine/lapses.ts';
 import { startUpkeep } from './engine/upkeep.ts';
 import { type FeedRetention, runFeedLoop } from './feeds/maintenance.ts';
 import { ensureMachineOwner, watchMachineToken } from './identity/bootstrap.ts';
+import { ensureOperatorToken } from './identity/operator.ts';
 import type { IdentityProvider } from './identity/provider/provider.ts';
 import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
@@ -46,6 +47,8 @@ export interface ServeOptions {
   readonly databaseUrl?: string;
   readonly dataDir: string;
   readonly bootstrapToken?: string;
+  /** The token of the operator; absent: that of the data directory. */
+  readonly operatorToken?: string | undefined;
   /** The id of the operator's account; absent: the recorded one. */
   readonly operatorAccount?: string | undefined;
   readonly log: 'text' | 'json';
@@ -155,7 +158,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const reader = createReader();
     closing.unshift(() => reader.close());
     const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
-    const account = await openAccount(engine, options, tell, closing);
+    const { account, operatorToken } = await openAccount(engine, options, tell, closing);
     const outbound = openOutbound(engine, options, closing);
     const formerHosts = await readFormerHosts(database, account, tell);
     const sources = installSources(engine, account, { ...configuredSources(named, options), outbound, formerHosts });
@@ -171,7 +174,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       engine,
       reader,
       localPeople,
-      authenticator: authenticatorOf(engine, { uses, outbound }, options, identityProvider),
+      authenticator: authenticatorOf(engine, { uses, outbound }, { ...options, operatorToken }, identityProvider),
       ...settingsOfApi(options),
       sources: sources.rules,
       feedDays: keptDays(options),
@@ -200,17 +203,18 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   }
 }
 
-/** The operator's account, and a watch over the token of its machine owner; `undefined` when none is named. */
+/** The operator's account and token, and a watch over the token of the machine owner; `undefined` what there is not. */
 async function openAccount(
   engine: Engine,
-  { dataDir, bootstrapToken: token, operatorAccount }: ServeOptions,
+  { dataDir, bootstrapToken: token, operatorAccount, operatorToken: given }: ServeOptions,
   tell: (level: 'info' | 'warn', message: string) => void,
   closing: Closing,
-): Promise<string | undefined> {
+): Promise<{ readonly account: string | undefined; readonly operatorToken: string | undefined }> {
   const objects = firstObjects(engine);
   const owned = await ensureMachineOwner(engine, { dataDir, token, operatorAccount, firstObjects: objects, tell });
   if (owned !== undefined) closing.unshift(watchMachineToken(engine, owned.account, { tell, now: Date.now }));
-  return owned?.account;
+  const operatorToken = await ensureOperatorToken({ dataDir, token: given, tell });
+  return { account: owned?.account, operatorToken };
 }
 
 /** Finds out whether the server will be able to listen, before anything is created. */

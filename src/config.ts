@@ -33,6 +33,8 @@ export interface Config extends IdpConfig, OidcConfig, OutboundConfig, PeopleCon
   readonly bootstrapToken: string | undefined;
   readonly bootstrapTokenFile: string | undefined;
   readonly operatorAccount: string | undefined;
+  readonly operatorToken: string | undefined;
+  readonly operatorTokenFile: string | undefined;
   readonly server: string;
   readonly token: string | undefined;
   readonly log: 'text' | 'json';
@@ -165,6 +167,16 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   }),
   bootstrapTokenFile: textSetting({
     variable: 'HEDDLE_BOOTSTRAP_TOKEN_FILE',
+    placeholder: 'FILE',
+    doc: 'File that holds this token.',
+  }),
+  operatorToken: textSetting({
+    variable: 'HEDDLE_OPERATOR_TOKEN',
+    placeholder: 'TOKEN',
+    doc: "Token of the server's operator, for metrics, rotation of keys and setup; write one with `heddle token new --operator`; without it the file `operator-token` in the data directory is used.",
+  }),
+  operatorTokenFile: textSetting({
+    variable: 'HEDDLE_OPERATOR_TOKEN_FILE',
     placeholder: 'FILE',
     doc: 'File that holds this token.',
   }),

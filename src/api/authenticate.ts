@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { planOnlyRefusal } from '../engine/commit.ts';
 import type { Call, Engine } from '../engine/engine.ts';
-import { isOperatorAccount } from '../engine/operator.ts';
 import type { Snapshots } from '../engine/snapshots.ts';
 import { enterTenant } from '../engine/tenant-scope.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
@@ -11,7 +10,7 @@ import { requireRight } from '../plan/authorize.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** On whose behalf the request runs; set before the handler of every route that is not open. */
+    /** On whose behalf the request runs; set before the handler of every route that is neither open nor the operator's. */
     call: Call | undefined;
   }
   interface FastifyContextConfig {
@@ -21,7 +20,7 @@ declare module 'fastify' {
     refuses?: true;
     /** What a caller must be allowed to do. `anyone`: nothing, the route is about the callers themselves. */
     access?: Access;
-    /** The route is about the whole server: for people of the account that the server began with, and of no other. */
+    /** The route is about the whole server: for its operator, who is in no account. It runs without a call. */
     server?: true;
     /** The route writes nothing but plans, whatever its method. */
     plans?: true;
@@ -34,7 +33,10 @@ export type Access = 'anyone' | { readonly module: string; readonly operation: O
 /** Authenticates every request but those of open routes, and asks whether the caller may do it; unknown paths were refused before. */
 export function createAuthHook(authenticator: Authenticator, engine: Engine) {
   return async (request: FastifyRequest): Promise<void> => {
-    if (request.routeOptions.config.open !== true) request.call = await authorize(request, authenticator, engine);
+    const { open, server } = request.routeOptions.config;
+    if (open === true) return;
+    if (server === true) await authenticator.requireOperator(request.headers.authorization);
+    else request.call = await authorize(request, authenticator, engine);
   };
 }
 
@@ -43,7 +45,6 @@ export async function authorize(request: FastifyRequest, authenticator: Authenti
   const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization));
   if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
   await requireAccess(request, call, engine.snapshots);
-  if (request.routeOptions.config.server === true) await requireServer(call, engine);
   return call;
 }
 
@@ -69,12 +70,6 @@ async function requireAccess(request: FastifyRequest, call: Call, snapshots: Sna
   if (access === 'anyone') return;
   const state = await snapshots.at(call.account, call.revision);
   if (access.own !== true) requireRight(state, call.actor, access.module, access.operation);
-}
-
-/** Other accounts of the server must learn nothing of each other, nor do anything to each other. */
-async function requireServer({ account }: Call, engine: Engine): Promise<void> {
-  if (await isOperatorAccount(engine, account)) return;
-  throw new NotAllowed("this is about the whole server, and for people of its operator's account alone");
 }
 
 /** Routes that say nothing are about configuration as a whole. */

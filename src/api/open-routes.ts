@@ -28,7 +28,7 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /api/users/invites/:id/accept': 'wants the token of an invite in its path',
   'GET /invite/:token': 'is a page that tells nothing by itself',
   'GET /api/instance': 'tells only whether the first person is still to come',
-  'POST /api/setup': 'works until the first person has come',
+  'POST /api/setup': "works until the first person has come; where people were before it wants the operator's token",
   'POST /proxy/register': 'wants a proxy token',
   'POST /proxy/heartbeat': 'wants a proxy token',
   'POST /proxy/disconnect': 'wants a proxy token',

@@ -36,6 +36,7 @@ export function authenticatorOf(
   embedded: IdentityProvider | undefined,
 ): Authenticator {
   const { database, snapshots } = engine;
+  const { operatorToken } = options;
   const singleAccount = options.singleAccount ?? options.edition !== 'hosted';
   const own = embedded === undefined || options.localAuthDisabled ? [] : [embedded.asIssuer()];
   const people = createPeople({
@@ -44,7 +45,7 @@ export function authenticatorOf(
     singleAccount,
     now: Date.now,
   });
-  return createAuthenticator({ database, snapshots, now: Date.now, uses, people });
+  return createAuthenticator({ database, snapshots, now: Date.now, uses, people, operatorToken });
 }
 
 /** The identity providers outside whose tokens are accepted. */

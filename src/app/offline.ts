@@ -20,6 +20,8 @@ export async function withDatabase<Value>(
   { databaseUrl: url, dataDir, preparedStatements, ...keyOptions }: OfflineOptions,
   work: (engine: Engine) => Promise<Value>,
 ): Promise<Value> {
+  // What the embedded database writes is nobody else's to read.
+  const umask = process.umask(0o077);
   const keys = await readKeys({ ...keyOptions, dataDir: url === undefined ? dataDir : undefined });
   const database = await openDatabase({
     ...(url === undefined ? { dataDir } : { url }),
@@ -37,5 +39,6 @@ export async function withDatabase<Value>(
   } finally {
     await close();
     await database.close();
+    process.umask(umask);
   }
 }

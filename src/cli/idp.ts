@@ -1,6 +1,7 @@
-import { accept, clientSettings, connect } from './client.ts';
+import { accept } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
+import { connectAsOperator, operatorSettings } from './operator/client.ts';
 
 export const idpRotateKeys = defineCommand({
   name: 'idp rotate-keys',
@@ -8,10 +9,10 @@ export const idpRotateKeys = defineCommand({
   details:
     'Servers do so by themselves every HEDDLE_IDP_KEY_ROTATION days. Nobody notices: what the key before signed stays good until it ends.',
   flags: {},
-  settings: clientSettings,
+  settings: operatorSettings,
   examples: [['heddle idp rotate-keys', 'Follow a key that somebody may have seen']],
   async run({ config, terminal }) {
-    const client = await connect(config);
+    const client = await connectAsOperator(config);
     const { key } = accept(await client.post('/api/config/idp/rotate', {})).body as { readonly key: string };
     terminal.out(`Tokens are signed with the key ${key} from now on.\n`);
     return exit.ok;

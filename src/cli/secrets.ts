@@ -1,7 +1,8 @@
 import { newKeyText } from '../store/keys.ts';
-import { accept, clientSettings, connect } from './client.ts';
+import { accept } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
+import { connectAsOperator, operatorSettings } from './operator/client.ts';
 import { withProgress } from './progress.ts';
 
 export const secretsKey = defineCommand({
@@ -23,10 +24,10 @@ export const secretsRotate = defineCommand({
   details:
     'First give every server the new key in front of the old one (HEDDLE_SECRET_KEY=NEW,OLD) and restart it; then rotate; then the old key may go.',
   flags: {},
-  settings: clientSettings,
+  settings: operatorSettings,
   examples: [['heddle secrets rotate', 'Finish a change of keys']],
   async run({ config, terminal }) {
-    const client = await connect(config);
+    const client = await connectAsOperator(config);
     const answer = await withProgress(terminal, 'sealing secrets again', () =>
       client.post('/api/config/secrets/rotate', {}),
     );

@@ -1,20 +1,18 @@
-import { readFile } from 'node:fs/promises';
 import type { IdpConfig } from '../config/idp.ts';
 import type { OidcConfig } from '../config/oidc.ts';
 import { type PeopleConfig, parseSmtpUrl } from '../config/people.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../config.ts';
 import * as kinds from '../kinds/index.ts';
-import { isWellFormedToken } from '../lib/token.ts';
 import { createLog, gather, type Log } from '../log.ts';
-import { InvalidInput, Unauthenticated, Unavailable } from '../model/errors.ts';
+import { InvalidInput } from '../model/errors.ts';
 import { createRegistry } from '../model/registry.ts';
 import type { StatedSource } from '../model/source-schema.ts';
 import { readProxy, type UpstreamProxy } from '../outbound/upstream-proxy.ts';
 import { programVersion } from '../version.ts';
 import { type Command, defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
+import { readBootstrapToken, readOperatorToken, readSecretFile } from './given-tokens.ts';
 import { readServerConfig } from './server-config.ts';
-import { tokenPrefix } from './token.ts';
 import { valueVariables } from './values.ts';
 
 /** What the server is started with. */
@@ -42,6 +40,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     readonly upstreamProxy: UpstreamProxy | undefined;
     readonly databaseUrl?: string;
     readonly bootstrapToken?: string;
+    readonly operatorToken: string | undefined;
     /** The mail server and the sender. */
     readonly mail?: { readonly url: string; readonly from: string };
   };
@@ -67,7 +66,15 @@ const declaration = {
   flags: {},
   settings: [
     ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
-    ...(['bootstrapToken', 'bootstrapTokenFile', 'operatorAccount', 'preparedStatements', 'openEndpoints'] as const),
+    ...([
+      'bootstrapToken',
+      'bootstrapTokenFile',
+      'operatorToken',
+      'operatorTokenFile',
+      'operatorAccount',
+      'preparedStatements',
+      'openEndpoints',
+    ] as const),
     ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
     ...([
       'shareValues',
@@ -121,6 +128,7 @@ async function serve(
   process.umask(0o077);
   const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, outboundGuard, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
+  const operatorToken = await readOperatorToken(config);
   const mail = await readMail(config);
   const upstreamProxy = readProxy(environment, outboundGuard);
   if (outboundGuard === 'proxy' && upstreamProxy === undefined)
@@ -136,6 +144,7 @@ async function serve(
       ...database,
       ...bootstrap,
       ...mail,
+      operatorToken,
       statedSources,
       gitEnvironment,
       upstreamProxy,
@@ -199,23 +208,6 @@ async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Prom
   else log({ level: 'info', message: 'stopped' });
 }
 
-type BootstrapConfig = Pick<Config, 'bootstrapToken' | 'bootstrapTokenFile'>;
-
-/** The token for the first start, if one was given. It is checked before anything starts; it is never shown. */
-async function readBootstrapToken(config: BootstrapConfig): Promise<string | undefined> {
-  const { bootstrapToken, bootstrapTokenFile } = config;
-  if (bootstrapToken !== undefined && bootstrapTokenFile !== undefined) {
-    throw new Unauthenticated('HEDDLE_BOOTSTRAP_TOKEN and HEDDLE_BOOTSTRAP_TOKEN_FILE are both set; keep one of them.');
-  }
-  const origin = bootstrapToken === undefined ? 'HEDDLE_BOOTSTRAP_TOKEN_FILE' : 'HEDDLE_BOOTSTRAP_TOKEN';
-  const token =
-    bootstrapTokenFile === undefined
-      ? bootstrapToken
-      : await readSecretFile('HEDDLE_BOOTSTRAP_TOKEN_FILE', bootstrapTokenFile);
-  if (token === undefined || isWellFormedToken(tokenPrefix, token)) return token;
-  throw new Unauthenticated(`${origin} holds no well-formed token; make one with \`heddle token new\`.`);
-}
-
 /** The mail server, if there is one. It is checked before anything starts; its URL is never shown. */
 async function readMail(
   config: Pick<Config, 'smtpUrl' | 'smtpUrlFile' | 'mailFrom'>,
@@ -230,15 +222,4 @@ async function readMail(
   if (from === undefined)
     throw new InvalidInput('HEDDLE_MAIL_FROM is required with a mail server; set it to the sender of mails.');
   return { mail: { url, from } };
-}
-
-async function readSecretFile(variable: string, path: string): Promise<string> {
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Unavailable(`${variable} cannot be read (${reason}); correct the path or unset it.`, {
-      cause,
-    });
-  }
 }

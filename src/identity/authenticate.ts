@@ -2,9 +2,10 @@ import type { Call } from '../engine/engine.ts';
 import type { Snapshots } from '../engine/snapshots.ts';
 import { sha256Base64 } from '../lib/node-pure.ts';
 import { isWellFormedToken } from '../lib/token.ts';
-import { Unauthenticated } from '../model/errors.ts';
+import { NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { Database } from '../store/database.ts';
 import { createTokenLookUp } from '../store/tokens.ts';
+import { isOperatorToken, operatorTokenPrefix } from './operator.ts';
 import { actorOf, type People, requireWelcome } from './people.ts';
 import type { TokenUses } from './token-uses.ts';
 
@@ -19,6 +20,10 @@ export function hashToken(token: string): string {
 /** Says on whose behalf a request runs, or throws `Unauthenticated` or `NotAllowed`. */
 export interface Authenticator {
   authenticate(header: string | undefined): Promise<Call>;
+  /** Whether a call is the operator's. */
+  isOperator(header: string | undefined): boolean;
+  /** Lets a call of the operator pass, which is in no account; everybody else is refused, owners too. */
+  requireOperator(header: string | undefined): Promise<void>;
 }
 
 export interface AuthenticatorOptions {
@@ -29,14 +34,18 @@ export interface AuthenticatorOptions {
   readonly uses?: TokenUses;
   /** Knows people by signed tokens; absent: there is no identity provider. */
   readonly people?: People;
+  /** The token of the operator; absent: calls of the operator are closed. */
+  readonly operatorToken?: string | undefined;
 }
 
 /** Authenticates personal access tokens, in one query that also reads the account's revision, and signed tokens of people. */
-export function createAuthenticator({ database, snapshots, now, uses, people }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { database, snapshots, now, uses, people, operatorToken } = options;
   const find = createTokenLookUp(database);
-  return {
+  const authenticator: Authenticator = {
     async authenticate(header) {
       const { scheme, token } = credentialsOf(header);
+      if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated(notInAccount);
       if (scheme === 'bearer' && people !== undefined && !token.startsWith(tokenPrefix))
         return people.authenticate(token);
       // A typo costs no look-up.
@@ -56,8 +65,24 @@ export function createAuthenticator({ database, snapshots, now, uses, people }: 
         ...(owner.planOnly ? { planOnly: true } : {}),
       };
     },
+    isOperator: (header) => header !== undefined && isOperatorToken(operatorToken, credentialsOf(header).token),
+    async requireOperator(header) {
+      const { token } = credentialsOf(header);
+      if (authenticator.isOperator(header)) return;
+      if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated('token invalid');
+      // Whoever is nobody here is told that first.
+      await authenticator.authenticate(header);
+      throw new NotAllowed(operatorOnly);
+    },
   };
+  return authenticator;
 }
+
+const notInAccount =
+  "this is the operator's token, which is for the server itself and opens no account; use a token of a user";
+
+const operatorOnly =
+  "this is about the whole server, and for its operator alone; send the operator's token, which is in the file operator-token of the data directory or in HEDDLE_OPERATOR_TOKEN";
 
 function credentialsOf(header: string | undefined): { readonly scheme: string; readonly token: string } {
   const [word = '', ...rest] = (header ?? '').trim().split(/\s+/);

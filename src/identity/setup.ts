@@ -2,10 +2,10 @@ import { admit, type Wish } from '../engine/admission.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
-import { Conflict, InvalidInput, Unavailable } from '../model/errors.ts';
+import { Conflict, InvalidInput, Unauthenticated, Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { hasPeople, putCredentials, requireFirst } from '../store/credentials.ts';
-import { findOperatorAccount } from '../store/operator.ts';
+import { findOperatorAccount, hadPeople } from '../store/operator.ts';
 import { putToken } from '../store/tokens.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 import { requireProvider } from './invites.ts';
@@ -28,10 +28,15 @@ interface FirstPerson {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** Makes the first person, an owner. Of any number who try at once, one comes through. Throws `Conflict` afterwards. */
-export async function setUp(engine: Engine, body: JsonObject): Promise<JsonObject> {
+/**
+ * Makes the first person, an owner. Of any number who try at once, one comes through. Throws `Conflict` afterwards. Where
+ * there were people before, and are none any more, it is not for whoever comes by: `mayReopen` says whether the caller is
+ * trusted, and `Unauthenticated` is thrown for others.
+ */
+export async function setUp(engine: Engine, body: JsonObject, mayReopen: () => Promise<boolean>): Promise<JsonObject> {
   requireProvider(engine);
   if (await hasPeople(engine.database)) throw done();
+  if ((await hadPeople(engine.database)) && !(await mayReopen())) throw new Unauthenticated(closed);
   const person = readPerson(body);
   const found = await findOperatorAccount(engine.database);
   if (found === undefined)
@@ -73,6 +78,9 @@ function newToken(
   const record = { account, id: newId(), user, name: 'setup', hash: hashToken(value), createdBy: user, ...times };
   return { value, record };
 }
+
+const closed =
+  "this server was set up before, and its people are gone; to set it up again send the operator's token, or that of the machine owner";
 
 function done(): Conflict {
   return new Conflict('precondition', 'this server is set up already; sign in, or ask an owner to invite you');

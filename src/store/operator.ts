@@ -17,6 +17,14 @@ export async function findOperatorAccount(database: Database): Promise<OperatorA
   return row;
 }
 
+/** Whether anybody was ever able to sign in on this server; once that is so, it stays so. */
+export async function hadPeople(database: Database): Promise<boolean> {
+  const [row] = await database.lookUp(
+    statement<{ readonly had: boolean }>('select people_since is not null as had from operator', []),
+  );
+  return row?.had === true;
+}
+
 /** What a start of the server says about the operator's account. */
 export interface OperatorStart {
   /** The id of the account that is made when the server has none. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { metrics } from '../../src/api/metrics.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from './documents.ts';
-import { type TestApi, testApi } from './setup.ts';
+import { asOperator, type TestApi, testApi } from './setup.ts';
 
 const apply = (api: TestApi, source: string, text: string) =>
   api.call('POST', '/api/config/apply', { source, files: [{ path: 'a.yaml', text }] });
@@ -164,7 +164,7 @@ it('counts what it does, for Prometheus', async () => {
   await using api = await testApi();
   await api.group('counted');
   await api.call('GET', '/api/groups/nothing');
-  const { status, headers, body } = await api.call('GET', '/metrics');
+  const { status, headers, body } = await api.call('GET', '/metrics', undefined, asOperator);
   expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/plain; version=0\.0\.4/)]);
   expect(body).toContain('config_ops_total{kind="Group",action="create"} 1');
   expect(body).toMatch(/^http_request_seconds_count\{method="GET",route="\/api\/groups\/:id",status="404"\} 1$/m);

@@ -5,9 +5,10 @@ import { checkPassword } from '../../src/identity/password-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { statement } from '../../src/store/builder.ts';
 import { insertToken } from '../../src/store/tokens.ts';
+import { testDatabase } from '../setup/database.ts';
 import { callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
-import { sharedApi, testApi } from './setup.ts';
+import { apiOn, asOperator, sharedApi, type TestApi, testApi } from './setup.ts';
 
 const first: JsonObject = { email: 'First@example.com', name: 'Ana Lima', password: 'correct horse' };
 
@@ -144,4 +145,43 @@ it('tells from 30 days before its end that the last token of the machine owner g
     ...{ createdAt: '2026-01-01T00:00:00Z', expiresAt: '2126-01-01T00:00:00Z' },
   });
   expect(await at(336)).toEqual([]);
+});
+
+describe('a server whose people are gone', () => {
+  /** A server that was set up, and whose people were deleted; or the whole account, with a start after that. */
+  async function deserted(how: 'people' | 'account'): Promise<TestApi> {
+    const made = await testDatabase('postgres');
+    const { database } = made;
+    const api = await apiOn(database, async () => {});
+    const { user_id: id } = (await callAsNobody(api)('POST', '/api/setup', first)).body;
+    if (how === 'account') expect((await api.call('DELETE', `/api/accounts/${api.account}`)).status).toBe(200);
+    else {
+      expect(
+        (await api.call('PUT', `/api/users/${id}`, { role: 'admin', auto_groups: [], is_blocked: false })).status,
+      ).toBe(200);
+      expect((await api.call('DELETE', `/api/users/${id}`)).status).toBe(200);
+      await database.asOwner(['delete from credentials']);
+    }
+    await api[Symbol.asyncDispose]();
+    return apiOn(database, () => made[Symbol.asyncDispose]());
+  }
+
+  it.each(['people', 'account'] as const)('is not set up by a stranger, but with a token (%s)', async (how) => {
+    await using api = await deserted(how);
+    const call = callAsNobody(api);
+    expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: true });
+    const refused = await call('POST', '/api/setup', first);
+    expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining("operator's token")]);
+    const { status } = await call('POST', '/api/setup', first, { authorization: 'Token nbp_wrong' });
+    expect(status).toBe(401);
+    // The machine owner made a service user; it is no machine owner.
+    const service = { name: 'ci', role: 'admin', auto_groups: [], is_service_user: true };
+    const { id } = (await api.call('POST', '/api/users', service)).body;
+    const made = await api.call('POST', `/api/users/${id}/tokens`, { name: 'ci', expires_in: 1 });
+    const authorization = `Token ${made.body.plain_token}`;
+    expect((await call('POST', '/api/setup', first, { authorization })).status).toBe(401);
+    const headers = how === 'people' ? asOperator : {};
+    expect((await (how === 'people' ? call : api.call)('POST', '/api/setup', first, headers)).status).toBe(200);
+    expect((await call('POST', '/api/setup', first, asOperator)).status).toBe(412);
+  });
 });

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { createMetricsServer } from '../../src/api/metrics.ts';
 import { doc } from './documents.ts';
-import { sharedApi, testApi } from './setup.ts';
+import { asOperator, sharedApi, testApi } from './setup.ts';
 
 const api = sharedApi();
 
 /** The value of a metric, with its labels as they are written; 0 when it is not there. */
 async function metric(name: string): Promise<number> {
-  const { body } = await api().call('GET', '/metrics');
+  const { body } = await api().call('GET', '/metrics', undefined, asOperator);
   const line = String(body)
     .split('\n')
     .find((text) => text.startsWith(`${name} `));
@@ -54,7 +54,7 @@ it('tells sources of one name apart, and nothing of one that another server runs
     observer.tell({ what: 'breaker', account, source: 'team', open: false });
   }
   expect(await metric('config_drift_units{account="b",source="team"}')).toBe(1);
-  const lines = async () => String((await api().call('GET', '/metrics')).body).split('\n');
+  const lines = async () => String((await api().call('GET', '/metrics', undefined, asOperator)).body).split('\n');
   const of = async (account: string) => (await lines()).filter((line) => line.includes(`account="${account}"`));
   expect([await of('b'), await of('c')].map(({ length }) => length)).toEqual([3, 3]);
   observer.tell({ what: 'left', account: 'b', source: 'team' });

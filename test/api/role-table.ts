@@ -14,8 +14,12 @@ export type Asker = (typeof askers)[number];
 /** What the table says of one asker and one operation. `own`: only what is theirs. */
 export type Mark = 'yes' | 'own' | 'no';
 
-/** A right, `anyone` for what is about the callers themselves, or `other` where other credentials count than an account's. */
-type Wanted = { readonly module: string; readonly operation: Operation; readonly own?: true } | 'anyone' | 'other';
+/** A right, `operator` for what no user of any account may, `anyone` for what is about the callers themselves, or `other` where other credentials count than an account's. */
+type Wanted =
+  | { readonly module: string; readonly operation: Operation; readonly own?: true }
+  | 'anyone'
+  | 'other'
+  | 'operator';
 
 /** The modules of paths as the specification and the wire facts give them; the first that fits counts. */
 const modules: readonly (readonly [start: string, module: string])[] = [
@@ -44,7 +48,6 @@ const modules: readonly (readonly [start: string, module: string])[] = [
   ['/api/setup-keys', 'setup_keys'],
   ['/api/users', 'users'],
   ['/docs', 'config'],
-  ['/metrics', 'config'],
   ['/api/openapi.json', 'config'],
 ];
 
@@ -85,6 +88,9 @@ const exceptions: Readonly<Record<string, Wanted>> = {
   'GET /api/users/invites/{token}': 'other',
   'POST /api/users/invites/{token}/accept': 'other',
   'GET /invite/{token}': 'other',
+  'GET /metrics': 'operator',
+  'POST /api/config/secrets/rotate': 'operator',
+  'POST /api/config/idp/rotate': 'operator',
   'GET /api/instance': 'other',
   'POST /api/setup': 'other',
   'GET /healthz': 'other',
@@ -123,6 +129,7 @@ function wantedOf(name: string): Wanted {
 export function expected(name: string, asker: Asker): Mark | undefined {
   const wanted = wantedOf(name);
   if (wanted === 'other') return undefined;
+  if (wanted === 'operator') return 'no';
   const isReading = (name.startsWith('GET ') && !withheld.includes(name)) || planning.includes(name);
   if (asker.planOnly && !isReading) return 'no';
   if (wanted === 'anyone') return 'yes';

@@ -5,7 +5,7 @@ import { createVault } from '../../src/store/vault.ts';
 import { testDatabase } from '../setup/database.ts';
 import { rowsOf } from '../setup/rows.ts';
 import { doc } from './documents.ts';
-import { apiOn, type TestApi } from './setup.ts';
+import { apiOn, asOperator, type TestApi } from './setup.ts';
 
 const channels = '/api/integrations/notifications/channels';
 const [old, fresh] = [createVault([new Uint8Array(32).fill(1)]), createVault([new Uint8Array(32).fill(2)])];
@@ -65,7 +65,7 @@ it('secrets are sealed again while servers write and read them, and no old seal 
     const clients = ids.map((id, at) => work(at % 2 === 0 ? one : two, id, `first ${at}`, at > 2, isOver));
     const rows: number[] = [];
     for (let time = 0; time < 3; time++) {
-      const answer = await one.call('POST', '/api/config/secrets/rotate', {});
+      const answer = await one.call('POST', '/api/config/secrets/rotate', {}, asOperator);
       expect(answer.status).toBe(200);
       rows.push(answer.body.rows);
     }
@@ -73,7 +73,7 @@ it('secrets are sealed again while servers write and read them, and no old seal 
     secrets.push(...(await Promise.all(clients)));
     expect(rows[0]).toBeGreaterThan(ids.length);
     expect((await rowsOf(one.engine.database)).filter((row) => row.includes(`sealed:${old.keyId}:`))).toEqual([]);
-    expect((await two.call('POST', '/api/config/secrets/rotate', {})).body.rows).toBe(0);
+    expect((await two.call('POST', '/api/config/secrets/rotate', {}, asOperator)).body.rows).toBe(0);
     const history = (await two.call('GET', '/api/config/revisions?limit=1000')).body;
     const rotations = history.filter(({ actor }: { actor: JsonObject }) => actor['name'] === 'secrets rotate');
     expect(rotations).toMatchObject([{ counts: { update: 0, sealed: rows[0] } }]);

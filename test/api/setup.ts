@@ -24,6 +24,10 @@ import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
 /** The token of the machine owner in tests. */
 export const token = makeToken('nbp_', new Uint8Array(32).fill(7));
 
+/** The token of the operator in tests, and the header by which a call is the operator's. */
+export const operatorToken = makeToken('nbo_', new Uint8Array(32).fill(9));
+export const asOperator = { authorization: `Bearer ${operatorToken}` };
+
 /** What a request was answered. `body` is parsed when it is JSON, else the text. */
 export interface Answer {
   readonly status: number;
@@ -124,7 +128,7 @@ export async function apiOn(
     engine,
     reader,
     authenticator: createAuthenticator({
-      ...{ database, snapshots: engine.snapshots, now: Date.now, uses },
+      ...{ database, snapshots: engine.snapshots, now: Date.now, uses, operatorToken },
       ...(people === undefined ? {} : { people: people(engine) }),
     }),
     version: '0.0.0-test',

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateFiles } from '../setup/generate.ts';
 import type { ServedHeddle } from '../setup/heddle.ts';
 import type { Benchmark, Row } from './result.ts';
-import { request, serve, token } from './served.ts';
+import { operatorToken, request, serve, token } from './served.ts';
 import type { Stand } from './stand.ts';
 import { median } from './timing.ts';
 
@@ -69,7 +69,9 @@ async function memory(stand: Stand, url: string): Promise<Row> {
   // The first request that needs the account loads it.
   await request(server, 'GET', '/api/accounts');
   await delay(3000);
-  const metrics = await (await fetch(`${server.url}/metrics`, { headers: { authorization: `Token ${token}` } })).text();
+  const metrics = await (
+    await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${operatorToken}` } })
+  ).text();
   const [, bytes] = /^process_resident_memory_bytes (\S+)/m.exec(metrics) ?? [];
   return { what: 'memory with 50,000 objects loaded', figure: Number(bytes) / 1e6, unit: 'MB' };
 }

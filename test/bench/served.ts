@@ -4,6 +4,9 @@ import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 /** The owner's token of every server that is measured. */
 export const token = makeToken('nbp_', new Uint8Array(32).fill(9));
 
+/** The operator's token of every server that is measured. */
+export const operatorToken = makeToken('nbo_', new Uint8Array(32).fill(9));
+
 /** Starts a server on a Postgres (or, without a URL, on the embedded database of the data directory). */
 export function serve(options: {
   readonly url?: string;
@@ -16,7 +19,11 @@ export function serve(options: {
     ...(source === undefined ? [] : ['--source', source]),
   ];
   return serveHeddle(['--data-dir', dataDir, ...flags], {
-    env: { HEDDLE_BOOTSTRAP_TOKEN: token, HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') },
+    env: {
+      HEDDLE_BOOTSTRAP_TOKEN: token,
+      HEDDLE_OPERATOR_TOKEN: operatorToken,
+      HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64'),
+    },
   });
 }
 

@@ -54,7 +54,9 @@ describe('a server that leaves signing in to others (HEDDLE_IDP=off)', () => {
     expect(await settings(scene())).toEqual({ embedded_idp_enabled: false, local_auth_disabled: false });
     for (const path of ['/oidc/auth', '/oidc/jwks', '/signin/account'])
       expect((await fetch(`${scene().url}${path}`)).status).toBe(404);
-    expect((await scene().call('POST', '/api/config/idp/rotate')).status).toBe(412);
+    expect((await scene().call('POST', '/api/config/idp/rotate', undefined, `Bearer ${scene().operator}`)).status).toBe(
+      412,
+    );
     const env = { HEDDLE_SERVER: scene().url, HEDDLE_CONFIG_DIR: scene().directory };
     const { code, note } = await runHere(['login'], env);
     expect(code).toBe(1);

@@ -17,6 +17,8 @@ export interface Scene {
   readonly directory: string;
   /** The token of the machine owner. */
   readonly owner: string;
+  /** The token of the operator. */
+  readonly operator: string;
   /** What the server wrote into its log. */
   readonly log: readonly string[];
   /** Makes a person who can sign in; answers their id. */
@@ -69,6 +71,7 @@ async function openScene(options: Partial<ServeOptions>, closing: (() => Promise
     () => database.close(),
   );
   const owner = (await readFile(join(directory, 'token'), 'utf8')).trim();
+  const operator = (await readFile(join(directory, 'operator-token'), 'utf8')).trim();
   const call: Scene['call'] = (method, path, body, authorization = `Token ${owner}`) =>
     fetch(`${server.url}${path}`, {
       method,
@@ -76,7 +79,7 @@ async function openScene(options: Partial<ServeOptions>, closing: (() => Promise
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   return {
-    ...{ server, url: server.url, directory, owner, log, call },
+    ...{ server, url: server.url, directory, owner, operator, log, call },
     sql: <Row>(text: string, parameters: readonly unknown[] = []) => database.lookUp(statement<Row>(text, parameters)),
     async person(email, password, { role = 'admin', oneTime = false } = {}) {
       const [name = ''] = email.split('@');

@@ -180,7 +180,7 @@ describe('the keys that sign', () => {
 });
 
 async function rotate(): Promise<unknown> {
-  const answer = await scene().call('POST', '/api/config/idp/rotate');
+  const answer = await scene().call('POST', '/api/config/idp/rotate', undefined, `Bearer ${scene().operator}`);
   // The server reads its keys again when they are a moment old.
   await expect.poll(async () => (await keys())[0]).toBe(((await answer.clone().json()) as { key: string }).key);
   return answer.json();

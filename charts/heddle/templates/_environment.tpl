@@ -7,6 +7,13 @@
   value: /etc/heddle/secrets/bootstrap-token
 - name: HEDDLE_SECRET_KEY_FILE
   value: /etc/heddle/secrets/secret-key
+{{- with .Values.operatorToken.existingSecret }}
+- name: HEDDLE_OPERATOR_TOKEN
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.operatorToken.key }}
+{{- end }}
 {{- if not .Values.embedded.enabled }}
 - name: HEDDLE_DATABASE_URL
   valueFrom:

@@ -1,3 +1,6 @@
+import type { Engine } from '../../engine/engine.ts';
+import { isOperatorAccount } from '../../engine/operator.ts';
+import type { Authenticator } from '../../identity/authenticate.ts';
 import { isSetupRequired, setUp } from '../../identity/setup.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, operation } from '../../model/lower/openapi-operation.ts';
@@ -10,14 +13,15 @@ const setupPath = '/api/setup';
 
 /** How an installation gets its first person. */
 export const instance: AreaRoutes = {
-  add(app, engine) {
+  add(app, engine, { authenticator }) {
     app.get(instancePath, async (request, reply) => {
       const body = { setup_required: await isSetupRequired(engine) };
       return sendAnswer(request, reply.header('cache-control', 'no-store'), makeAnswer({ version: 0, body }));
     });
-    app.post(setupPath, async (request, reply) =>
-      reply.header('cache-control', 'no-store').send(await setUp(engine, objectBody(request.body))),
-    );
+    app.post(setupPath, async (request, reply) => {
+      const mayReopen = () => isTrusted(engine, authenticator, request.headers.authorization);
+      return reply.header('cache-control', 'no-store').send(await setUp(engine, objectBody(request.body), mayReopen));
+    });
   },
   paths: {
     [instancePath]: {
@@ -36,7 +40,7 @@ export const instance: AreaRoutes = {
       post: operation({
         ...{ id: 'setUp', tag: 'instance', summary: 'Make the first person', open: true },
         description:
-          'An owner, who signs in with the address and the password from then on. Of all who try at once one comes through; afterwards it is refused with 412.',
+          "An owner, who signs in with the address and the password from then on. Of all who try at once one comes through; afterwards it is refused with 412. A server whose people are all gone wants the operator's token, or that of the machine owner.",
         body: json(
           members(
             {
@@ -64,11 +68,20 @@ export const instance: AreaRoutes = {
           ),
           { user_id: 'ch8i4ug6lnn4g9hqv7p0', email: 'first@example.com', personal_access_token: 'nbp_…' },
         ),
-        errors: [400, 409, 412, 413, 415, 422, 429, 503],
+        errors: [400, 401, 403, 409, 412, 413, 415, 422, 429, 503],
       }),
     },
   },
 };
+
+/** Whether a call is the operator's, or the machine owner's of the operator's account. */
+async function isTrusted(engine: Engine, authenticator: Authenticator, header: string | undefined): Promise<boolean> {
+  if (header === undefined || header === '') return false;
+  if (authenticator.isOperator(header)) return true;
+  const { account, revision, actor, planOnly } = await authenticator.authenticate(header);
+  if (planOnly === true || !(await isOperatorAccount(engine, account))) return false;
+  return (await engine.snapshots.at(account, revision)).get(actor.id)?.derived['system'] === 'owner';
+}
 
 function members(properties: JsonObject, required = Object.keys(properties)): JsonObject {
   return { type: 'object', required, properties };
