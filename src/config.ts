@@ -1,6 +1,7 @@
 import { delimiter } from 'node:path';
 import { type IdpConfig, idpSettings } from './config/idp.ts';
 import { type OidcConfig, oidcSettings } from './config/oidc.ts';
+import { type OperatorConfig, operatorSettings } from './config/operator.ts';
 import { type OutboundConfig, outboundSettings } from './config/outbound.ts';
 import {
   openable,
@@ -24,17 +25,12 @@ import type { Edition, RateLimit } from './model/means.ts';
 import type { Transport } from './model/remote-url.ts';
 
 /** Everything that flags and the environment can say. */
-export interface Config extends IdpConfig, OidcConfig, OutboundConfig, PeopleConfig {
+export interface Config extends IdpConfig, OidcConfig, OperatorConfig, OutboundConfig, PeopleConfig {
   readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
-  readonly bootstrapToken: string | undefined;
-  readonly bootstrapTokenFile: string | undefined;
-  readonly operatorAccount: string | undefined;
-  readonly operatorToken: string | undefined;
-  readonly operatorTokenFile: string | undefined;
   readonly server: string;
   readonly token: string | undefined;
   readonly log: 'text' | 'json';
@@ -160,31 +156,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: '.heddle',
     parse: ([text = '']) => ({ value: text }),
   },
-  bootstrapToken: textSetting({
-    variable: 'HEDDLE_BOOTSTRAP_TOKEN',
-    placeholder: 'TOKEN',
-    doc: 'Token of the machine owner that the first start makes; write one with `heddle token new`.',
-  }),
-  bootstrapTokenFile: textSetting({
-    variable: 'HEDDLE_BOOTSTRAP_TOKEN_FILE',
-    placeholder: 'FILE',
-    doc: 'File that holds this token.',
-  }),
-  operatorToken: textSetting({
-    variable: 'HEDDLE_OPERATOR_TOKEN',
-    placeholder: 'TOKEN',
-    doc: "Token of the server's operator, for metrics, rotation of keys and setup; write one with `heddle token new --operator`; without it the file `operator-token` in the data directory is used.",
-  }),
-  operatorTokenFile: textSetting({
-    variable: 'HEDDLE_OPERATOR_TOKEN_FILE',
-    placeholder: 'FILE',
-    doc: 'File that holds this token.',
-  }),
-  operatorAccount: textSetting({
-    variable: 'HEDDLE_OPERATOR_ACCOUNT',
-    placeholder: 'ID',
-    doc: "Id of the operator's account, for a server with several accounts of which none is recorded as it; it is recorded then.",
-  }),
+  ...operatorSettings,
   server: {
     flag: 'server',
     variable: 'HEDDLE_SERVER',

@@ -1,0 +1,49 @@
+import type { Setting } from '../config.ts';
+
+/** Whose the server is: the tokens of its operator and of the machine owner, and the operator's account. */
+export interface OperatorConfig {
+  readonly bootstrapToken: string | undefined;
+  readonly bootstrapTokenFile: string | undefined;
+  readonly operatorToken: string | undefined;
+  readonly operatorTokenFile: string | undefined;
+  readonly operatorAccount: string | undefined;
+}
+
+/** These settings. */
+export const operatorSettings: { readonly [K in keyof OperatorConfig]: Setting<OperatorConfig[K]> } = {
+  bootstrapToken: {
+    variable: 'HEDDLE_BOOTSTRAP_TOKEN',
+    placeholder: 'TOKEN',
+    doc: 'Token of the machine owner that the first start makes; write one with `heddle token new`.',
+    ...text(),
+  },
+  bootstrapTokenFile: {
+    variable: 'HEDDLE_BOOTSTRAP_TOKEN_FILE',
+    placeholder: 'FILE',
+    doc: 'File that holds this token.',
+    ...text(),
+  },
+  operatorToken: {
+    variable: 'HEDDLE_OPERATOR_TOKEN',
+    placeholder: 'TOKEN',
+    doc: "Token of the server's operator, for metrics, rotation of keys and setup; write one with `heddle token new --operator`; without it the file `operator-token` in the data directory is used.",
+    ...text(),
+  },
+  operatorTokenFile: {
+    variable: 'HEDDLE_OPERATOR_TOKEN_FILE',
+    placeholder: 'FILE',
+    doc: 'File that holds the token of the operator.',
+    ...text(),
+  },
+  operatorAccount: {
+    variable: 'HEDDLE_OPERATOR_ACCOUNT',
+    placeholder: 'ID',
+    doc: "Id of the operator's account, for a server with several accounts of which none is recorded as it; it is recorded then.",
+    ...text(),
+  },
+};
+
+/** A text that may be absent. */
+function text(): Pick<Setting<string | undefined>, 'default' | 'parse'> {
+  return { default: undefined, parse: ([given]) => ({ value: given?.trim() }) };
+}
