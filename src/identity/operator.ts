@@ -9,7 +9,7 @@ import { Unauthenticated } from '../model/errors.ts';
 export const operatorTokenPrefix = 'nbo_';
 
 /** Where a server keeps the token of its operator, beside its other files. */
-export const operatorTokenFile = 'operator-token';
+const operatorTokenFile = 'operator-token';
 
 /** Answers whether a call is the operator's: whether it comes with the operator's token. No user of any account is that. */
 export function isOperatorToken(known: string | undefined, given: string): boolean {
