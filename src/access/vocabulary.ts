@@ -5,8 +5,8 @@
 import { type Interval, joinIntervals } from '../lib/intervals.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { entryIdsOf } from '../model/entry-ids.ts';
+import { keyedEntries } from '../model/keyed-entries.ts';
 import { originOf, type StoredObject } from '../model/object.ts';
-import { keyedEntries } from '../model/units.ts';
 import type { Checks } from './posture.ts';
 import { once, partReader } from './readers.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/json.ts';
 import { entriesOf } from './field.ts';
+import { keyedEntries } from './keyed-entries.ts';
 import type { Kind } from './kind.ts';
 import type { StoredObject } from './object.ts';
-import { keyedEntries } from './units.ts';
 
 /** Ids of keyed entries by field and unit key, as they are kept in `derived`. */
 export type EntryIds = Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -80,6 +80,8 @@ interface ListShape {
   readonly type: 'list';
   readonly of: AnyField;
   readonly set: boolean;
+  /** Owned as one piece, but its order means nothing: the kind's `canonicalize` sorts it, and answers show it as written. */
+  readonly anyOrder?: boolean;
   readonly minItems?: number;
   readonly maxItems?: number;
 }

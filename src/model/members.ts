@@ -22,6 +22,8 @@ interface Lineage {
   readonly log: Entry[];
   /** Where in the log an element occurs, in order. */
   readonly places: Map<string, number[]>;
+  /** No id in it is greater; worked out when somebody asks. */
+  last?: string;
 }
 
 /** How far along its lineage the set of a spec is. */
@@ -54,6 +56,18 @@ export function handsOf(spec: JsonObject, field: string, id: string): Hands {
   if (version?.field === field) return handsAt(version.lineage, version.at, id);
   const elements = elementsIn(spec, field);
   return Object.hasOwn(elements, id) ? handsFrom(elements[id]) : [];
+}
+
+/** Whether an element is in a set. */
+export function hasMember(spec: JsonObject, field: string, id: string): boolean {
+  return handsOf(spec, field, id).length > 0;
+}
+
+/** An id that no element of a set exceeds, empty for an empty set. */
+export function lastMember(spec: JsonObject, field: string): string {
+  const { lineage } = versionOf(spec, field);
+  lineage.last ??= [...Object.keys(lineage.base), ...lineage.places.keys()].reduce((a, b) => (a < b ? b : a), '');
+  return lineage.last;
 }
 
 /** How many elements a set has. */
@@ -137,11 +151,13 @@ function branched(version: Version): Version {
   return { ...version, lineage };
 }
 
-function append({ log, places }: Lineage, entry: Entry): void {
+function append(lineage: Lineage, entry: Entry): void {
+  const { log, places } = lineage;
   const list = places.get(entry.id);
   if (list === undefined) places.set(entry.id, [log.length]);
   else list.push(log.length);
   log.push(entry);
+  if (lineage.last !== undefined && lineage.last < entry.id) lineage.last = entry.id;
 }
 
 function handsAt({ base, log, places }: Lineage, at: number, id: string): Hands {

@@ -1,12 +1,16 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { keyedEntries } from './keyed-entries.ts';
 import type { Fault } from './kind.ts';
+import { elementName, type ListOrder } from './list-order.ts';
 import { pointerTo } from './pointer.ts';
 
 /** A canonical spec and what could not be made canonical. */
 export interface Normalized {
   readonly spec: JsonObject;
   readonly faults: readonly Fault[];
+  /** The order in which the elements of sets and keyed lists were written; those of one element are left out. */
+  readonly order: ListOrder;
 }
 
 /**
@@ -14,29 +18,35 @@ export interface Normalized {
  * their one spelling, absent instead of `null`. Idempotent and total. References are taken as they are.
  */
 export function normalize(fields: Fields, spec: JsonObject): Normalized {
-  const faults: Fault[] = [];
-  return { spec: normalizeFields(fields, spec, { stated: false, faults }, ''), faults };
+  return normalizeIn(fields, spec, false);
 }
 
 /** Like `normalize`, but only what is stated: nothing is filled in, except inside the entries of keyed lists. */
 export function normalizeStated(fields: Fields, spec: JsonObject): Normalized {
+  return normalizeIn(fields, spec, true);
+}
+
+function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normalized {
   const faults: Fault[] = [];
-  return { spec: normalizeFields(fields, spec, { stated: true, faults }, ''), faults };
+  const order = {};
+  return { spec: normalizeFields(fields, spec, { stated, faults, order }, '', ''), faults, order };
 }
 
 /** The value of a field that nobody states: its default, in canonical form. */
 export function defaultOf(field: AnyField): Json | undefined {
   const value = field.default ?? field.documentDefault;
-  if (value !== undefined) return normalizeValue(field, value, { stated: false, faults: [] }, '');
+  if (value !== undefined) return normalizeValue(field, value, { stated: false, faults: [], order: {} }, '', '');
   return undefined;
 }
 
 interface Run {
   readonly stated: boolean;
   readonly faults: Fault[];
+  readonly order: Record<string, readonly string[]>;
 }
 
-function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: string): JsonObject {
+/** `pointer` says where the value stands in the input, `prefix` under which path its lists are known. */
+function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: string, prefix: string): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
     const raw = spec[name];
@@ -44,7 +54,7 @@ function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: st
       ? run.stated
         ? undefined
         : defaultOf(field)
-      : normalizeValue(field, raw as Json, run, `${pointer}/${name}`);
+      : normalizeValue(field, raw as Json, run, `${pointer}/${name}`, `${prefix}${name}`);
     if (value !== undefined) result[name] = value;
   }
   return result;
@@ -57,7 +67,7 @@ function isAbsent(field: AnyField, raw: Json | undefined): boolean {
   return field.type === 'ref' || (field.type === 'string' && field.format !== undefined && field.required !== true);
 }
 
-function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string): Json | undefined {
+function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string, path: string): Json | undefined {
   switch (field.type) {
     case 'string': {
       if (field.format === undefined || typeof value !== 'string') return value;
@@ -74,9 +84,9 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
     case 'refByType':
       return value;
     case 'refs':
-      return Array.isArray(value) ? sortedSet(value) : value;
+      return Array.isArray(value) ? sortedSet(value, run, path) : value;
     case 'members':
-      return Array.isArray(value) ? sortedSet(value) : sortedMembers(value as JsonObject);
+      return Array.isArray(value) ? sortedSet(value, run, path) : sortedMembers(value as JsonObject);
     case 'typedRef': {
       const { id, type } = value as JsonObject;
       return isEmptyText(id) && isEmptyText(type) ? undefined : { id: id ?? '', type: type ?? '' };
@@ -85,39 +95,56 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string)
     case 'refMap': {
       const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
       return Object.fromEntries(
-        entries.map(([key, item]) => [key, normalizeValue(field.of, item, run, pointerTo(pointer, key)) ?? null]),
+        entries.map(([key, item]) => [key, normalizeItem(field.of, item, run, pointerTo(pointer, key))]),
       );
     }
     case 'list': {
       const items = (value as readonly Json[]).map((item, at) =>
         normalizeItem(field.of, item, run, `${pointer}/${at}`),
       );
-      return field.set ? sortedSet(items) : items;
+      if (field.anyOrder === true && items.length > 1) run.order[path] = items.map(elementName);
+      return field.set ? sortedSet(items, run, path) : items;
     }
     case 'keyed':
-      return sortEntries(
-        field.key,
-        (value as readonly JsonObject[]).map((item, at) =>
-          normalizeFields(field.fields, item, { ...run, stated: false }, `${pointer}/${at}`),
-        ),
-      );
+      return normalizeEntries(field, value as readonly JsonObject[], run, pointer, path);
     case 'object': {
       // What is one piece is stated with everything in it.
       const inner = field.whole === true ? { ...run, stated: false } : run;
-      return normalizeFields(field.fields, value as JsonObject, inner, pointer);
+      return normalizeFields(field.fields, value as JsonObject, inner, pointer, `${path}.`);
     }
     default:
       return unreachable(field);
   }
 }
 
-/** Items of a list are whole values: their defaults are filled even where the list itself is only stated. */
+/** Items are whole values: their defaults are filled even where the list itself is only stated. */
 function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string): Json {
-  return normalizeValue(field, item, { ...run, stated: false }, pointer) ?? null;
+  return normalizeValue(field, item, { ...run, stated: false, order: {} }, pointer, '') ?? null;
 }
 
-function sortedSet(items: readonly Json[]): readonly Json[] {
+type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
+
+function normalizeEntries(
+  { key, fields }: KeyedField,
+  items: readonly JsonObject[],
+  run: Run,
+  pointer: string,
+  path: string,
+): readonly JsonObject[] {
+  const inner = items.map((): Record<string, readonly string[]> => ({}));
+  const entries = items.map((item, at) =>
+    normalizeFields(fields, item, { ...run, stated: false, order: inner[at] ?? {} }, `${pointer}/${at}`, ''),
+  );
+  const names = keyedEntries(key, entries).map(([name]) => name);
+  if (names.length > 1) run.order[path] = names;
+  for (const [at, name] of names.entries())
+    for (const [list, order] of Object.entries(inner[at] ?? {})) run.order[`${path}[${name}].${list}`] = order;
+  return sortEntries(key, entries);
+}
+
+function sortedSet(items: readonly Json[], run?: Run, path = ''): readonly Json[] {
   const unique = [...new Set(items)];
+  if (run !== undefined && unique.length > 1) run.order[path] = unique.map(elementName);
   return unique.sort((a, b) =>
     typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b)),
   );

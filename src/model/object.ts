@@ -27,6 +27,9 @@ export interface CommitInfo {
   readonly subject: string;
 }
 
+/** By membership field: the sort keys of elements that do not stand where their id would put them. */
+export type SortKeys = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** One stored instance of a kind. Frozen by agreement: a change makes a new value. */
 export interface StoredObject {
   readonly id: string;
@@ -38,7 +41,9 @@ export interface StoredObject {
   readonly name: string;
   /** Canonical: defaults filled, sets sorted, references as ids, membership as element to origins. */
   readonly spec: JsonObject;
-  /** Values that the server chose, never counts. */
+  /** Absent: every membership is in the order of its ids. */
+  readonly sortKeys?: SortKeys;
+  /** Values that the server chose, never counts, and the order in which lists were written. */
   readonly derived: JsonObject;
   /** The source that owns the life cycle. */
   readonly owner?: string | undefined;

@@ -1,5 +1,6 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields, isDivided } from './field.ts';
+import { keyedEntries } from './keyed-entries.ts';
 import { hasHands, type MemberMove, movedMembers, withMemberHands } from './members.ts';
 import { defaultOf } from './normalize.ts';
 
@@ -50,20 +51,6 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
     default:
       return undefined;
   }
-}
-
-/** Entries with their unit keys: the value of the key field, repeats with the next free ordinal (`web`, `web#2`). */
-export function keyedEntries(key: string, entries: readonly JsonObject[]): readonly (readonly [string, JsonObject])[] {
-  const seen = new Map<string, number>();
-  return entries.map((entry) => {
-    const name = String(entry[key]);
-    let count = (seen.get(name) ?? 0) + 1;
-    while (count > 1 && seen.has(`${name}#${count}`)) count += 1;
-    const unit = count === 1 ? name : `${name}#${count}`;
-    seen.set(name, count);
-    if (unit !== name) seen.set(unit, 1);
-    return [unit, entry];
-  });
 }
 
 /** The units in which two canonical specs differ, in the order of the fields. */

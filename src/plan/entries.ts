@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/json.ts';
 import { type EntryIds, entryIdsOf } from '../model/entry-ids.ts';
 import { entriesOf } from '../model/field.ts';
+import { keyedEntries } from '../model/keyed-entries.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
-import { keyedEntries } from '../model/units.ts';
 
 /** The ids that the entries of a replaced object have, and what is wrong with those given. */
 export interface MatchedEntries {

@@ -3,7 +3,9 @@ import type { Actor } from '../model/actor.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
 import type { Birth, Kind } from '../model/kind.ts';
+import { type ListOrder, withListOrder } from '../model/list-order.ts';
 import { bareMeans, type Means } from '../model/means.ts';
+import { withMemberOrder } from '../model/member-order.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -28,6 +30,10 @@ export interface Edit {
   readonly internal?: true;
   /** What the request gave beside the spec. */
   readonly given?: JsonObject;
+  /** The order in which a document wrote its lists: elements that are new follow it. */
+  readonly order?: ListOrder;
+  /** Its lists have their order already. */
+  readonly arranged?: true;
 }
 
 /** What turns edits into a plan. */
@@ -138,7 +144,8 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
   const kind = snapshot.registry.get((after ?? before)?.kind ?? '');
   const fields = kind.spec;
   const internal = edit.internal === undefined ? {} : { internal: edit.internal };
-  const stamped = after === undefined ? undefined : withEntryIds(kind, stamp(snapshot, before, after), newId);
+  const stamped =
+    after === undefined ? undefined : withEntryIds(kind, stamp(snapshot, before, arranged(kind, edit, after)), newId);
   if (before === undefined && stamped !== undefined) {
     changes.push({
       ...internal,
@@ -158,7 +165,8 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
     const renamed =
       kind.parent === undefined && before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
     const moved = before.parent !== stamped.parent || renamed || !equalJson(before.derived, stamped.derived);
-    if (moved || units.some((unit) => !isHandover(fields, unit)))
+    const reordered = !equalJson(before.sortKeys, stamped.sortKeys);
+    if (moved || reordered || units.some((unit) => !isHandover(fields, unit)))
       changes.push({
         ...internal,
         action: 'update',
@@ -172,6 +180,13 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
       });
     else claims.push({ action: claimAction(before, stamped), before, after: stamped, units, ...place });
   }
+}
+
+/** New elements of lists go behind those that are there. */
+function arranged(kind: Kind, { before, order = {}, arranged: isArranged }: Edit, after: StoredObject): StoredObject {
+  if (isArranged === true) return after;
+  const given = { lists: order, whole: false };
+  return withMemberOrder(kind, before, withListOrder(kind.spec, before, after, given), given);
 }
 
 /** Gives the object the number of the revision that the plan will make. */

@@ -1,12 +1,15 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
+import { inListOrder, listOrderOf } from '../model/list-order.ts';
 import { fieldsOn, isEchoed } from '../model/lower/shape.ts';
 import type { StoredObject } from '../model/object.ts';
 import { apiOrigin } from './membership.ts';
 
 /** The body with what a replace leaves alone: fields that it keeps, fields that only creation or the server writes. */
-export function keepStored(kind: Kind, before: StoredObject, body: JsonObject): JsonObject {
+export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): JsonObject {
+  // What is kept is kept in the order in which it was written.
+  const before = { ...object, spec: inListOrder(kind.spec, object.spec, listOrderOf(object)) };
   const parent = kind.parent?.field;
   const writable = fieldsOn(kind, 'replace');
   const fixed = Object.entries(before.spec).filter(

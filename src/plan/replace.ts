@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import { canonicalStated } from '../model/canonical.ts';
 import type { Kind } from '../model/kind.ts';
+import { listOrderMember, listOrderOf } from '../model/list-order.ts';
 import type { StoredObject } from '../model/object.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -32,6 +33,14 @@ export function withNewReferences(base: Base, targets: readonly Target[], now: s
   };
 }
 
+/** What is made anew stands where the old one stood. */
+function withNewNames(object: StoredObject, ids: ReadonlyMap<string, string>): JsonObject {
+  const order = Object.entries(listOrderOf(object));
+  if (order.length === 0) return object.derived;
+  const renamed = order.map(([path, names]) => [path, names.map((name) => ids.get(name) ?? name)]);
+  return { ...object.derived, [listOrderMember]: Object.fromEntries(renamed) };
+}
+
 function redirected(
   snapshot: Snapshot,
   object: StoredObject,
@@ -50,6 +59,7 @@ function redirected(
     ...object,
     ...(parent === undefined ? {} : { parent }),
     spec: mapped(object.spec),
+    derived: withNewNames(object, ids),
     declared: object.declared.map((declaration) => ({ ...declaration, stated: mapped(declaration.stated) })),
     updatedAt: now,
   };

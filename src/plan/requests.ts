@@ -3,8 +3,10 @@ import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import type { Fields } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
+import { type ListOrder, withListOrder } from '../model/list-order.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
 import { bareMeans, type Means } from '../model/means.ts';
+import { withMemberOrder } from '../model/member-order.ts';
 import { normalize } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
 import { prepareRequest } from '../model/prepare.ts';
@@ -74,7 +76,9 @@ export function planCreate(
     updatedAt: context.now,
     declared: [],
   };
-  const edits = [{ after, given: read.given }];
+  const edits = [
+    { after: inGivenOrder(kind, undefined, after, canonical.order), arranged: true as const, given: read.given },
+  ];
   const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
   return { ...outcome, id, ignored: read.ignored };
 }
@@ -103,22 +107,32 @@ export function planReplace(
   if (managed.length > 0 && breakGlass === undefined)
     return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
   const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
-  const same = equalJson(spec, before.spec) && equalJson(derived, before.derived);
-  const after: StoredObject = {
-    ...before,
-    name: String(spec[kind.nameField] ?? ''),
-    spec,
-    derived,
-    updatedAt: context.now,
-  };
+  const replaced = { ...before, name: String(spec[kind.nameField] ?? ''), spec, derived, updatedAt: context.now };
+  const after = inGivenOrder(kind, before, replaced, canonical.order);
+  const same =
+    equalJson(spec, before.spec) &&
+    equalJson(after.derived, before.derived) &&
+    equalJson(after.sortKeys, before.sortKeys);
   const implied = snapshot.get(before.id) === undefined;
+  const { given } = read;
   const edits = [
     implied && !same
-      ? { after: withKey(kind, after), given: read.given }
-      : { before, after: same ? before : after, given: read.given },
+      ? { after: withKey(kind, after), arranged: true as const, given }
+      : { before, after: same ? before : after, arranged: true as const, given },
   ];
   const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
   return { ...outcome, id: before.id, ignored: read.ignored };
+}
+
+/** The object with its lists in the order in which the request gave them. */
+function inGivenOrder(
+  kind: Kind,
+  before: StoredObject | undefined,
+  after: StoredObject,
+  lists: ListOrder,
+): StoredObject {
+  const given = { lists, whole: true };
+  return withMemberOrder(kind, before, withListOrder(kind.spec, before, after, given), given);
 }
 
 /** What there is one of has its key from the start. */

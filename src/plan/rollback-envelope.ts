@@ -1,9 +1,9 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { entryIdsOf } from '../model/entry-ids.ts';
 import { entriesOf } from '../model/field.ts';
+import { keyedEntries } from '../model/keyed-entries.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Declaration, Override, StoredObject } from '../model/object.ts';
-import { keyedEntries } from '../model/units.ts';
 import { mostAliases } from './base.ts';
 import { isLive, overridesMember, statedOverrides } from './overrides.ts';
 import { concerns, type RollbackScope } from './rollback-scope.ts';

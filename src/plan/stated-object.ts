@@ -100,14 +100,16 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const stated =
     parent.id === undefined ? canonical.spec : { ...canonical.spec, [desired.kind.parent?.field ?? '']: parent.id };
   if (existing === undefined) {
+    const { order } = canonical;
     const after = createObject(input, target, stated, parent.id);
     const contested = contestNew(input, desired, after, stated);
     return contested === undefined
-      ? { edit: { after, place: desired.place }, problems: [], warnings }
+      ? { edit: { after, place: desired.place, order }, problems: [], warnings }
       : { ...contested, warnings };
   }
   const updated = updateObject(input, target, names, existing, stated);
-  return { ...updated, warnings: [...warnings, ...updated.warnings] };
+  const edit = updated.edit === undefined ? {} : { edit: { ...updated.edit, order: canonical.order } };
+  return { ...updated, ...edit, warnings: [...warnings, ...updated.warnings] };
 }
 
 function waitingFor(fault: Fault): Fault {

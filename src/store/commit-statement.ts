@@ -6,7 +6,7 @@ import type { Lease } from './leases.ts';
 type PartName =
   | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries'}`
   | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
-  | `changed_${'objects' | 'sources' | 'claims'}`
+  | `changed_${'objects' | 'sources' | 'claims' | 'refs'}`
   | 'used_plans'
   | `new_${Inserted}`;
 
@@ -171,10 +171,13 @@ const parts: Readonly<Record<PartName, Part>> = {
   from head, json_to_recordset(${json(rows, add)}) as x(kind text, rule text, value text, object_id text)
   where ${behind('gone_keys', present)}`,
   new_refs: (rows, add, present) => `
-  insert into object_refs (account_id, from_id, field, to_id, origin)
-  select $1, x.from_id, x.field, x.to_id, x.origin
-  from head, json_to_recordset(${json(rows, add)}) as x(from_id text, field text, to_id text, origin text)
+  ${putReferences(rows, add)}
   where ${behind('gone_refs', present)}`,
+  // Members in another place: only the primary key is looked at, as for objects.
+  changed_refs: (rows, add) => `
+  ${putReferences(rows, add)}
+  where true
+  on conflict (account_id, from_id, field, to_id, origin) do update set sort_key = excluded.sort_key`,
   new_declared: (rows, add, present) => `
   insert into declared (account_id, object_id, source_id, stated, file, line, exclusive)
   select $1, x.object_id, x.source_id, x.stated, x.file, x.line, x.exclusive
@@ -236,6 +239,12 @@ function putObjects(rows: readonly JsonObject[], add: Add): string {
   select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.overrides, x.aliases, x.created_revision, x.updated_revision, x.created_at, x.updated_at
   from head, json_to_recordset(${json(rows, add)}) as x(id text, kind text, parent_id text, key text, name text, spec jsonb, derived jsonb, owner text,
     protected boolean, overrides jsonb, aliases jsonb, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
+}
+
+function putReferences(rows: readonly JsonObject[], add: Add): string {
+  return `insert into object_refs (account_id, from_id, field, to_id, origin, sort_key)
+  select $1, x.from_id, x.field, x.to_id, x.origin, x.sort_key
+  from head, json_to_recordset(${json(rows, add)}) as x(from_id text, field text, to_id text, origin text, sort_key text)`;
 }
 
 function json(rows: readonly JsonObject[], add: Add): string {

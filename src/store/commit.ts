@@ -83,6 +83,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     changed_claims: [...claims.values()],
     new_keys: rows.insertKeys,
     new_refs: rows.insertReferences,
+    changed_refs: rows.moveReferences,
     new_declared: rows.putDeclared,
     new_overrides: rows.putOverrides,
     new_entries: rows.insertEntries,

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { AuditEvent } from '../model/kind.ts';
+import { type KeyMove, movedSortKeys, withSortKeys } from '../model/member-order.ts';
 import type { CommitInfo, Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -75,6 +76,8 @@ export interface Image {
   readonly set?: Partial<Pick<StoredObject, (typeof envelope)[number]>>;
   readonly unset?: readonly string[];
   readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
+  /** Places of members that changed; without a key a member stands where its id puts it. */
+  readonly sortKeys?: readonly KeyMove[];
 }
 
 const envelope = [
@@ -99,11 +102,13 @@ function imageOf(change: Change | Claim): Image {
   const unset = changed.filter((member) => after[member] === undefined);
   const put = after.declared.filter((declaration) => !before.declared.includes(declaration));
   const kept = new Set(after.declared.map((declaration) => declaration.source));
+  const moved = movedSortKeys(before, after);
   const drop = before.declared.map((declaration) => declaration.source).filter((source) => !kept.has(source));
   return {
     ...(Object.keys(set).length === 0 ? {} : { set }),
     ...(unset.length === 0 ? {} : { unset }),
     ...(put.length + drop.length === 0 ? {} : { declared: { put, drop } }),
+    ...(moved.length === 0 ? {} : { sortKeys: moved }),
   };
 }
 
@@ -170,7 +175,7 @@ function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | un
     ...(image.declared?.drop ?? []),
     ...(image.declared?.put ?? []).map((declaration) => declaration.source),
   ]);
-  return {
+  const next: StoredObject = {
     ...changed,
     ...image.set,
     spec: units.length === 0 ? before.spec : applyUnits(registry.get(before.kind).spec, before.spec, units),
@@ -179,4 +184,5 @@ function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | un
     ),
     updatedRevision: row.revision,
   };
+  return image.sortKeys === undefined ? next : withSortKeys(next, image.sortKeys);
 }

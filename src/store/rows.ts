@@ -2,7 +2,8 @@ import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { facetsOf, membershipFields, movedReferences, type Reference } from '../model/facets.ts';
 import type { Kind } from '../model/kind.ts';
-import { beside } from '../model/members.ts';
+import { movedSortKeys } from '../model/member-order.ts';
+import { beside, handsOf } from '../model/members.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 
@@ -17,6 +18,8 @@ export interface RowChanges {
   readonly deleteKeys: readonly JsonObject[];
   readonly insertReferences: readonly JsonObject[];
   readonly deleteReferences: readonly JsonObject[];
+  /** Members that stay, in another place. */
+  readonly moveReferences: readonly JsonObject[];
   readonly putDeclared: readonly JsonObject[];
   readonly dropDeclared: readonly JsonObject[];
   /** Entries of the directory: objects of which somebody holds units for a while. */
@@ -38,6 +41,7 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     deleteKeys: [] as JsonObject[],
     insertReferences: [] as JsonObject[],
     deleteReferences: [] as JsonObject[],
+    moveReferences: [] as JsonObject[],
     putDeclared: [] as JsonObject[],
     dropDeclared: [] as JsonObject[],
     putOverrides: [] as JsonObject[],
@@ -61,7 +65,8 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     difference(linkRows(base, before), linkRows(next, after), rows.deleteReferences, rows.insertReferences);
     const { gone, come } = movedReferences(next.registry, before, after);
     rows.deleteReferences.push(...gone.map((reference) => referenceRow(id, reference)));
-    rows.insertReferences.push(...come.map((reference) => referenceRow(id, reference)));
+    rows.insertReferences.push(...come.map((reference) => memberRow(after, reference)));
+    rows.moveReferences.push(...movedRows(before, after, come));
     difference(entryRows(base, before), entryRows(next, after), rows.deleteEntries, rows.insertEntries);
     declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
     const isHeld = after?.overrides !== undefined;
@@ -124,6 +129,26 @@ function linkRows(snapshot: Snapshot, object: StoredObject | undefined): readonl
     `${link.field}\n${link.to}`,
     referenceRow(object.id, link),
   ]);
+}
+
+/** A member with its place. */
+function memberRow(object: StoredObject | undefined, reference: Reference): JsonObject {
+  const sort_key = object?.sortKeys?.[reference.field]?.[reference.to] ?? null;
+  return { ...referenceRow(object?.id ?? '', reference), sort_key };
+}
+
+/** Rows of members whose place changed, but for those that are written anyway. */
+function movedRows(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+  come: readonly Reference[],
+): readonly JsonObject[] {
+  if (after === undefined) return [];
+  const written = new Set(come.map(({ field, to, origin }) => `${field}\n${to}\n${origin}`));
+  return movedSortKeys(before, after)
+    .flatMap(({ field, id: to }) => handsOf(after.spec, field, to).map((origin) => ({ field, to, origin })))
+    .filter(({ field, to, origin }) => !written.has(`${field}\n${to}\n${origin}`))
+    .map((reference) => memberRow(after, reference));
 }
 
 function referenceRow(from_id: string, { field, to, origin }: Reference): JsonObject {

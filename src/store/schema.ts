@@ -59,6 +59,7 @@ export interface ObjectRefsTable {
   field: string;
   to_id: string;
   origin: Generated<string>;
+  sort_key: string | null;
 }
 
 export interface DeclaredTable {

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { NotFound } from '../model/errors.ts';
 import { membershipFields } from '../model/facets.ts';
-import type { Declaration, StoredObject } from '../model/object.ts';
+import type { Declaration, SortKeys, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
 import { readSettings, type SourceSettings } from '../model/source-settings.ts';
@@ -45,7 +45,7 @@ export async function loadSnapshot(
         .compile(),
       build
         .selectFrom('object_refs')
-        .select(['from_id', 'field', 'to_id', 'origin'])
+        .select(['from_id', 'field', 'to_id', 'origin', 'sort_key'])
         .where('account_id', '=', account)
         .where('origin', '!=', '')
         .where('field', 'in', fields.length === 0 ? [''] : fields)
@@ -62,8 +62,13 @@ export async function loadSnapshot(
   const head = heads[0];
   if (head === undefined) return undefined;
   const membership = gatherMembers(members);
+  const sortKeys = gatherSortKeys(members);
   const declarations = gatherDeclarations(declared);
-  const put = objects.map((row) => storedObject(registry, row, membership.get(row.id), declarations.get(row.id) ?? []));
+  const put = objects.map((row) => {
+    const object = storedObject(registry, row, membership.get(row.id), declarations.get(row.id) ?? []);
+    const keys = sortKeys.get(row.id);
+    return keys === undefined ? object : { ...object, sortKeys: keys };
+  });
   return emptySnapshot(registry, account, head.revision, head.sequences)
     .with({ put, remove: [] }, head.revision)
     .withSettings(gatherSettings(sources));
@@ -175,6 +180,27 @@ function gatherMembers(
     const elements = fields[field] ?? {};
     elements[to] = [...(elements[to] ?? []), origin].sort();
     fields[field] = elements;
+    byObject.set(from, fields);
+  }
+  return byObject;
+}
+
+/** The places of members that do not stand where their id would put them. */
+function gatherSortKeys(
+  rows: readonly {
+    readonly from_id: string;
+    readonly field: string;
+    readonly to_id: string;
+    readonly sort_key: string | null;
+  }[],
+): ReadonlyMap<string, SortKeys> {
+  const byObject = new Map<string, Record<string, Record<string, string>>>();
+  for (const { from_id: from, field, to_id: to, sort_key: key } of rows) {
+    if (key === null) continue;
+    const fields = byObject.get(from) ?? {};
+    const keys = fields[field] ?? {};
+    keys[to] = key;
+    fields[field] = keys;
     byObject.set(from, fields);
   }
   return byObject;

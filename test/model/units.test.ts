@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { boolean, object, string } from '../../src/model/field.ts';
 import { normalize, normalizeStated } from '../../src/model/normalize.ts';
-import { applyUnits, diffUnits, keyedEntries, resetValue, unitsOf } from '../../src/model/units.ts';
+import { keyedEntries } from '../../src/model/keyed-entries.ts';
+import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/units.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
 /** Stored specs are canonical and hold members as origins. */

@@ -44,6 +44,7 @@ const ruleFields = {
   }),
   port_ranges: list(object(rangeFields, { doc: 'A range of ports.' }), {
     doc: 'Ranges of ports. Not together with `ports`; write a single port as a range of one.',
+    anyOrder: true,
     omitEmpty: true,
   }),
   authorized_groups: refMap('Group', list(string({ doc: 'A local user.', minLength: 1 }), { doc: 'Local users.' }), {

@@ -1,11 +1,13 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { entryIdsOf } from '../entry-ids.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../field.ts';
+import { keyedEntries } from '../keyed-entries.ts';
 import type { Kind, State } from '../kind.ts';
+import { inListOrder, listOrderOf } from '../list-order.ts';
 import { mask } from '../means.ts';
+import { membersInOrder } from '../member-order.ts';
 import type { StoredObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
-import { keyedEntries } from '../units.ts';
 import { wireId } from '../wire-id.ts';
 
 /** The answer of the API for one object: its id, its fields, its inline children, and what the server works out. */
@@ -33,7 +35,7 @@ export function lowerToResponse(
   const fields = ownFields(kind);
   const body: JsonObject = {
     ...(kind.single === true && kind.ids === undefined ? {} : { id: wireId(kind, object.id) }),
-    ...lowerFields(lowering, fields, object.spec, ''),
+    ...lowerFields(lowering, fields, inListOrder(kind.spec, object.spec, listOrderOf(object)), ''),
     ...Object.fromEntries(children),
     ...computedMembers(kind, object, state, place),
   };
@@ -114,7 +116,7 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
     case 'refs':
       return field.answer === 'ids' ? value : shownAs(field.answer, lowering, value as readonly string[]);
     case 'members':
-      return Object.keys(value as JsonObject).flatMap((id) => {
+      return membersInOrder(lowering.object, path).flatMap((id) => {
         const element = lowering.state.get(id);
         return element === undefined ? [] : [{ id, name: element.name }];
       });

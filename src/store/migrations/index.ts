@@ -18,6 +18,7 @@ import * as addProxies from './0024_add_proxies.ts';
 import * as addOperator from './0025_add_operator.ts';
 import * as noteGitHosts from './0026_note_git_hosts.ts';
 import * as addClaims from './0027_add_claims.ts';
+import * as addSortKeys from './0028_add_sort_keys.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -49,4 +50,5 @@ export const migrations: readonly Migration[] = [
   addOperator,
   noteGitHosts,
   addClaims,
+  addSortKeys,
 ];
