@@ -5,16 +5,17 @@ export type JsonObject = { readonly [member: string]: Json };
 
 /** Canonical text of a JSON value: members in one fixed order, no white space. Equal values give equal text. */
 export function canonicalJson(value: Json | undefined): string {
-  return JSON.stringify(sorted(value ?? null));
+  return JSON.stringify(sortedJson(value ?? null));
 }
 
 /** The same value with its members in order (the engine puts integer-like names first, whatever we do, which is an order too). */
-function sorted(value: Json): Json {
+export function sortedJson<Value extends Json>(value: Value): Value;
+export function sortedJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
+  if (Array.isArray(value)) return value.map((item: Json) => sortedJson(item));
   const object = value as JsonObject;
   const result: Record<string, Json> = {};
-  for (const name of Object.keys(object).sort()) result[name] = sorted(object[name] as Json);
+  for (const name of Object.keys(object).sort()) result[name] = sortedJson(object[name] as Json);
   return result;
 }
 

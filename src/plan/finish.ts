@@ -1,4 +1,4 @@
-import { equalJson, type JsonObject } from '../lib/json.ts';
+import { equalJson, type JsonObject, sortedJson } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
@@ -192,7 +192,12 @@ function arranged(kind: Kind, { before, order = {}, arranged: isArranged }: Edit
 /** Gives the object the number of the revision that the plan will make. */
 function stamp(snapshot: Snapshot, before: StoredObject | undefined, after: StoredObject): StoredObject {
   const revision = snapshot.revision + 1;
-  return { ...after, createdRevision: before?.createdRevision ?? revision, updatedRevision: revision };
+  return {
+    ...after,
+    derived: sortedJson(after.derived),
+    createdRevision: before?.createdRevision ?? revision,
+    updatedRevision: revision,
+  };
 }
 
 function claimAction(before: StoredObject, after: StoredObject): Claim['action'] {

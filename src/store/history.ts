@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
+import { inCanonicalOrder } from '../model/canonical-order.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import { type KeyMove, movedSortKeys, withSortKeys } from '../model/member-order.ts';
 import type { CommitInfo, Declaration, StoredObject } from '../model/object.ts';
@@ -164,10 +165,11 @@ function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | un
   if (row.action === 'delete') return undefined;
   // Written by `imageOf` alone.
   const image = (row.image ?? {}) as unknown as Image;
-  if (image.object !== undefined) return image.object;
+  if (image.object !== undefined) return inCanonicalOrder(registry.find(image.object.kind)?.spec ?? {}, image.object);
   if (before === undefined)
     throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
   const units = row.units as unknown as readonly UnitChange[];
+  const fields = registry.get(before.kind).spec;
   const changed = Object.fromEntries(
     Object.entries(before).filter(([member]) => image.unset?.includes(member) !== true),
   ) as unknown as StoredObject;
@@ -178,11 +180,11 @@ function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | un
   const next: StoredObject = {
     ...changed,
     ...image.set,
-    spec: units.length === 0 ? before.spec : applyUnits(registry.get(before.kind).spec, before.spec, units),
+    spec: units.length === 0 ? before.spec : applyUnits(fields, before.spec, units),
     declared: [...before.declared.filter(({ source }) => !dropped.has(source)), ...(image.declared?.put ?? [])].sort(
       (a, b) => (a.source < b.source ? -1 : 1),
     ),
     updatedRevision: row.revision,
   };
-  return image.sortKeys === undefined ? next : withSortKeys(next, image.sortKeys);
+  return inCanonicalOrder(fields, image.sortKeys === undefined ? next : withSortKeys(next, image.sortKeys));
 }

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { inCanonicalOrder } from '../model/canonical-order.ts';
 import { NotFound } from '../model/errors.ts';
 import { membershipFields } from '../model/facets.ts';
 import type { Declaration, SortKeys, StoredObject } from '../model/object.ts';
@@ -65,7 +66,8 @@ export async function loadSnapshot(
   const sortKeys = gatherSortKeys(members);
   const declarations = gatherDeclarations(declared);
   const put = objects.map((row) => {
-    const object = storedObject(registry, row, membership.get(row.id), declarations.get(row.id) ?? []);
+    const loaded = storedObject(registry, row, membership.get(row.id), declarations.get(row.id) ?? []);
+    const object = inCanonicalOrder(registry.find(row.kind)?.spec ?? {}, loaded);
     const keys = sortKeys.get(row.id);
     return keys === undefined ? object : { ...object, sortKeys: keys };
   });

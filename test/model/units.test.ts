@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { boolean, object, string } from '../../src/model/field.ts';
-import { normalize, normalizeStated } from '../../src/model/normalize.ts';
 import { keyedEntries } from '../../src/model/keyed-entries.ts';
+import { normalize, normalizeStated } from '../../src/model/normalize.ts';
 import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/units.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 

@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../lib/json.ts';
+import { equalJson, type JsonObject } from '../../lib/json.ts';
 import type { Consequence, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { isAll } from '../shared/membership.ts';
 import { sectionOf, textsOf } from '../shared/stored.ts';
+import { inOrderOf } from './rules.ts';
 
 interface Member {
   readonly id: string;
@@ -15,7 +16,15 @@ export function placeResources({ after, given }: Step, state: State): readonly C
   // Blank members are `null`, all others have the shape that the input gives them.
   const members = ((given['resources'] ?? []) as readonly (Member | null)[]).flatMap((member) => member ?? []);
   const ids = (isPeer: boolean) => members.filter(({ type }) => (type === 'peer') === isPeer).map(({ id }) => id);
-  return [...addPeers(after, ids(true)), ...moveResources(after, new Set(ids(false)), state)];
+  const wanted = new Set(ids(false));
+  return [...addPeers(after, ids(true)), ...noteOrder(after, wanted), ...moveResources(after, wanted, state)];
+}
+
+/** The resources know that they are in the group; the group alone knows in which order it was given them. */
+function noteOrder(group: StoredObject, wanted: ReadonlySet<string>): readonly Consequence[] {
+  const order = [...wanted];
+  if (isAll(group) || equalJson(order, inOrderOf(group, [...order].sort()))) return [];
+  return [{ change: group, spec: group.spec, derived: { resource_order: order } }];
 }
 
 function addPeers(group: StoredObject, ids: readonly string[]): readonly Consequence[] {

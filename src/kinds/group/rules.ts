@@ -6,10 +6,22 @@ import { textOf } from '../shared/stored.ts';
 
 /** The network resources that say they belong to the group; their side owns the relation. */
 export function resourcesOf(group: StoredObject, state: State): readonly Json[] {
-  return state
+  const ids = state
     .referrersOf(group.id)
     .filter(({ from, field }) => from.kind === 'NetworkResource' && field === 'groups')
-    .map(({ from }) => ({ id: from.id, type: resourceTypeOf(textOf(from, 'address')) }));
+    .map(({ from }) => from.id);
+  return inOrderOf(group, ids).flatMap((id) => {
+    const resource = state.get(id);
+    return resource === undefined ? [] : [{ id, type: resourceTypeOf(textOf(resource, 'address')) }];
+  });
+}
+
+/** Resources in the order in which the group was given them last; those that joined by themselves follow. */
+export function inOrderOf({ derived }: StoredObject, ids: readonly string[]): readonly string[] {
+  const order = derived['resource_order'];
+  if (!Array.isArray(order)) return ids;
+  const places = new Map(order.map((id, at) => [String(id), at]));
+  return [...ids].sort((a, b) => (places.get(a) ?? places.size) - (places.get(b) ?? places.size));
 }
 
 /** Every peer of the account, as the members of a group are shown. */
