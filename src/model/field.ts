@@ -27,8 +27,8 @@ export interface FieldOptions {
   readonly default?: Json;
   /** For a field required over HTTP: the value when a document leaves it out (its presence makes it optional there). */
   readonly documentDefault?: Json;
-  /** A replace that leaves the field out keeps the stored value. */
-  readonly keep?: boolean;
+  /** A replace that leaves the field out keeps the stored value; one that gives an empty value too, unless only `absent` keeps. */
+  readonly keep?: boolean | 'absent';
   /** The field in whose place this one stands: a replace that gives that one does not keep this one. */
   readonly insteadOf?: string;
   /**
@@ -42,6 +42,10 @@ export interface FieldOptions {
   readonly cloudOnly?: boolean;
   /** Responses leave the member out when it is empty (`""`, `[]`, `{}`). */
   readonly omitEmpty?: boolean;
+  /** Responses leave the member out while it has its default, unless somebody gave it that value. Not inside keyed lists. */
+  readonly asGiven?: boolean;
+  /** The switch beside the field without which it means nothing: requests that do not turn it on may say here what they like. */
+  readonly onlyWith?: string;
   /** A replace must carry what only creation writes all the same; what it says there changes nothing. */
   readonly echoed?: boolean;
   /** Answers do not show it. */

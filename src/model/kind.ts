@@ -177,6 +177,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   readonly spec: F;
   /** Members of request bodies that are not kept: they only steer what follows (`Step.given`). */
   readonly inputs?: Fields;
+  /** Rules about `inputs`, once everything that they name is known to exist. */
+  checkInputs?(given: JsonObject, state: State): readonly Fault[];
   /** Natural key of a child, the part of its key behind the parent's. */
   naturalKey?(spec: SpecOf<F>): string;
   /** Children of equal pairing value may be matched as an update when their natural keys differ. */

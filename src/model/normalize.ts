@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../lib/json.ts';
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
 import { keyedEntries } from './keyed-entries.ts';
 import type { Fault } from './kind.ts';
@@ -11,6 +11,8 @@ export interface Normalized {
   readonly faults: readonly Fault[];
   /** The order in which the elements of sets and keyed lists were written; those of one element are left out. */
   readonly order: ListOrder;
+  /** The paths of members that were given the very value which they have without it, where answers tell the difference. */
+  readonly given: readonly string[];
 }
 
 /**
@@ -29,13 +31,15 @@ export function normalizeStated(fields: Fields, spec: JsonObject): Normalized {
 function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normalized {
   const faults: Fault[] = [];
   const order = {};
-  return { spec: normalizeFields(fields, spec, { stated, faults, order }, '', ''), faults, order };
+  const given: string[] = [];
+  return { spec: normalizeFields(fields, spec, { stated, faults, order, given }, '', ''), faults, order, given };
 }
 
 /** The value of a field that nobody states: its default, in canonical form. */
 export function defaultOf(field: AnyField): Json | undefined {
   const value = field.default ?? field.documentDefault;
-  if (value !== undefined) return normalizeValue(field, value, { stated: false, faults: [], order: {} }, '', '');
+  if (value !== undefined)
+    return normalizeValue(field, value, { stated: false, faults: [], order: {}, given: [] }, '', '');
   return undefined;
 }
 
@@ -43,6 +47,7 @@ interface Run {
   readonly stated: boolean;
   readonly faults: Fault[];
   readonly order: Record<string, readonly string[]>;
+  readonly given: string[];
 }
 
 /** `pointer` says where the value stands in the input, `prefix` under which path its lists are known. */
@@ -55,7 +60,10 @@ function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: st
         ? undefined
         : defaultOf(field)
       : normalizeValue(field, raw as Json, run, `${pointer}/${name}`, `${prefix}${name}`);
-    if (value !== undefined) result[name] = value;
+    if (value === undefined) continue;
+    result[name] = value;
+    if (field.asGiven === true && !isAbsent(field, raw) && equalJson(value, defaultOf(field)))
+      run.given.push(`${prefix}${name}`);
   }
   return result;
 }
@@ -95,12 +103,15 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
     case 'refMap': {
       const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
       return Object.fromEntries(
-        entries.map(([key, item]) => [key, normalizeItem(field.of, item, run, pointerTo(pointer, key))]),
+        entries.map(([key, item]) => [
+          key,
+          normalizeItem(field.of, item, run, pointerTo(pointer, key), `${path}[${key}]`),
+        ]),
       );
     }
     case 'list': {
       const items = (value as readonly Json[]).map((item, at) =>
-        normalizeItem(field.of, item, run, `${pointer}/${at}`),
+        normalizeItem(field.of, item, run, `${pointer}/${at}`, `${path}[${at}]`),
       );
       if (field.anyOrder === true && items.length > 1) run.order[path] = items.map(elementName);
       return field.set ? sortedSet(items, run, path) : items;
@@ -118,8 +129,8 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
 }
 
 /** Items are whole values: their defaults are filled even where the list itself is only stated. */
-function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string): Json {
-  return normalizeValue(field, item, { ...run, stated: false, order: {} }, pointer, '') ?? null;
+function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string, path: string): Json {
+  return normalizeValue(field, item, { ...run, stated: false, order: {} }, pointer, path) ?? null;
 }
 
 type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;

@@ -42,6 +42,7 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const pointer = pointerTo(scope.pointer, name);
     if (field === undefined) reportUnknown(fields, name, run, scope, pointer);
+    else if (field.onlyWith !== undefined && body[field.onlyWith] !== true) continue;
     else if (value !== null && !isBlankReference(field, value))
       result[name] = prepareValue(field, value, run, { ...scope, pointer });
     else if (field.required === true && isList(field)) result[name] = [];

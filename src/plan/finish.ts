@@ -2,10 +2,12 @@ import { equalJson, type JsonObject, sortedJson } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
+import { withGivenDefaults } from '../model/given-defaults.ts';
 import type { Birth, Kind } from '../model/kind.ts';
-import { type ListOrder, withListOrder } from '../model/list-order.ts';
+import { withListOrder } from '../model/list-order.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import { withMemberOrder } from '../model/member-order.ts';
+import type { Normalized } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -30,8 +32,8 @@ export interface Edit {
   readonly internal?: true;
   /** What the request gave beside the spec. */
   readonly given?: JsonObject;
-  /** The order in which a document wrote its lists: elements that are new follow it. */
-  readonly order?: ListOrder;
+  /** How a document wrote the object: elements that are new follow its order. */
+  readonly written?: Pick<Normalized, 'spec' | 'order' | 'given'>;
   /** Its lists have their order already. */
   readonly arranged?: true;
 }
@@ -183,10 +185,11 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
 }
 
 /** New elements of lists go behind those that are there. */
-function arranged(kind: Kind, { before, order = {}, arranged: isArranged }: Edit, after: StoredObject): StoredObject {
+function arranged(kind: Kind, { before, written, arranged: isArranged }: Edit, after: StoredObject): StoredObject {
   if (isArranged === true) return after;
-  const given = { lists: order, whole: false };
-  return withMemberOrder(kind, before, withListOrder(kind.spec, before, after, given), given);
+  const lists = { lists: written?.order ?? {}, whole: false };
+  const ordered = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
+  return written === undefined ? ordered : withGivenDefaults(ordered, written.given, (name) => name in written.spec);
 }
 
 /** Gives the object the number of the revision that the plan will make. */

@@ -41,13 +41,17 @@ function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge:
     const stored = before[name];
     if (stored === undefined || isReplaced(fields, field, body)) continue;
     const given = body[name];
-    if (merge ? given === undefined : field.keep === true && isEmpty(given)) result[name] = stored;
+    if (merge ? given === undefined : isKept(field, given)) result[name] = stored;
     else if (field.type === 'map' && field.merge === true)
       result[name] = mergeMaps(stored as JsonObject, (given ?? {}) as JsonObject);
     else if (field.type === 'object' && !isEmpty(given))
       result[name] = keepFields(field.fields, stored as JsonObject, given as JsonObject, merge);
   }
   return result;
+}
+
+function isKept({ keep }: AnyField, given: Json | undefined): boolean {
+  return keep === 'absent' ? given === undefined : keep === true && isEmpty(given);
 }
 
 /** Whether the body gives what stands in place of the field. */

@@ -2,12 +2,13 @@ import { equalJson, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import type { Fields } from '../model/field.ts';
+import { withGivenDefaults } from '../model/given-defaults.ts';
 import type { Fault, Kind } from '../model/kind.ts';
-import { type ListOrder, withListOrder } from '../model/list-order.ts';
+import { withListOrder } from '../model/list-order.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import { withMemberOrder } from '../model/member-order.ts';
-import { normalize } from '../model/normalize.ts';
+import { type Normalized, normalize } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
 import { prepareRequest } from '../model/prepare.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
@@ -76,9 +77,7 @@ export function planCreate(
     updatedAt: context.now,
     declared: [],
   };
-  const edits = [
-    { after: inGivenOrder(kind, undefined, after, canonical.order), arranged: true as const, given: read.given },
-  ];
+  const edits = [{ after: asWritten(kind, undefined, after, canonical), arranged: true as const, given: read.given }];
   const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
   return { ...outcome, id, ignored: read.ignored };
 }
@@ -108,7 +107,7 @@ export function planReplace(
     return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
   const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
   const replaced = { ...before, name: String(spec[kind.nameField] ?? ''), spec, derived, updatedAt: context.now };
-  const after = inGivenOrder(kind, before, replaced, canonical.order);
+  const after = asWritten(kind, before, replaced, canonical);
   const same =
     equalJson(spec, before.spec) &&
     equalJson(after.derived, before.derived) &&
@@ -124,15 +123,16 @@ export function planReplace(
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
-/** The object with its lists in the order in which the request gave them. */
-function inGivenOrder(
+/** The object with its lists in the order in which the request gave them, and a note of what it gave. */
+function asWritten(
   kind: Kind,
   before: StoredObject | undefined,
   after: StoredObject,
-  lists: ListOrder,
+  { order, given }: Normalized,
 ): StoredObject {
-  const given = { lists, whole: true };
-  return withMemberOrder(kind, before, withListOrder(kind.spec, before, after, given), given);
+  const lists = { lists: order, whole: true };
+  const arranged = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
+  return withGivenDefaults(arranged, given, () => true);
 }
 
 /** What there is one of has its key from the start. */
@@ -206,12 +206,13 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject, before:
   if (!isTyped(shape)) return { spec: stated, given: {}, faults: shape, ignored };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
   const sealed = sealSecrets(kind.spec, stated, before?.spec, context.means ?? bareMeans, 'request');
+  const unknownInputs = [...inputs.faults, ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec)];
   const deeper = [
     ...formatFaultsBeside(kind, stated, shape),
-    ...inputs.faults,
     ...sealed.faults,
     ...unknownIds(context.snapshot, kind.spec, sealed.spec),
-    ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec),
+    ...unknownInputs,
+    ...(unknownInputs.length > 0 ? [] : (kind.checkInputs?.(inputs.spec, context.snapshot) ?? [])),
   ];
   return { spec: sealed.spec, given: inputs.spec, faults: [...shape, ...deeper], ignored };
 }

@@ -100,15 +100,14 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const stated =
     parent.id === undefined ? canonical.spec : { ...canonical.spec, [desired.kind.parent?.field ?? '']: parent.id };
   if (existing === undefined) {
-    const { order } = canonical;
     const after = createObject(input, target, stated, parent.id);
     const contested = contestNew(input, desired, after, stated);
     return contested === undefined
-      ? { edit: { after, place: desired.place, order }, problems: [], warnings }
+      ? { edit: { after, place: desired.place, written: canonical }, problems: [], warnings }
       : { ...contested, warnings };
   }
   const updated = updateObject(input, target, names, existing, stated);
-  const edit = updated.edit === undefined ? {} : { edit: { ...updated.edit, order: canonical.order } };
+  const edit = updated.edit === undefined ? {} : { edit: { ...updated.edit, written: canonical } };
   return { ...updated, ...edit, warnings: [...warnings, ...updated.warnings] };
 }
 

@@ -89,6 +89,22 @@ it('replaces, but keeps `extra`, `network_range` and `onboarding` when they are 
   expect((await put({ ...required, extra: null }, { onboarding: null })).body).toEqual(kept);
 });
 
+it('keeps what the specification does not know when a client leaves it out, and takes it away when it is emptied', async () => {
+  await using own = await testApi();
+  const [peer = ''] = await own.peers('six');
+  const group = await own.group('six', [peer]);
+  const write = (settings: JsonObject) => own.call('PUT', `/api/accounts/${own.account}`, { settings });
+  const beyond = { ipv6_enabled_groups: [group], network_range_v6: 'fd00:1:2:3::/64' };
+  expect((await write({ ...required, ...beyond })).body.settings).toMatchObject(beyond);
+  const { ipv6 } = (await own.call('GET', `/api/peers/${peer}`)).body;
+  expect(ipv6).toMatch(/^fd00:1:2:3:/);
+  const changed = await write({ ...required, peer_login_expiration: 7200 });
+  expect(changed.body.settings).toMatchObject({ ...beyond, peer_login_expiration: 7200 });
+  expect((await own.call('GET', `/api/peers/${peer}`)).body.ipv6).toBe(ipv6);
+  expect((await write({ ...required, ipv6_enabled_groups: [] })).body.settings.ipv6_enabled_groups).toEqual([]);
+  expect((await own.call('GET', `/api/peers/${peer}`)).body).not.toHaveProperty('ipv6', ipv6);
+});
+
 describe('required members', () => {
   it('settings', async () => {
     const answer = await api().call('PUT', `/api/accounts/${api().account}`, {});

@@ -35,7 +35,7 @@ describe('directory sync', () => {
     expect((await own.call('GET', `${directories}/1`)).body).toEqual(answer);
     expect((await own.call('GET', directories)).body).toEqual([answer]);
     const change = { enabled: false, group_prefixes: ['b', 'a', 'a'], connector_id: 'k', sync_interval: 600 };
-    const changed = { ...answer, ...change, group_prefixes: ['a', 'b'] };
+    const changed = { ...answer, ...change, group_prefixes: ['b', 'a'] };
     expect((await own.call('PUT', `${directories}/1`, change)).body).toEqual(changed);
     const gone = await own.call('DELETE', `${directories}/1`);
     expect([gone.status, gone.body]).toEqual([200, {}]);

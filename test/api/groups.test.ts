@@ -18,8 +18,8 @@ it('makes, reads, lists, replaces and deletes a group', async () => {
       issued: 'api',
       peers_count: 2,
       peers: [
-        { id: ana, name: 'Peer ana' },
         { id: ben, name: 'Peer ben' },
+        { id: ana, name: 'Peer ana' },
       ],
       resources_count: 0,
       resources: [],
@@ -179,6 +179,14 @@ describe('the resources of a group', () => {
     const before = await api().revision();
     expect((await api().call('PUT', `/api/groups/${made.body.id}`, made.body)).body).toEqual(made.body);
     expect(await api().revision()).toBe(before);
+  });
+
+  it('have the type that their address makes them', async () => {
+    const id = await resource(await network(), 'typed');
+    const wrong = await post({ name: 'wrongly typed', resources: [{ id, type: 'host' }] });
+    expect([wrong.status, problemsOf(wrong)]).toEqual([422, ['resource_type_wrong /resources/0/type']]);
+    expect(wrong.body.message).toContain('"type": "subnet"');
+    expect((await post({ name: 'rightly typed', resources: [{ id, type: 'subnet' }] })).status).toBe(200);
   });
 
   it('may be peers, which join like those in `peers`', async () => {

@@ -34,7 +34,7 @@ describe('nameserver groups', () => {
         enabled: true,
         groups: [group],
         primary: false,
-        domains: ['lab.example.com', 'office.example.com'],
+        domains: ['office.example.com', 'lab.example.com'],
         search_domains_enabled: false,
       },
     ]);

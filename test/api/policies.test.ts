@@ -56,7 +56,7 @@ it('makes, reads, lists, replaces and deletes a policy', async () => {
           action: 'accept',
           bidirectional: false,
           protocol: 'tcp',
-          ports: ['80', '443'],
+          ports: ['443', '80'],
           sources: [{ ...summary, id: dev, name: 'dev', peers_count: 1 }],
           destinations: [{ ...summary, id: ops, name: 'ops', peers_count: 0 }],
         },

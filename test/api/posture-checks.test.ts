@@ -30,8 +30,8 @@ const full = {
   peer_network_range_check: { ranges: ['192.0.2.0/24', '2001:db8::/48'], action: 'allow' },
   process_check: {
     processes: [
-      { linux_path: '/usr/bin/scanner', mac_path: '', windows_path: 'C:\\Program Files\\scanner.exe' },
-      { linux_path: '', mac_path: '/opt/scanner', windows_path: '' },
+      { linux_path: '/usr/bin/scanner', windows_path: 'C:\\Program Files\\scanner.exe' },
+      { mac_path: '/opt/scanner' },
     ],
   },
   certificate_check: { ca_certificates: [authority] },

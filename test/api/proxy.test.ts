@@ -101,6 +101,13 @@ describe('a proxy', () => {
     expect(await api().revision()).toBe(revision);
   });
 
+  it('that says nothing about abilities has none: its cluster always answers what it can do', async () => {
+    const proxy = await newProxy(api());
+    expect(await proxy.cluster()).toMatchObject({
+      ...{ supports_custom_ports: false, require_subdomain: false, supports_reputation: false, private: false },
+    });
+  });
+
   it('changes the abilities of its cluster when it comes again with others, and writes nothing when it does not', async () => {
     const proxy = await newProxy(api());
     const again = (more: object) =>

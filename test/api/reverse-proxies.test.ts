@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { build } from '../../src/store/builder.ts';
 import { problemsOf } from './problems.ts';
-import { noOptions, serviceScene, services } from './reverse-proxy-scene.ts';
+import { serviceScene, services } from './reverse-proxy-scene.ts';
 
 const { shared, made, body, target, post, put, get, remove, resource } = serviceScene();
 
@@ -21,7 +21,7 @@ it('makes, reads, lists, replaces and deletes a service', async () => {
       listen_port: 0,
       port_auto_assigned: false,
       proxy_cluster: 'proxy.example.com',
-      targets: [{ ...target(), path: '/', host: '100.64.0.1', options: noOptions }],
+      targets: [{ ...target(), path: '/', host: '100.64.0.1', options: {} }],
       enabled: true,
       terminated: false,
       pass_host_header: false,
@@ -94,7 +94,6 @@ it.each<readonly [string, Json, string]>([
   ['auth', { pasword_auth: {} }, 'field_unknown /auth/pasword_auth'],
   ['auth', { link_auth: { enabled: true, on: true } }, 'field_unknown /auth/link_auth/on'],
   ['auth', { header_auths: [{ enabled: false, header: 'X', name: 'Y' }] }, 'field_unknown /auth/header_auths/0/name'],
-  ['access_groups', ['nobody'], 'reference_unknown /access_groups/0'],
 ])('%s %j is answered with %j', async (name, value, problem) => {
   const given = name === 'targets' ? (value as readonly JsonObject[]).map(target) : value;
   const answer = await post(body({ [name]: given }));
@@ -146,10 +145,7 @@ it('keeps services of unknown clusters as pending, without what a cluster must b
     ]);
   }
   const known = await post(body({ access_restrictions: { reputation_mode: 'enforce' } }));
-  expect(known.body.access_restrictions).toEqual({
-    ...{ allowed_cidrs: [], blocked_cidrs: [], allowed_countries: [], blocked_countries: [] },
-    reputation_mode: 'enforce',
-  });
+  expect(known.body.access_restrictions).toEqual({ reputation_mode: 'enforce' });
 });
 
 describe('ports', () => {
@@ -269,7 +265,7 @@ describe('targets', () => {
   it('keep what they are told in one spelling', async () => {
     const options = { request_timeout: '0m90s', custom_headers: { 'X-B': '2', 'X-A': '1' }, path_rewrite: 'preserve' };
     const answer = await post(body({ targets: [target({ options })] }));
-    expect(answer.body.targets[0].options).toEqual({ ...noOptions, ...options, request_timeout: '1m30s' });
+    expect(answer.body.targets[0].options).toEqual({ ...options, request_timeout: '1m30s' });
   });
 });
 
@@ -349,4 +345,44 @@ it('links the groups that it names', async () => {
   }
   const { body: ignored } = await post(body({ access_groups: [made.users] }));
   expect(ignored).not.toHaveProperty('access_groups');
+});
+
+describe('members that are optional inside a service', () => {
+  it('are answered when they were given, also with the value that they have anyway, and are absent otherwise', async () => {
+    const given = {
+      targets: [
+        target({ options: { skip_tls_verify: false, direct_upstream: false } }),
+        target({ path: '/b', options: { request_timeout: '5s' } }),
+        target({ path: '/c' }),
+      ],
+      access_restrictions: { blocked_countries: ['DE'], allowed_cidrs: [], reputation_mode: 'off' },
+    };
+    const made = (await post(body(given))).body;
+    const options = made.targets.map(({ options }: JsonObject) => options);
+    expect(options).toEqual([{ skip_tls_verify: false, direct_upstream: false }, { request_timeout: '5s' }, {}]);
+    expect(made.access_restrictions).toEqual(given.access_restrictions);
+    expect((await get(made.id)).body).toEqual(made);
+    // What was given is what the last request gave.
+    const { targets, access_restrictions: _, ...rest } = made;
+    const fewer = targets.map(({ options: __, ...one }: JsonObject) => one);
+    const changed = (await put(made.id, { ...rest, targets: fewer })).body;
+    expect(changed.targets.map(({ options }: JsonObject) => options)).toEqual([{}, {}, {}]);
+    expect(changed).not.toHaveProperty('access_restrictions');
+  });
+});
+
+describe('access groups of a service that is not private', () => {
+  it('are ignored, whatever they name', async () => {
+    for (const access_groups of [['nobody'], [made.users], 'x', [5]]) {
+      const answer = await post(body({ access_groups }));
+      expect([answer.status, answer.body.access_groups]).toEqual([200, undefined]);
+      const off = await put(answer.body.id, body({ private: false, access_groups }));
+      expect([off.status, off.body.access_groups]).toEqual([200, undefined]);
+    }
+    // They are not in use either.
+    const { body: answer } = await post(body({ access_groups: [made.users] }));
+    expect(answer.private).toBe(false);
+    const refused = await post(body({ private: true, access_groups: ['nobody'] }));
+    expect([refused.status, problemsOf(refused)]).toEqual([422, ['reference_unknown /access_groups/0']]);
+  });
 });

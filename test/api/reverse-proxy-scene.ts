@@ -7,7 +7,6 @@ import { sharedApi, type TestApi } from './setup.ts';
 
 export const services = '/api/reverse-proxies/services';
 export const clusters = '/api/reverse-proxies/clusters';
-export const noOptions = { skip_tls_verify: false, proxy_protocol: false, direct_upstream: false };
 
 /** Puts a cluster there, the way its proxies do. */
 export async function addCluster(

@@ -80,7 +80,7 @@ it('answers a route to domains by way of groups, without what it has not', async
     }),
   );
   expect(made).toMatchObject({ peer: '', peer_groups: [gates], access_control_groups: [users] });
-  expect(made.domains).toEqual(['*.xn--bcher-kva.example', 'www.example.com']);
+  expect(made.domains).toEqual(['www.example.com', '*.xn--bcher-kva.example']);
   expect(made).not.toHaveProperty('network');
 });
 

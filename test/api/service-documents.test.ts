@@ -112,12 +112,13 @@ describe('clusters', () => {
       supports_reputation: true,
       private: false,
     };
+    const none = Object.fromEntries(Object.keys(abilities).map((name) => [name, false]));
     const own = await addCluster(api, 'proxy.example.com', abilities);
     const other = await addCluster(api, 'shared.example.com', { type: 'shared' });
     const state = { online: false, connected_proxies: 0 };
     expect((await api.call('GET', clusters)).body).toEqual([
       { id: own, address: 'proxy.example.com', type: 'account', ...abilities, ...state },
-      { id: other, address: 'shared.example.com', type: 'shared', ...state },
+      { id: other, address: 'shared.example.com', type: 'shared', ...none, ...state },
     ]);
   });
 

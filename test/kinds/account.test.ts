@@ -175,7 +175,7 @@ describe('a new account', () => {
   it('is canonical and breaks no rule', () => {
     for (const [at, { kind: name, spec }] of build().entries()) {
       const declared = registry.get(name);
-      expect(canonicalSpec(declared, spec)).toEqual({ spec, faults: [] });
+      expect(canonicalSpec(declared, spec)).toMatchObject({ spec, faults: [] });
       expect(declared.check?.(spec as never) ?? []).toEqual([]);
       const object = objects[at];
       if (object !== undefined) expect(declared.checkState?.(object, stateOf(...objects)) ?? []).toEqual([]);

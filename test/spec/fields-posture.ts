@@ -11,7 +11,8 @@ export const newCheck = async (world: World) =>
 
 const version = { min_version: text };
 const kernel = { min_kernel_version: text };
-const place = { linux_path: text, mac_path: text, windows_path: text };
+const path = mayBeAbsent(text, 'as it was given: nothing about this system');
+const place = { linux_path: path, mac_path: path, windows_path: path };
 
 const postureCheck = answer({
   id: text,

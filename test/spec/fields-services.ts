@@ -19,18 +19,16 @@ import { addCluster, type World } from './world.ts';
 const unset = 'ruling 3: absent objects are omitted';
 const secret = 'specification: the value is cleared in responses';
 
-const unreported = 'wire facts 19: omitted when no proxy reported it';
-
 const cluster = answer({
   id: text,
   address: text,
   type: text,
   online: boolean,
   connected_proxies: integer,
-  supports_custom_ports: mayBeAbsent(boolean, unreported),
-  require_subdomain: mayBeAbsent(boolean, unreported),
-  supports_reputation: mayBeAbsent(boolean, unreported),
-  private: mayBeAbsent(boolean, unreported),
+  supports_custom_ports: boolean,
+  require_subdomain: boolean,
+  supports_reputation: boolean,
+  private: boolean,
 });
 
 const options = {
@@ -53,6 +51,9 @@ const target = answer({
   enabled: boolean,
   options: answer({
     ...options,
+    skip_tls_verify: mayBeAbsent(boolean, unset),
+    proxy_protocol: mayBeAbsent(boolean, unset),
+    direct_upstream: mayBeAbsent(boolean, unset),
     request_timeout: mayBeAbsent(text, unset),
     path_rewrite: mayBeAbsent(text, unset),
     custom_headers: mayBeAbsent(map(text), unset),
@@ -91,7 +92,10 @@ const service = answer({
       unset,
     ),
   }),
-  access_restrictions: mayBeAbsent(answer(restrictions), unset),
+  access_restrictions: mayBeAbsent(
+    answer(Object.fromEntries(Object.entries(restrictions).map(([name, shape]) => [name, mayBeAbsent(shape, unset)]))),
+    unset,
+  ),
   meta: answer({
     created_at: timestamp,
     certificate_issued_at: mayBeAbsent(timestamp, 'ruling 19: proxies report it'),

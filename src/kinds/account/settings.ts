@@ -99,7 +99,8 @@ export const settings = {
     format: cidr,
     keep: true,
   }),
-  ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.' }),
+  // Beyond the specification: clients that know only that never send it.
+  ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.', keep: 'absent' }),
   peer_expose_enabled: boolean({
     doc: 'Whether peers may publish local services through the reverse proxy.',
     required: true,

@@ -4,7 +4,7 @@ import { countPeers, isAll, isKept } from '../shared/membership.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
 import { createdEvents, updatedEvents } from './events.ts';
 import { followIpv6, hasIpv6Enabled } from './ipv6.ts';
-import { placeResources } from './resources.ts';
+import { checkTypes, placeResources } from './resources.ts';
 import { listAllPeers, resourcesOf } from './rules.ts';
 
 const item = (member: string) => ({
@@ -34,6 +34,7 @@ export const group = defineKind({
       { doc: 'Network resources that belong to the group, exactly these. Documents say it in the resources.' },
     ),
   },
+  checkInputs: checkTypes,
   computed: {
     issued: {
       doc: 'Where the group comes from: `api` for groups made by people and documents, else the identity provider.',

@@ -1,8 +1,9 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { Consequence, Fault, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { isAll } from '../shared/membership.ts';
-import { sectionOf, textsOf } from '../shared/stored.ts';
+import { resourceTypeOf } from '../shared/resource-type.ts';
+import { sectionOf, textOf, textsOf } from '../shared/stored.ts';
 import { inOrderOf } from './rules.ts';
 
 interface Member {
@@ -10,14 +11,30 @@ interface Member {
   readonly type: string;
 }
 
+/** The type of a member is what its address makes it. */
+export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
+  return listedIn(given).flatMap(({ id, type }, at) => {
+    const resource = state.get(id);
+    if (resource?.kind !== 'NetworkResource') return [];
+    const actual = resourceTypeOf(textOf(resource, 'address'));
+    if (actual === type) return [];
+    const message = `the network resource \`${resource.name}\` is of type \`${actual}\`, not \`${type}\`; send \`"type": "${actual}"\``;
+    return [{ code: 'resource_type_wrong', path: `/resources/${at}/type`, message }];
+  });
+}
+
 /** What a request says about the resources of a group is kept by the resources themselves. */
 export function placeResources({ after, given }: Step, state: State): readonly Consequence[] {
   if (after === undefined || given === undefined) return [];
-  // Blank members are `null`, all others have the shape that the input gives them.
-  const members = ((given['resources'] ?? []) as readonly (Member | null)[]).flatMap((member) => member ?? []);
+  const members = listedIn(given);
   const ids = (isPeer: boolean) => members.filter(({ type }) => (type === 'peer') === isPeer).map(({ id }) => id);
   const wanted = new Set(ids(false));
   return [...addPeers(after, ids(true)), ...noteOrder(after, wanted), ...moveResources(after, wanted, state)];
+}
+
+/** Blank members are `null`, all others have the shape that the input gives them. */
+function listedIn(given: JsonObject): readonly Member[] {
+  return ((given['resources'] ?? []) as readonly (Member | null)[]).flatMap((member) => member ?? []);
 }
 
 /** The resources know that they are in the group; the group alone knows in which order it was given them. */

@@ -41,9 +41,9 @@ const action = (what: string) =>
   oneOf(['allow', 'deny'], { doc: `Whether ${what} pass, or are the only ones that do not.`, required: true });
 
 const process = {
-  linux_path: string({ doc: 'The executable on Linux.', default: '' }),
-  mac_path: string({ doc: 'The executable on macOS.', default: '' }),
-  windows_path: string({ doc: 'The executable on Windows.', default: '' }),
+  linux_path: string({ doc: 'The executable on Linux.', default: '', omitEmpty: true }),
+  mac_path: string({ doc: 'The executable on macOS.', default: '', omitEmpty: true }),
+  windows_path: string({ doc: 'The executable on Windows.', default: '', omitEmpty: true }),
 };
 
 /** The six checks, inside something closed: a typo must not let peers pass. Each is owned as one piece: half of one would let other peers pass than somebody meant. */

@@ -11,7 +11,8 @@ function connectedIn({ id }: StoredObject, state: State): number {
   return Number(state.observed?.(id)?.['connected_proxies'] ?? 0);
 }
 
-const ability = (doc: string) => boolean({ doc });
+/** One that no proxy reports is not there. */
+const ability = (doc: string) => boolean({ doc, default: false });
 
 export const proxyCluster = defineKind({
   name: 'ProxyCluster',

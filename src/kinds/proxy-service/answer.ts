@@ -1,5 +1,6 @@
 import { parseAddress } from '../../lib/address.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { isEmpty } from '../../model/field.ts';
 import type { State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
@@ -10,7 +11,7 @@ import { targetsOf } from './placing.ts';
 import { portOf } from './ports.ts';
 import { enabledAuth } from './rules.ts';
 
-/** The answer with the hosts that follow from the targets, without restrictions that restrict nothing. */
+/** The answer with the hosts that follow from the targets, without restrictions where none was given. */
 export function showService(body: JsonObject, service: StoredObject, state: State): JsonObject {
   const { access_restrictions: restrictions, ...rest } = body;
   const targets = (body['targets'] as readonly JsonObject[]).map((shown, at) =>
@@ -19,7 +20,7 @@ export function showService(body: JsonObject, service: StoredObject, state: Stat
   return {
     ...rest,
     targets,
-    ...(restricts(restrictions as JsonObject) ? { access_restrictions: restrictions as Json } : {}),
+    ...(isEmpty(restrictions) ? {} : { access_restrictions: restrictions as Json }),
   };
 }
 
@@ -33,10 +34,6 @@ function hostOf(object: StoredObject): string {
   const text = textOf(object, 'ip') || textOf(object, 'address');
   const [address = ''] = text.split('/');
   return parseAddress(address) === undefined ? text : address;
-}
-
-function restricts({ reputation_mode, ...lists }: JsonObject): boolean {
-  return reputation_mode !== 'off' || Object.values(lists).some((list) => Array.isArray(list) && list.length > 0);
 }
 
 /** When a service was made, and what its proxies said last about it. */

@@ -18,7 +18,11 @@ import { cidr, domain } from '../shared/formats.ts';
 import { country, duration, hostname, pathPrefix } from './formats.ts';
 
 const optionFields = {
-  skip_tls_verify: boolean({ doc: 'For `http`: whether any certificate of the backend will do.', default: false }),
+  skip_tls_verify: boolean({
+    doc: 'For `http`: whether any certificate of the backend will do.',
+    default: false,
+    asGiven: true,
+  }),
   request_timeout: optionalString({
     doc: 'How long the backend may take to answer, such as `30s` or `2m`.',
     format: duration,
@@ -36,6 +40,7 @@ const optionFields = {
   proxy_protocol: boolean({
     doc: 'For `tcp` and `tls`: whether the backend is told the address of the client by PROXY protocol, version 2.',
     default: false,
+    asGiven: true,
   }),
   session_idle_timeout: optionalString({
     doc: 'For `udp`: how long a session may be silent before it is forgotten, such as `30s`.',
@@ -45,6 +50,7 @@ const optionFields = {
   direct_upstream: boolean({
     doc: 'Whether the proxy reaches `host` by its own network in place of the mesh.',
     default: false,
+    asGiven: true,
   }),
 };
 
@@ -114,16 +120,30 @@ const countries = string({ doc: 'Two letters of ISO 3166-1.', format: country })
 const ranges = string({ doc: 'A range of addresses.', format: cidr });
 
 const restrictionFields = {
-  allowed_cidrs: setOf(ranges, { doc: 'When given, only clients from these ranges are let in.', maxItems: 200 }),
-  blocked_cidrs: setOf(ranges, { doc: 'Clients from these ranges are turned away, allowed or not.', maxItems: 200 }),
+  allowed_cidrs: setOf(ranges, {
+    doc: 'When given, only clients from these ranges are let in.',
+    maxItems: 200,
+    asGiven: true,
+  }),
+  blocked_cidrs: setOf(ranges, {
+    doc: 'Clients from these ranges are turned away, allowed or not.',
+    maxItems: 200,
+    asGiven: true,
+  }),
   allowed_countries: setOf(countries, {
     doc: 'When given, only clients from these countries are let in.',
     maxItems: 50,
+    asGiven: true,
   }),
-  blocked_countries: setOf(countries, { doc: 'Clients from these countries are turned away.', maxItems: 50 }),
+  blocked_countries: setOf(countries, {
+    doc: 'Clients from these countries are turned away.',
+    maxItems: 50,
+    asGiven: true,
+  }),
   reputation_mode: oneOf(['off', 'enforce', 'observe'], {
     doc: 'Whether addresses of bad repute are turned away or only noted. Needs a cluster that knows them.',
     default: 'off',
+    asGiven: true,
     formerly: ['crowdsec_mode'],
   }),
 };
@@ -175,6 +195,7 @@ export const serviceFields = {
   access_groups: refs('Group', {
     doc: 'For private services: groups whose peers reach it. Ignored otherwise.',
     omitEmpty: true,
+    onlyWith: 'private',
   }),
 };
 

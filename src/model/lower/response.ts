@@ -1,11 +1,13 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { entryIdsOf } from '../entry-ids.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../field.ts';
+import { givenDefaultsOf } from '../given-defaults.ts';
 import { keyedEntries } from '../keyed-entries.ts';
 import type { Kind, State } from '../kind.ts';
 import { inListOrder, listOrderOf } from '../list-order.ts';
 import { mask } from '../means.ts';
 import { membersInOrder } from '../member-order.ts';
+import { defaultOf } from '../normalize.ts';
 import type { StoredObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
 import { wireId } from '../wire-id.ts';
@@ -18,7 +20,7 @@ export function lowerToResponse(
   place: 'list' | 'one' = 'one',
 ): JsonObject {
   const kind = registry.get(object.kind);
-  const lowering = { registry, object, state };
+  const lowering = { registry, object, state, given: givenDefaultsOf(object) };
   const children = registry
     .inlineOf(kind.name)
     .map(
@@ -78,19 +80,28 @@ interface Lowering {
   readonly registry: Registry;
   readonly object: StoredObject;
   readonly state: State;
+  readonly given: ReadonlySet<string>;
 }
 
 function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path: string): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
     if (field.hidden === true || (field.type === 'secret' && field.read === 'never')) continue;
-    const value = path === '' ? shownValue(lowering.object, name, field, spec[name]) : spec[name];
+    // What was stored before the field had a default has it all the same.
+    const stored = spec[name] ?? field.default;
+    const value = path === '' ? shownValue(lowering.object, name, field, stored) : stored;
     if (field.omitEmpty === true && isEmpty(value)) continue;
+    if (field.asGiven === true && isUngiven(lowering, field, value, path === '' ? name : `${path}.${name}`)) continue;
     const lowered =
       value === undefined ? absent(field) : lowerValue(lowering, field, value, path === '' ? name : `${path}.${name}`);
     if (lowered !== undefined) result[name] = lowered;
   }
   return result;
+}
+
+/** Whether a member has its default, and nobody gave it that. */
+function isUngiven({ given }: Lowering, field: AnyField, value: Json | undefined, path: string): boolean {
+  return equalJson(value, defaultOf(field)) && !given.has(path);
 }
 
 /** What the server chose, where the choice is the server's. */
@@ -126,8 +137,8 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
       return lowerFields(lowering, field.fields, value as JsonObject, path);
     case 'list':
       return field.of.type === 'object'
-        ? (value as readonly JsonObject[]).map((item) =>
-            lowerFields(lowering, (field.of as { readonly fields: Fields }).fields, item, path),
+        ? (value as readonly JsonObject[]).map((item, at) =>
+            lowerFields(lowering, (field.of as { readonly fields: Fields }).fields, item, `${path}[${at}]`),
           )
         : value;
     default:
