@@ -6,10 +6,18 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import type { CommitInput } from '../store/commit.ts';
-import { type Beside, commitTogether, type DirectoryEntry } from '../store/commit-together.ts';
+import {
+  type Beside,
+  commitTogether,
+  type DirectoryEntry,
+  type TogetherInput,
+  type TogetherResult,
+} from '../store/commit-together.ts';
+import type { Database } from '../store/database.ts';
 import type { NewIdentity } from '../store/identities.ts';
+import { type Fate, readFate } from '../store/revisions.ts';
 import type { CommitterOptions } from './commit.ts';
-import { attempts, resolveDoubt } from './doubt.ts';
+import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
 
 /** What happens in each account. */
 export type Outcomes = Readonly<Record<string, Outcome>>;
@@ -120,27 +128,50 @@ async function write(
   options: CommitterOptions,
   mutation: SharedMutation,
   steps: readonly AccountStep[],
-  gone: readonly { readonly account: string; readonly revision: number }[],
-) {
+  gone: readonly Gone[],
+): Promise<TogetherResult> {
+  const { database } = options;
   const inputs = steps.map(({ input }) => input).filter(({ revisions }) => revisions.length > 0);
-  const [first] = inputs;
   const { founded, entries = [], identities = [] } = mutation;
-  if (first === undefined && identities.length + gone.length === 0) return 'written';
+  if (inputs.length + identities.length + gone.length === 0) return 'written';
+  const together: TogetherInput = {
+    inputs,
+    founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
+    entries,
+    identities,
+    beside: mutation.beside?.() ?? [],
+    gone,
+  };
+  const send = () => commitTogether(database, together);
   try {
-    return await commitTogether(options.database, {
-      inputs,
-      founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
-      entries,
-      identities,
-      beside: mutation.beside?.() ?? [],
-      gone,
-    });
+    return await send();
   } catch (error) {
-    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    if (first === undefined) return 'moved';
-    // It was one transaction: what happened in one account happened in all.
-    return (await resolveDoubt(options.database, first.base.account, first.revisions, error)) ? 'written' : 'moved';
+    if (!isInDoubt(error)) throw error;
+    if (inputs.length + gone.length === 0) return 'moved';
+    const requestId = inputs[0]?.revisions[0]?.requestId ?? options.newRequestId();
+    const readFates = async (): Promise<readonly Fate[]> => [
+      ...(await Promise.all(inputs.map((input) => readFate(database, markOf(input))))),
+      ...(await Promise.all(gone.map((one) => fateOfEnd(database, one, requestId, options.now())))),
+    ];
+    return await settleCommit(readFates, { requestId, cause: error }, send);
   }
+}
+
+/** An account that goes, at this revision. */
+interface Gone {
+  readonly account: string;
+  readonly revision: number;
+}
+
+/** An account that is to go is gone when it has happened. */
+async function fateOfEnd(
+  database: Database,
+  { account, revision: base }: Gone,
+  requestId: string,
+  at: string,
+): Promise<Fate> {
+  const fate = await readFate(database, { account, base, requestId, at });
+  return fate === 'gone' ? 'written' : fate;
 }
 
 function tell(options: CommitterOptions, actor: Actor, plan: Plan, { base, next, revisions }: CommitInput): void {

@@ -14,9 +14,11 @@ import type { SavedPlan } from '../store/plans.ts';
 import { batchSize, planAhead, type Queue } from './ahead.ts';
 import type { Planned, Waiting } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
+import { isInDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
-import { type Manner, writeBatch } from './write-batch.ts';
+import { createTurns } from './turns.ts';
+import { type BatchWriter, type Manner, writeBatch } from './write-batch.ts';
 
 /**
  * Decides what a mutation does on a snapshot; called again when the account moved on in between. Whatever else it reads of
@@ -93,6 +95,7 @@ export const planOnlyRefusal = 'the token may read and plan, and write nothing; 
 
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
 export function createCommitter(options: CommitterOptions): Committer {
+  const writer = { ...options, turns: createTurns(options.database, options.newRequestId()) };
   const queues = new Map<string, Queue>();
   const running = new Map<string, Promise<void>>();
   const shared = new Set<Promise<unknown>>();
@@ -102,7 +105,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     await nextTurn();
     let last: Step = {};
     do {
-      last = await drainStep(options, account, queue, last);
+      last = await drainStep(writer, account, queue, last);
     } while (!isIdle(queue, last));
     queues.delete(account);
     running.delete(account);
@@ -152,12 +155,7 @@ function isIdle(queue: Queue, { written, ahead }: Step): boolean {
  * Writes what comes next while that which was written last is answered, and what arrives is planned: the database need not
  * wait for either. Never throws, because the queue goes on.
  */
-async function drainStep(
-  options: CommitterOptions,
-  account: string,
-  queue: Queue,
-  { written, ahead }: Step,
-): Promise<Step> {
+async function drainStep(options: BatchWriter, account: string, queue: Queue, { written, ahead }: Step): Promise<Step> {
   const batch = ahead?.results.map(({ waiting }) => waiting) ?? queue.waiting.splice(0, batchSize);
   for (const { since } of batch) options.waited((performance.now() - since) / 1000);
   const meanwhile: { on?: Planned; next?: Promise<Planned | undefined> } = {};
@@ -181,7 +179,7 @@ async function drainStep(
 
 /** Writes a batch; answers those of whom nothing was written. Never throws. */
 async function commitBatch(
-  options: CommitterOptions,
+  options: BatchWriter,
   account: string,
   batch: readonly Waiting[],
   manner: Manner = {},
@@ -191,7 +189,7 @@ async function commitBatch(
     return await writeBatch(options, account, batch, manner);
   } catch (error) {
     if (batch.length === 1 || isAboutAll(error)) {
-      for (const waiting of batch) waiting.reject(error);
+      for (const waiting of batch) waiting.reject(errorFor(waiting, error));
       return undefined;
     }
     if (!(error instanceof Conflict))
@@ -203,6 +201,11 @@ async function commitBatch(
     }
     return undefined;
   }
+}
+
+/** Those whose writes are in doubt look for them by their own requests. */
+function errorFor({ requestId }: Waiting, error: unknown): unknown {
+  return isInDoubt(error) ? new Unavailable(error.message, { cause: error, inDoubt: true, requestId }) : error;
 }
 
 /** Whether writing one by one would end the same way. */

@@ -1,37 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
-import type { Database } from '../store/database.ts';
-import type { RevisionInput } from '../store/history.ts';
-import { hasRevision } from '../store/revisions.ts';
+import type { CommitInput } from '../store/commit.ts';
+import type { CommitMark, Fate } from '../store/revisions.ts';
 
-/** How often something is planned again when other servers were faster, or its connection breaks. */
+/** How often something is planned again when other servers were faster. */
 export const attempts = 20;
 
-/** Waits between questions to a database that does not answer, in milliseconds; about 20 seconds in all. */
-const doubtWaits = [50, 100, 200, 400, 800, 1500, 2500, 4000, 5000, 6000];
+/** For how long a database that does not answer is asked what became of a write, in milliseconds. */
+const patience = 25_000;
 
-/** Whether the revisions were written after all; throws when the database does not answer for long. */
-export async function resolveDoubt(
-  database: Database,
-  account: string,
-  revisions: readonly RevisionInput[],
+/** The pause before each question to it, in milliseconds; the last one repeats. */
+const pauses = [0, 50, 100, 200, 400, 800, 1500, 2500];
+
+/**
+ * Finds out what became of a commit whose answer was lost. While the account is at the revision on which it was planned,
+ * the statement may still be on its way, so `again` sends the very same one: whichever of them comes first moves the
+ * account, which ends the other, and both have the same ids and the same generated values. Answers `written`, `moved` when
+ * it never happened and never will, or what else `again` answers. Throws `Unavailable` (`inDoubt`) when nobody can know.
+ */
+export async function settleCommit<Result>(
+  readFates: () => Promise<readonly Fate[]>,
+  { requestId, cause }: { readonly requestId: string; readonly cause: Unavailable },
+  again: () => Promise<Result>,
+): Promise<Result | 'written' | 'moved'> {
+  return whilePassing<Result | 'written' | 'moved'>(requestId, cause, async () => {
+    const fates = await readFates();
+    // What is written in one account is written in all of the transaction.
+    if (fates.includes('written')) return { value: 'written' };
+    if (fates.some((fate) => fate !== 'open')) return { value: 'moved' };
+    const value = await again();
+    // It was overtaken, perhaps by itself: the next question tells.
+    return value === 'moved' ? undefined : { value };
+  });
+}
+
+/** By what the commit of an account is recognised. Throws `Internal` when it writes no revision. */
+export function markOf({ base: { account, revision: base }, revisions: [first] }: CommitInput): CommitMark {
+  if (first === undefined) throw new Internal('a commit without revisions was written');
+  return { account, base, requestId: first.requestId, at: first.at };
+}
+
+/**
+ * Carries out a write that makes no revision and whose repetition does no harm, until what became of it is known. `again`
+ * says that an earlier attempt may have been carried out. Throws `Unavailable` (`inDoubt`) when nobody can know.
+ */
+export async function writeUntilKnown<Value>(
+  requestId: string,
+  write: (again: boolean) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await write(false);
+  } catch (error) {
+    if (!isInDoubt(error)) throw error;
+    return await whilePassing(requestId, error, async () => ({ value: await write(true) }));
+  }
+}
+
+/** Whether the connection died before the database said what became of a write. */
+export function isInDoubt(error: unknown): error is Unavailable {
+  return error instanceof Unavailable && error.inDoubt;
+}
+
+/** Asks until there is a value, as long as patience lasts; what passes by itself is waited for. */
+async function whilePassing<Value>(
+  requestId: string,
   cause: Unavailable,
-): Promise<boolean> {
-  const requestId = revisions[0]?.requestId;
-  if (requestId === undefined) throw new Internal('a batch without revisions was written', { cause });
-  for (const wait of doubtWaits) {
+  ask: () => Promise<{ readonly value: Value } | undefined>,
+): Promise<Value> {
+  const begun = performance.now();
+  for (let turn = 0; performance.now() - begun < patience; turn++) {
+    await delay(pauses[Math.min(turn, pauses.length - 1)]);
     try {
-      return await hasRevision(database, account, requestId);
+      const answer = await ask();
+      if (answer !== undefined) return answer.value;
     } catch (error) {
-      const isPassing = error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
-      if (!isPassing) throw error;
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      if (!isPassing(error)) throw error;
     }
   }
   throw new Unavailable(
     'the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again',
-    {
-      cause,
-      inDoubt: true,
-    },
+    { cause, inDoubt: true, requestId },
   );
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
 }

@@ -1,11 +1,10 @@
-import { NotFound, Unavailable } from '../model/errors.ts';
+import { Unavailable } from '../model/errors.ts';
 import { type CommitResult, commit } from '../store/commit.ts';
-import type { AccountAccess } from '../store/database.ts';
-import { catchUp } from '../store/snapshots.ts';
-import { describeWriter } from '../store/writer-name.ts';
+import { readFate } from '../store/revisions.ts';
 import { type Planned, planBatch, type Waiting } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
-import { attempts, resolveDoubt } from './doubt.ts';
+import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
+import type { Turns } from './turns.ts';
 
 /** How a batch is written. */
 export interface Manner {
@@ -15,79 +14,75 @@ export interface Manner {
   started?(planned: Planned, statement: Promise<unknown>): void;
 }
 
-/** Plans a batch, unless that is done, and writes it; plans again when the account moved on meanwhile. */
-export async function writeBatch(
-  options: CommitterOptions,
-  account: string,
-  batch: readonly Waiting[],
-  { planned: made, started }: Manner,
-): Promise<Planned> {
-  const { snapshots } = options;
-  const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
-  const lost = new Set<string>();
-  let planned: Planned | undefined;
-  for (let race = false, first = true; planned === undefined && !race; first = false) {
-    const attempt =
-      first && made !== undefined ? made : await planBatch(options, await snapshots.at(account, seen), batch, lost);
-    const result = attempt.revisions.length === 0 ? 'written' : await begin(attempt, first ? started : undefined);
-    if (result === 'written') planned = attempt;
-    race = result === 'moved';
-    if (typeof result === 'object') for (const name of result.lost) lost.add(name);
-  }
-  for (let attempt = 0; planned === undefined; attempt++) {
-    if (attempt === attempts) throw new Unavailable(`the connection broke ${attempts} times; try again`);
-    planned = await writeHolding(options, account, batch, lost);
-  }
-  if (planned.revisions.length > 0) snapshots.advance(planned.tip);
-  return planned;
+/** With what batches are written. */
+export type BatchWriter = CommitterOptions & { readonly turns: Turns };
 
-  function begin(attempt: Planned, tell: Manner['started']): Promise<CommitResult> {
-    const statement = write(options, attempt);
-    tell?.(attempt, statement);
-    return statement;
-  }
-}
+/** After so many lost races a batch asks the other servers to let it plan in peace. */
+const racesBeforeTurn = 2;
 
 /**
- * Plans and writes while no other server can, so that a large plan that lost a race is not overtaken again and again.
- * `undefined` when the connection broke before it was written, or a lease turned out to be lost.
+ * Plans a batch, unless that is done, and writes it; plans again when the account moved on meanwhile. The account is never
+ * locked while something is planned: what counts is that it is still at the revision on which the plan was made.
  */
-async function writeHolding(
-  options: CommitterOptions,
+export async function writeBatch(
+  writer: BatchWriter,
   account: string,
   batch: readonly Waiting[],
-  lost: Set<string>,
+  manner: Manner,
+): Promise<Planned> {
+  await writer.turns.respect(account);
+  const race: Race = { account, batch, lost: new Set() };
+  const planned =
+    (await tryOften(writer, race, manner, racesBeforeTurn)) ??
+    (await writer.turns.holding(account, () => tryOften(writer, race, {}, attempts)));
+  if (planned === undefined)
+    throw new Unavailable(`the account changed ${attempts} times while this was planned; try again`);
+  if (planned.revisions.length > 0) writer.snapshots.advance(planned.tip);
+  return planned;
+}
+
+/** A batch on its way, and the leases that turned out to be lost. */
+interface Race {
+  readonly account: string;
+  readonly batch: readonly Waiting[];
+  readonly lost: Set<string>;
+}
+
+/** Plans and writes; `undefined` when others were faster each time. */
+async function tryOften(
+  writer: BatchWriter,
+  { account, batch, lost }: Race,
+  { planned: made, started }: Manner,
+  times: number,
 ): Promise<Planned | undefined> {
-  const known = await options.snapshots.current(account);
-  let planned: Planned | undefined;
-  try {
-    const work = async (held: AccountAccess): Promise<Planned | undefined> => {
-      const base = await catchUp(held, known);
-      planned = await planBatch(options, base, batch, lost, held);
-      const { tip, revisions } = planned;
-      const result = revisions.length === 0 ? 'written' : await commit(held, { base, next: tip, revisions });
-      // Nobody else can have moved an account that is held: it is gone.
-      if (result === 'moved') throw new NotFound(`account ${account} not found`);
-      if (result === 'written') return planned;
-      for (const name of result.lost) lost.add(name);
-      return undefined;
-    };
-    const by = batch[0] === undefined ? '' : describeWriter(batch[0].mutation);
-    return await options.database.holding(account, work, by);
-  } catch (error) {
-    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    if (planned === undefined || planned.revisions.length === 0) return planned;
-    return (await resolveDoubt(options.database, account, planned.revisions, error)) ? planned : undefined;
+  const { snapshots } = writer;
+  const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
+  // A first attempt is planned on what is at hand; one after a lost race on what is there now.
+  let readBase = () => (started === undefined ? snapshots.fresh(account) : snapshots.at(account, seen));
+  for (let races = 0, first = true; races < times; first = false) {
+    const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
+    if (planned.revisions.length === 0) return planned;
+    const statement = write(writer, planned);
+    if (first) started?.(planned, statement);
+    const result = await statement;
+    if (result === 'written') return planned;
+    if (result === 'moved') races += 1;
+    else for (const name of result.lost) lost.add(name);
+    readBase = () => snapshots.fresh(account);
   }
+  return undefined;
 }
 
 /** Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. */
-async function write(options: CommitterOptions, planned: Planned): Promise<CommitResult> {
+async function write({ database, turns }: BatchWriter, planned: Planned): Promise<CommitResult> {
   const { base, tip: next, revisions } = planned;
+  const input = { base, next, revisions };
+  const send = () => commit(database, input, (owner) => turns.heard(base.account, owner));
   try {
-    return await commit(options.database, { base, next, revisions });
+    return await send();
   } catch (error) {
-    if (!(error instanceof Unavailable) || !error.inDoubt) throw error;
-    return (await resolveDoubt(options.database, base.account, revisions, error)) ? 'written' : 'moved';
+    if (!isInDoubt(error)) throw error;
+    const mark = markOf(input);
+    return await settleCommit(async () => [await readFate(database, mark)], { ...mark, cause: error }, send);
   }
 }

@@ -56,10 +56,16 @@ export class UnsafePlan extends HeddleError {}
 /** The store cannot be reached. With `inDoubt`, a write may have happened or not. */
 export class Unavailable extends HeddleError {
   readonly inDoubt: boolean;
+  /** The id under which a write in doubt is found in the history, if it happened. */
+  readonly requestId: string | undefined;
 
-  constructor(message: string, options: { readonly cause?: unknown; readonly inDoubt?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: { readonly cause?: unknown; readonly inDoubt?: boolean; readonly requestId?: string } = {},
+  ) {
     super(message, options);
     this.inDoubt = options.inDoubt ?? false;
+    this.requestId = options.requestId;
   }
 }
 

@@ -29,8 +29,8 @@ type Needed = Pick<Lease, 'name' | 'fence'>;
 /**
  * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
  * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
- * It answers one row when it has written, and one for each lease that is lost. `claimedAt` are the numbers of the claims
- * that its plans were made with: when there are others by now, it writes nothing.
+ * It answers one row when it has written, and one for each lease that is lost; the first says whose turn it is.
+ * `claimedAt` are the numbers of the claims that its plans were made with: when there are others by now, it writes nothing.
  */
 export function commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
@@ -48,9 +48,13 @@ export function commitStatement(
   const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
   const lost = fenced ? [lostClause(leases, add)] : [];
   const before = [...lost, headClause(claims, `${unchanged}${fenced ? whileHeld : ''}`)];
-  const answer = `select last_event, null as lost from head${fenced ? ' union all select null, name from lost' : ''}`;
+  const answer = `select last_event, null as lost, (${turnText}) as turn from head${fenced ? ' union all select null, name, null from lost' : ''}`;
   return { text: `${manner}with ${[...before, ...clauses].join(', ')} ${answer}`, parameters };
 }
+
+/** Who asked all others to let the account rest for a moment; nobody as a rule. */
+export const turnLease = 'turn';
+const turnText = `select owner from leases where account_id = $1 and name = '${turnLease}' and until > clock_timestamp()`;
 
 /** Adds a parameter and answers its placeholder. */
 type Add = (value: unknown) => string;

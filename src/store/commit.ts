@@ -23,18 +23,27 @@ export interface CommitInput {
 /** What became of a commit: written, or nothing because the account has moved on, or because these leases are lost. */
 export type CommitResult = 'written' | 'moved' | { readonly lost: readonly string[] };
 
+/** Called with the owner of the account's turn, when a commit finds that there is one. */
+export type TurnHeard = (owner: string) => void;
+
 /**
  * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
  * compare-and-swap and everything else hangs on it.
  */
-export async function commit(database: AccountAccess, input: CommitInput): Promise<CommitResult> {
+export async function commit(
+  database: AccountAccess,
+  input: CommitInput,
+  heard: TurnHeard = () => {},
+): Promise<CommitResult> {
   const { statement, rows } = compileCommit(input);
   const [answer] = await database
     .inAccount(input.base.account, [statement], { write: true, by: writerOf(input) })
     .catch((error) => Promise.reject(repeated(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
-  if (answer.length === 0) return 'moved';
+  const [written] = answer;
+  if (written === undefined) return 'moved';
+  if (written.turn !== null) heard(written.turn);
   database.wrote(rows);
   return 'written';
 }
@@ -49,6 +58,7 @@ function writerOf({ revisions }: CommitInput): string {
 interface CommitRow {
   readonly last_event: number | null;
   readonly lost: string | null;
+  readonly turn: string | null;
 }
 
 /** The statement of a commit, and how many rows it writes. */

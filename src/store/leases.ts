@@ -36,6 +36,17 @@ on conflict (account_id, name) do update
   where leases.until <= clock_timestamp() or leases.owner = excluded.owner
 returning fence`;
 
+/** Who has a lease now. */
+export async function leaseOwner(database: Database, account: string, name: string): Promise<string | undefined> {
+  const [[found]] = await database.inAccount(account, [
+    statement<{ readonly owner: string }>(
+      'select owner from leases where account_id = $1 and name = $2 and until > clock_timestamp()',
+      [account, name],
+    ),
+  ]);
+  return found?.owner;
+}
+
 /** Keeps a lease for so long from now. Answers whether it was still held: once it ran out it must be taken again. */
 export async function renewLease(database: Database, lease: Lease, seconds: number): Promise<boolean> {
   const [rows] = await database.inAccount(lease.account, [heldStatement(renewText, lease, String(seconds))]);

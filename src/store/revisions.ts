@@ -1,24 +1,36 @@
 import { sql } from 'kysely';
-import { build, lockHead, statement } from './builder.ts';
+import { build, statement } from './builder.ts';
 import type { Database } from './database.ts';
 
-/** Whether a commit with this request id happened. Waits for a writer that may still be at work, so the answer is final. */
-export async function hasRevision(database: Database, account: string, requestId: string): Promise<boolean> {
-  const [, found] = await database.inAccount(
-    account,
-    [
-      lockHead(account),
-      build
-        .selectFrom('revisions')
-        .select('revision')
-        .where('account_id', '=', account)
-        .where('request_id', '=', requestId)
-        .compile(),
-    ],
-    { write: true },
-  );
-  return found.length > 0;
+/** What became of a commit: it happened, it never will (also because the account is gone), or it may still happen. */
+export type Fate = 'written' | 'never' | 'gone' | 'open';
+
+/** By what a commit is recognised: the revision on which it was planned, its request, and when it was planned (ISO 8601). */
+export interface CommitMark {
+  readonly account: string;
+  readonly base: number;
+  readonly requestId: string;
+  readonly at: string;
 }
+
+/**
+ * What became of a commit. It advances the head row from the revision on which it was planned and from no other, so the
+ * history is final once the account has moved on; before that, a statement on its way may still be executed.
+ */
+export async function readFate(database: Database, { account, base, requestId, at }: CommitMark): Promise<Fate> {
+  const [[found]] = await database.inAccount(account, [
+    statement<{ readonly revision: number; readonly written: boolean }>(fateText, [account, requestId, at]),
+  ]);
+  // An account at revision 0 may not be there yet; any other that is missing is gone.
+  if (found === undefined) return base === 0 ? 'open' : 'gone';
+  if (found.written) return 'written';
+  return found.revision === base ? 'open' : 'never';
+}
+
+// The time tells a commit from one that an earlier process made for the same request.
+const fateText = `select revision, exists (
+  select from revisions r where r.account_id = a.account_id and r.request_id = $2 and r.created_at = $3::timestamptz
+) as written from accounts a where account_id = $1`;
 
 /** Which revisions to list; what is absent does not matter. */
 export interface RevisionFilter {

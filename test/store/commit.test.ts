@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import type { Snapshot } from '../../src/model/snapshot.ts';
 import { commit } from '../../src/store/commit.ts';
 import type { Database } from '../../src/store/database.ts';
-import { hasRevision, listRevisions, readRevision } from '../../src/store/revisions.ts';
+import { listRevisions, readFate, readRevision } from '../../src/store/revisions.ts';
 import { catchUp, loadSnapshot } from '../../src/store/snapshots.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { planStep, steps } from '../plan/sequences.ts';
-import { allow, createOn, deleteOn, document, objectOf, planned, planOn, replaceOn } from '../plan/steps.ts';
+import { allow, createOn, deleteOn, document, now, objectOf, planned, planOn, replaceOn } from '../plan/steps.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 import { actor, manyDocuments, newOffice, noted, readTables, revisionOf, write } from './accounts.ts';
 
@@ -143,12 +143,17 @@ eachEngine('a commit on %s', (engine) => {
     expect(listed.map(({ revision }) => revision)).toEqual([5, 4, 3, 2, 1]);
   });
 
-  it('tells by its request id that it happened', async () => {
+  it('tells by its request id and the head row whether it happened, never will, or may still happen', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
     await write(made.database, base, planOn(base, 'a', [document('Group', 'devs')]));
-    expect(await hasRevision(made.database, base.account, 'request-2')).toBe(true);
-    expect(await hasRevision(made.database, base.account, 'request-3')).toBe(false);
+    const mark = { account: base.account, base: base.revision, requestId: 'request-2', at: now };
+    expect(await readFate(made.database, mark)).toBe('written');
+    expect(await readFate(made.database, { ...mark, requestId: 'request-3' })).toBe('never');
+    // Another process wrote it for the same request: what this one planned was not written.
+    expect(await readFate(made.database, { ...mark, at: '2020-01-01T00:00:00.000Z' })).toBe('never');
+    expect(await readFate(made.database, { ...mark, base: base.revision + 1, requestId: 'request-3' })).toBe('open');
+    expect(await readFate(made.database, { ...mark, account: 'nobody' })).toBe('gone');
   });
 
   it('keeps who did what: revision, changes with their units, audit events numbered on', async () => {
