@@ -61,7 +61,12 @@ export class Unavailable extends HeddleError {
 
   constructor(
     message: string,
-    options: { readonly cause?: unknown; readonly inDoubt?: boolean; readonly requestId?: string } = {},
+    options: {
+      readonly problems?: readonly Problem[];
+      readonly cause?: unknown;
+      readonly inDoubt?: boolean;
+      readonly requestId?: string;
+    } = {},
   ) {
     super(message, options);
     this.inDoubt = options.inDoubt ?? false;

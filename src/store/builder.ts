@@ -35,10 +35,28 @@ export const plannedEachTime = '/* planned each time */ ';
 
 const RESTRICT = "select set_config('role', 'heddle_app', true), set_config('heddle.account', $1, true)";
 
+/**
+ * Ends a transaction whose server says nothing more, because it was stopped, or the network between fails: what it has
+ * locked blocks all other servers. As settings of the transaction they also work behind a PgBouncer.
+ */
+export const endWhenSilent = [
+  ...[
+    ['idle_in_transaction_session_timeout', '8s'],
+    ['tcp_user_timeout', '8s'],
+  ],
+  ...[
+    ['tcp_keepalives_idle', '4'],
+    ['tcp_keepalives_interval', '2'],
+    ['tcp_keepalives_count', '2'],
+  ],
+]
+  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  .join(', ');
+
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
 const RESTRICT_WRITE =
   `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
-  "set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true)";
+  `set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true), ${endWhenSilent}`;
 
 /** The statement every transaction of an account begins with: role, account and limits, all local to it. */
 export function restrictTo(account: string, options: TransactionOptions): CompiledQuery {

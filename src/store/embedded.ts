@@ -6,6 +6,7 @@ import { beginText, checkParameters, lockHead, perform, restrictTo } from './bui
 import { damaged, databaseFolder, openDataDirectory } from './data-directory.ts';
 import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
 
 /** After so many written rows the statistics are made anew; PGlite has no autovacuum. */
@@ -152,7 +153,7 @@ class EmbeddedDatabase implements Database {
 
   async #transaction<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> {
     if (this.#closed) throw new Unavailable('The embedded database is closed.');
-    return this.#pglite.transaction(work);
+    return this.#pglite.transaction(work).catch((error) => Promise.reject(shortageOf(error) ?? error));
   }
 }
 

@@ -71,6 +71,7 @@ class PostgresNotices implements Notices {
     const client = new pg.Client({
       connectionString: this.#options.url,
       keepAlive: true,
+      keepAliveInitialDelayMillis: 4000,
       connectionTimeoutMillis: 10_000,
       application_name: 'heddle notices',
       types: { getTypeParser: (oid, format) => columnParsers[oid] ?? pg.types.getTypeParser(oid, format as 'text') },

@@ -2,20 +2,36 @@ import { createHash } from 'node:crypto';
 import type { CompiledQuery } from 'kysely';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
-import { beginText, checkParameters, lockHead, perform, plannedEachTime, restrictTo } from './builder.ts';
+import {
+  beginText,
+  checkParameters,
+  endWhenSilent,
+  lockHead,
+  perform,
+  plannedEachTime,
+  restrictTo,
+} from './builder.ts';
 import type { AccountAccess, Database, DatabaseOptions, RowsOf, Run, TransactionOptions } from './database.ts';
 import { heldMessage, holderQuery } from './lock-holder.ts';
+import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
 
-/** How long to wait for a free connection, and for an answer of one that neither works nor closes. */
+/**
+ * How long to wait for a free connection, and for an answer of one that neither works nor closes. A write that is given up
+ * so is in doubt, and what became of it is found out on another connection.
+ */
 const CONNECT_MS = 10_000;
-const SILENCE_MS = 120_000;
+const READ_SILENCE_MS = 120_000;
+const WRITE_SILENCE_MS = 15_000;
+
+/** After how long an idle connection is asked whether it is still there. */
+const KEEPALIVE_MS = 4000;
 
 /** Statements named per process; texts beyond them (lists of varying length) are sent unnamed. */
 const NAMED_STATEMENTS = 500;
 
-// Connection exceptions, shutdown, crash, start-up, database dropped, idle timeout, too many connections.
-const UNREACHABLE = /^(08|57P0|53300)/;
+// Connection exceptions, shutdown, crash, start-up, database dropped, idle or too long in a transaction, too many connections.
+const UNREACHABLE = /^(08|57P0|25P0[34]|53300)/;
 
 // A statement took longer than restrictTo allows.
 const TOO_SLOW: Readonly<Record<string, string>> = {
@@ -34,15 +50,18 @@ class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   readonly #dead = new WeakSet<object>();
   readonly #names: Map<string, string> | undefined;
+  readonly #writeSilenceMs: number;
   #closed: Promise<void> | undefined;
 
   constructor(options: DatabaseOptions & { readonly url: string }) {
     this.#names = options.preparedStatements === false ? undefined : new Map();
+    this.#writeSilenceMs = options.writeSilenceMs ?? WRITE_SILENCE_MS;
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize ?? 10,
       pipeline: true,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_MS,
       connectionTimeoutMillis: CONNECT_MS,
       application_name: 'heddle',
       types: { getTypeParser: parserOf },
@@ -76,6 +95,7 @@ class PostgresDatabase implements Database {
       const results = await answers(
         client,
         statements.map((statement) => this.#query(statement)),
+        this.#writeSilenceMs,
       );
       // As above: by position.
       return results.map((result) => result.rows) as RowsOf<typeof statements>;
@@ -84,9 +104,9 @@ class PostgresDatabase implements Database {
       const start = [restrictTo(account, { write: true, ...(by === undefined ? {} : { by }) }), lockHead(account)].map(
         (statement) => this.#query(statement),
       );
-      await answers(client, [{ text: beginText({}) }, ...start]);
+      await answers(client, [{ text: beginText({}) }, ...start], this.#writeSilenceMs);
       const value = await work({ inAccount, wrote: () => {} });
-      const [committed] = await answers(client, [{ text: 'commit' }]);
+      const [committed] = await answers(client, [{ text: 'commit' }], this.#writeSilenceMs);
       mustBeCommitted(committed);
       client.release();
       return value;
@@ -109,6 +129,7 @@ class PostgresDatabase implements Database {
     const run: Run = async (text, parameters = []) => (await client.query(text, [...parameters])).rows;
     try {
       await run('begin isolation level read committed');
+      await run(`select ${endWhenSilent}`);
       await perform(work, run);
       mustBeCommitted(await client.query('commit'));
       client.release();
@@ -141,7 +162,7 @@ class PostgresDatabase implements Database {
   /** Sends everything in one write, waits for every answer, and only then judges: the connection is never left half read. */
   async #flush(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
-    const results = await send(client, queries);
+    const results = await send(client, queries, write ? this.#writeSilenceMs : READ_SILENCE_MS);
     const failure = results.find((result) => result.status === 'rejected')?.reason;
     if (failure === undefined) {
       client.release();
@@ -181,6 +202,8 @@ class PostgresDatabase implements Database {
     if (UNREACHABLE.test(error.code)) return unavailable(error, write);
     if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
     const slow = TOO_SLOW[error.code];
+    const shortage = shortageOf(error);
+    if (shortage !== undefined) return shortage;
     if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
     return isForgotten(error) ? forgotten(error) : error;
   }
@@ -192,9 +215,9 @@ function mustBeCommitted(answer: QueryResult | undefined): void {
   throw new Internal(`The transaction was not committed: the server answered ${answer?.command}.`);
 }
 
-async function send(client: PoolClient, queries: readonly QueryConfig[]): Promise<Settled> {
+async function send(client: PoolClient, queries: readonly QueryConfig[], silenceMs: number): Promise<Settled> {
   const { stream } = client.connection;
-  const silence = setTimeout(() => stream.destroy(new Error(`no answer within ${SILENCE_MS / 1000} s`)), SILENCE_MS);
+  const silence = setTimeout(() => stream.destroy(new Error(`no answer within ${silenceMs / 1000} s`)), silenceMs);
   stream.cork();
   const answers = queries.map((query) => client.query(query));
   stream.uncork();
@@ -204,8 +227,12 @@ async function send(client: PoolClient, queries: readonly QueryConfig[]): Promis
 }
 
 /** The answers to all queries, or the first failure. */
-async function answers(client: PoolClient, queries: readonly QueryConfig[]): Promise<readonly QueryResult[]> {
-  const results = await send(client, queries);
+async function answers(
+  client: PoolClient,
+  queries: readonly QueryConfig[],
+  silenceMs: number,
+): Promise<readonly QueryResult[]> {
+  const results = await send(client, queries, silenceMs);
   return results.map((result) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;

@@ -1,0 +1,18 @@
+import { Unavailable } from '../model/errors.ts';
+
+// SQLSTATE class 53, but for too many connections.
+const shortages: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
+  '53100': {
+    code: 'disk_full',
+    message: 'the disk of the database is full; nothing was written, and nothing can be until there is room',
+  },
+  '53200': { code: 'database_out_of_memory', message: 'the database has no memory left; nothing was written' },
+};
+
+/** The error of a database that lacks what it needs to carry out a statement; `undefined` for other errors. */
+export function shortageOf(error: unknown): Unavailable | undefined {
+  // Both drivers name the state so.
+  const { code } = error as { readonly code?: unknown };
+  const problem = typeof code === 'string' ? shortages[code] : undefined;
+  return problem && new Unavailable(problem.message, { cause: error, problems: [problem] });
+}
