@@ -17,6 +17,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers a request by the revision that it made, when its answer was lost; `undefined` when that says too little. */
     recover?: Recover;
+    /** Throws when the caller may not be shown again what this route shows once; absent: whoever may call it may. */
+    mayRepeat?: (request: FastifyRequest) => Promise<void>;
   }
 }
 
@@ -39,7 +41,7 @@ export function addIdempotency(
     const key = keyOf(request);
     if (key === undefined) return;
     const found = await requests.begin(callOf(request), { key, hash: hashOf(engine, request) });
-    if (found.state === 'answered') return replay(reply, found.answer);
+    if (found.state === 'answered') return replay(request, reply, found.answer);
     if (found.state === 'done') return sendRecovered(request, reply, found.revision);
     request.call = found.call;
     request.repeatable = { key, attempted: found.attempted };
@@ -78,8 +80,14 @@ function hashOf({ means }: Engine, request: FastifyRequest): string {
   return sha256(means.vault.seal(sha256(text)));
 }
 
-function replay(reply: FastifyReply, { status, headers, body }: KeptAnswer): FastifyReply {
-  return reply.code(status).headers(headers).header('idempotency-replayed', 'true').send(body);
+async function replay(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { once, ...shown }: KeptAnswer,
+): Promise<FastifyReply> {
+  if (once !== undefined) await request.routeOptions.config.mayRepeat?.(request);
+  const { headers, body } = once ?? shown;
+  return reply.code(shown.status).headers(headers).header('idempotency-replayed', 'true').send(body);
 }
 
 async function sendRecovered(request: FastifyRequest, reply: FastifyReply, revision: number): Promise<FastifyReply> {
@@ -102,17 +110,20 @@ function isOutcome(reply: FastifyReply): boolean {
 const passing: readonly number[] = [401, 403, 428];
 
 const keptHeaders = ['content-type', 'etag', 'heddle-ignored', 'location', 'cache-control'];
+/** What is told beside values that are shown once. */
+const onceHeaders = ['heddle-notice', 'heddle-invite-link'];
 
 function answerOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): KeptAnswer {
-  const body = bodyOf(request, reply, payload);
-  const names = keptHeaders.filter((name) => reply.hasHeader(name) && (body !== undefined || name !== 'content-type'));
-  const headers = Object.fromEntries(names.map((name) => [name, String(reply.getHeader(name))]));
-  return { status: reply.statusCode, headers, ...(body === undefined ? {} : { body }) };
+  const { statusCode: status } = reply;
+  const body = typeof payload === 'string' && payload !== '' ? payload : undefined;
+  const isSecret = status < 400 && String(reply.getHeader('cache-control') ?? '').includes('no-store');
+  if (!isSecret) return { status, ...textOf(reply, keptHeaders, body) };
+  const masked = request.keptBody === undefined ? undefined : JSON.stringify(request.keptBody);
+  return { status, ...textOf(reply, keptHeaders, masked), once: textOf(reply, [...keptHeaders, ...onceHeaders], body) };
 }
 
-/** A body that must not be stored holds values that are shown once: a repetition does not have them. */
-function bodyOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): string | undefined {
-  const isSecret = reply.statusCode < 400 && String(reply.getHeader('cache-control') ?? '').includes('no-store');
-  if (isSecret) return request.keptBody === undefined ? undefined : JSON.stringify(request.keptBody);
-  return typeof payload === 'string' && payload !== '' ? payload : undefined;
+function textOf(reply: FastifyReply, names: readonly string[], body: string | undefined) {
+  const present = names.filter((name) => reply.hasHeader(name) && (body !== undefined || name !== 'content-type'));
+  const headers = Object.fromEntries(present.map((name) => [name, String(reply.getHeader(name))]));
+  return { headers, ...(body === undefined ? {} : { body }) };
 }

@@ -6,6 +6,7 @@ import { recordEvents } from '../store/events.ts';
 import { putApproval, putWanted, supersedePlans } from '../store/plan-approvals.ts';
 import { listPlans, type SavedPlan } from '../store/plans.ts';
 import type { Desire } from './documents.ts';
+import { writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { desireOf } from './plan-requests.ts';
 import { type Planned, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';
@@ -46,11 +47,13 @@ const words = { applied: 'applied already', expired: 'expired', failed: 'failed'
 
 async function approve(engine: Engine, { account, actor }: Call, { id, source, digest }: SavedPlan): Promise<void> {
   const at = engine.now();
-  await engine.database.holding(account, async (held) => {
-    if (!(await putApproval(held, account, id, { by: actor, at }))) return;
-    const event = { code: 'config.plan.approved', target: id, meta: { source, plan: id, digest } };
-    await recordEvents(held, account, { actor, at, events: [event] });
-  });
+  const event = { code: 'config.plan.approved', target: id, meta: { source, plan: id, digest } };
+  const record = () =>
+    engine.database.holding(account, async (held) => {
+      if (!(await putApproval(held, account, id, { by: actor, at }))) return;
+      await recordEvents(held, account, { actor, at, events: [event] });
+    });
+  await writeUntilKnown({ requestId: id }, record);
 }
 
 /**
@@ -99,7 +102,9 @@ export async function noteAsked(
     target: id,
     meta: { source, plan: id, digest, guards: [...new Set(guards)].join(', ') },
   };
-  await engine.database.holding(account, async (held) => {
-    if (await putWanted(held, account, id, at)) await recordEvents(held, account, { actor, at, events: [event] });
-  });
+  const record = () =>
+    engine.database.holding(account, async (held) => {
+      if (await putWanted(held, account, id, at)) await recordEvents(held, account, { actor, at, events: [event] });
+    });
+  await writeUntilKnown({ requestId: id }, record);
 }

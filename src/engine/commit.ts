@@ -8,6 +8,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import type { AccountAccess, Database } from '../store/database.ts';
 import type { PlannedClaims } from '../store/history.ts';
+import { findRequest } from '../store/idempotency.ts';
 import type { Lease } from '../store/leases.ts';
 import type { StatusUpdate } from '../store/peer-status.ts';
 import type { SavedPlan } from '../store/plans.ts';
@@ -45,6 +46,8 @@ export interface Mutation {
   readonly approved?: string;
   /** Makes the id of the request, so that a repetition of it is recognised; absent: one of its own. */
   requestId?(): string;
+  /** As of `Call`. */
+  readonly isRepeated?: true;
   /** What is observed about the peers of the plan, and stored with it. */
   observe?(): readonly StatusUpdate[];
   /** What the plan leaves of the claims of sources, and which claims it was made with: with others it is made again. */
@@ -114,9 +117,9 @@ export function createCommitter(options: CommitterOptions): Committer {
   return {
     mutate(mutation) {
       if (mutation.planOnly === true) return Promise.reject(new NotAllowed(planOnlyRefusal));
-      return new Promise((resolve, reject) => {
+      const requestId = mutation.requestId?.() ?? options.newRequestId();
+      const committed = new Promise<Committed>((resolve, reject) => {
         const queue = queues.get(mutation.account);
-        const requestId = mutation.requestId?.() ?? options.newRequestId();
         const waiting = { mutation, requestId, since: performance.now(), resolve, reject };
         if (queue !== undefined) {
           queue.waiting.push(waiting);
@@ -127,6 +130,7 @@ export function createCommitter(options: CommitterOptions): Committer {
         queues.set(mutation.account, fresh);
         running.set(mutation.account, drain(mutation.account, fresh));
       });
+      return mutation.isRepeated === true ? unlessDone(options, mutation.account, requestId, committed) : committed;
     },
     mutateTogether(mutation) {
       const work = mutateTogether(options, mutation);
@@ -137,6 +141,23 @@ export function createCommitter(options: CommitterOptions): Committer {
       while (running.size + shared.size > 0) await Promise.allSettled([...running.values(), ...shared]);
     },
   };
+}
+
+/** What a repeated request comes to, unless an earlier attempt was carried out: then it is no refusal that nothing is left to do. */
+async function unlessDone(
+  { database }: CommitterOptions,
+  account: string,
+  requestId: string,
+  committed: Promise<Committed>,
+): Promise<Committed> {
+  const [end] = await Promise.allSettled([committed]);
+  const isWritten = end.status === 'fulfilled' && end.value.ok && end.value.revision !== undefined;
+  if (!isWritten && (await findRequest(database, account, [requestId])) !== undefined) throw carriedOut(end);
+  return committed;
+}
+
+function carriedOut(cause: unknown): Conflict {
+  return new Conflict('running', 'the request was carried out already; send it again for its answer', { cause });
 }
 
 /** How far the queue of an account is. */

@@ -45,7 +45,7 @@ export function markOf({ base: { account, revision: base }, revisions: [first] }
  * says that an earlier attempt may have been carried out. Throws `Unavailable` (`inDoubt`) when nobody can know.
  */
 export async function writeUntilKnown<Value>(
-  requestId: string,
+  { requestId }: { readonly requestId: string },
   write: (again: boolean) => Promise<Value>,
 ): Promise<Value> {
   try {
@@ -56,6 +56,40 @@ export async function writeUntilKnown<Value>(
   }
 }
 
+/**
+ * Stores something under an id that nothing else has, once: when the answer is lost, the row tells whether it was stored.
+ * `find` answers what `store` would when the row is there, and `undefined` when it is not.
+ */
+export async function storeOnce<Value>(
+  request: { readonly requestId: string },
+  find: () => Promise<Value | undefined>,
+  store: () => Promise<Value>,
+): Promise<Value> {
+  return writeUntilKnown(request, async (again) => {
+    if (!again) return store();
+    const stored = await find();
+    if (stored !== undefined) return stored;
+    try {
+      return await store();
+    } catch (error) {
+      // An earlier attempt may have come first after all.
+      const overtaken = error instanceof Conflict ? await find() : undefined;
+      if (overtaken !== undefined) return overtaken;
+      throw error;
+    }
+  });
+}
+
+/** Reads what the answer to a write needs that has happened: it is no failure of the write that a connection breaks now. */
+export async function readAfterWrite<Value>(read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    return await whilePassing(undefined, error, async () => ({ value: await read() }));
+  }
+}
+
 /** Whether the connection died before the database said what became of a write. */
 export function isInDoubt(error: unknown): error is Unavailable {
   return error instanceof Unavailable && error.inDoubt;
@@ -63,7 +97,7 @@ export function isInDoubt(error: unknown): error is Unavailable {
 
 /** Asks until there is a value, as long as patience lasts; what passes by itself is waited for. */
 async function whilePassing<Value>(
-  requestId: string,
+  requestId: string | undefined,
   cause: Unavailable,
   ask: () => Promise<{ readonly value: Value } | undefined>,
 ): Promise<Value> {
@@ -79,7 +113,7 @@ async function whilePassing<Value>(
   }
   throw new Unavailable(
     'the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again',
-    { cause, inDoubt: true, requestId },
+    { cause, inDoubt: true, ...(requestId === undefined ? {} : { requestId }) },
   );
 }
 

@@ -87,6 +87,8 @@ export interface Call {
   readonly revision: number;
   /** Ids of what the request commits: the same ones when the request is repeated. Absent: it cannot be repeated. */
   requestId?(): string;
+  /** An earlier attempt at the request may have been carried out after all. */
+  readonly isRepeated?: true;
   /** The caller may read and plan, and write nothing. */
   readonly planOnly?: true;
   /** When the caller signed in at this server itself, in milliseconds since 1970; absent for everybody else. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import type { Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import {
@@ -11,6 +11,7 @@ import {
   noteRequest,
   takeOverRequest,
 } from '../store/idempotency.ts';
+import { writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** A request that may come more than once: the caller's key, and what was asked. */
@@ -20,12 +21,17 @@ export interface Repeatable {
   readonly hash: string;
 }
 
-/** An answer as it was given: headers, and the text of the body. */
-export interface KeptAnswer {
-  readonly status: number;
+/** Headers of an answer, and the text of its body; absent: the body is empty. */
+interface AnswerText {
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent: the body is empty. */
   readonly body?: string;
+}
+
+/** An answer as it was given. */
+export interface KeptAnswer extends AnswerText {
+  readonly status: number;
+  /** The same with values that are shown once: repeated for a day, and sealed meanwhile. */
+  readonly once?: AnswerText;
 }
 
 /** What to do with a request: carry it out, answer it again, or answer it by what it did. */
@@ -61,12 +67,12 @@ export function createRequests(engine: Engine): Requests {
       await prune(call.account);
       return await begin(engine, call, { ...request, key: keyOf(call, request.key) });
     },
-    keep: ({ account, ...call }, key, attempted, { status, headers, body }) =>
-      keepAnswer(engine.database, account, keyOf(call, key), {
-        attempted,
-        status,
-        answer: { headers, ...(body === undefined ? {} : { body }) },
-      }),
+    async keep({ account, ...call }, key, attempted, { status, once, ...shown }) {
+      const sealed = once === undefined ? {} : { sealed: engine.means.vault.seal(JSON.stringify(once)) };
+      const kept = { attempted, status, answer: { ...shown, ...sealed } };
+      // The same is kept, however often that is tried.
+      await writeUntilKnown({ requestId: key }, () => keepAnswer(engine.database, account, keyOf(call, key), kept));
+    },
     abandon: ({ account, ...call }, key, attempted) =>
       lapseRequest(engine.database, account, keyOf(call, key), attempted),
   };
@@ -78,28 +84,34 @@ function keyOf({ actor }: Pick<Call, 'actor'>, key: string): string {
 }
 
 async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Promise<Begun> {
-  const known = await noted(engine, call.account, key, hash);
+  const { database } = engine;
+  const by = engine.newId();
+  const known = await writeUntilKnown({ requestId: key }, () => noted(engine, call.account, { key, hash, by }));
   if (known.fresh) return begun(call, key, known);
   if (known.hash !== hash)
     throw new InvalidInput(
       'this Idempotency-Key was used for another request within a day; use a new key for a new request',
     );
-  if (known.status !== null) return { state: 'answered', answer: answerOf(known.status, known.answer) };
-  const ids = candidates(baseOf(call.account, key, known.since));
-  const revision = await findRequest(engine.database, call.account, ids, { final: known.lapsed });
+  if (known.status !== null) return { state: 'answered', answer: answerOf(engine, known.status, known.answer) };
+  const revision = await findRequest(database, call.account, candidates(baseOf(call.account, key, known.since)));
   if (revision !== undefined) return { state: 'done', revision };
-  const taken = known.lapsed ? await takeOverRequest(engine.database, call.account, key, known.attempted) : undefined;
+  const { attempted } = known;
+  const taken = known.lapsed ? await takeOverRequest(database, call.account, { key, attempted, by }) : undefined;
   if (taken === undefined)
     throw new Conflict(
       'running',
       'the first request with this Idempotency-Key is being carried out; ask again for its answer',
     );
-  return begun(call, key, taken);
+  return begun({ ...call, isRepeated: true }, key, taken);
 }
 
-async function noted(engine: Engine, account: string, key: string, hash: string): Promise<KnownRequest> {
+async function noted(
+  engine: Engine,
+  account: string,
+  request: { readonly key: string; readonly hash: string; readonly by: string },
+): Promise<KnownRequest> {
   for (;;) {
-    const known = await noteRequest(engine.database, account, key, hash);
+    const known = await noteRequest(engine.database, account, request);
     if (known !== undefined) return known;
   }
 }
@@ -125,11 +137,10 @@ function candidates(base: string): readonly string[] {
   return [base, ...[2, 3, 4, 5, 6, 7, 8].map((at) => `${base}.${at}`)];
 }
 
-function answerOf(status: number, answer: Json | null): KeptAnswer {
+function answerOf({ means }: Engine, status: number, answer: Json | null): KeptAnswer {
   // Written by `keep` alone.
-  const { headers, body } = (isObject(answer) ? answer : {}) as JsonObject & {
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: string;
-  };
-  return { status, headers: headers ?? {}, ...(body === undefined ? {} : { body }) };
+  const { sealed, headers = {}, body } = (answer ?? {}) as Partial<AnswerText> & { readonly sealed?: string };
+  const shown = { status, headers, ...(body === undefined ? {} : { body }) };
+  if (sealed === undefined) return shown;
+  return { ...shown, once: JSON.parse(means.vault.open(sealed)) as AnswerText };
 }

@@ -8,6 +8,7 @@ import { driftOf } from '../plan/drift.ts';
 import { putClaimedKeys } from '../store/claims.ts';
 import type { AccountAccess } from '../store/database.ts';
 import { recordEvents } from '../store/events.ts';
+import { findRequest } from '../store/idempotency.ts';
 import type { Lease } from '../store/leases.ts';
 import {
   listSources,
@@ -18,6 +19,7 @@ import {
   type SourceRecord,
   setSuspended,
 } from '../store/sources.ts';
+import { writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { runInSlices } from './slices.ts';
 import { readClaims } from './wanted.ts';
@@ -31,7 +33,7 @@ export async function recordSource(
   caller: Caller,
   source: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
 ): Promise<void> {
-  tell(engine, caller, await registerSource(engine.database, caller.account, source, registration(engine, caller)));
+  await revise(engine, caller, (by) => registerSource(engine.database, caller.account, source, by));
 }
 
 /** Stops the loop of a source, or lets it run again. A reconcile that is running completes. */
@@ -40,12 +42,12 @@ export async function suspendSource(
   caller: Caller,
   source: { readonly id: string; readonly suspended: boolean },
 ): Promise<void> {
-  tell(engine, caller, await setSuspended(engine.database, caller.account, source, registration(engine, caller)));
+  await revise(engine, caller, (by) => setSuspended(engine.database, caller.account, source, by));
 }
 
 /** Forgets a source that states nothing any more. */
 export async function removeRecord(engine: Engine, caller: Caller, id: string): Promise<void> {
-  tell(engine, caller, await removeSource(engine.database, caller.account, id, registration(engine, caller)));
+  await revise(engine, caller, (by) => removeSource(engine.database, caller.account, id, by));
 }
 
 /** A source as it is stored. Throws `NotFound`. */
@@ -128,8 +130,20 @@ export async function recordWantedKeys(
   await putClaimedKeys(database, account, source, [...new Set(wanted)].sort());
 }
 
-function registration(engine: Engine, { actor }: Caller): Registration {
-  return { actor, at: engine.now(), requestId: engine.newId() };
+/** Writes a revision about a source; what is so already writes none, so it can be tried again. */
+async function revise(
+  engine: Engine,
+  caller: Caller,
+  write: (registration: Registration) => Promise<number | undefined>,
+): Promise<void> {
+  const { database, now, newId } = engine;
+  const registration = { actor: caller.actor, at: now(), requestId: newId() };
+  const ids = [registration.requestId];
+  const revision = await writeUntilKnown(registration, async (again) => {
+    const written = await write(registration);
+    return written ?? (again ? await findRequest(database, caller.account, ids) : undefined);
+  });
+  tell(engine, caller, revision);
 }
 
 /** A change of a source is a revision, and servers look at what it asks of them. */

@@ -5,10 +5,10 @@ import type { Problem } from '../model/problem.ts';
 import type { Operation } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isAllowed } from '../plan/authorize.ts';
-import { createToken, deleteToken, listTokens, type TokenRow } from '../store/tokens.ts';
+import { createToken, deleteToken, listTokens, readTokenHash, type TokenRow } from '../store/tokens.ts';
 import type { Told } from '../store/told.ts';
 import { requireUser } from './admission.ts';
-import { attempts } from './doubt.ts';
+import { attempts, storeOnce, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { newIdFor } from './new-id.ts';
 
@@ -34,6 +34,11 @@ export async function readToken(engine: Engine, call: Call, user: string, id: st
   return show(found);
 }
 
+/** Throws what keeps the caller from making tokens for a user. */
+export async function requireTokenRight(engine: Engine, call: Call, user: string): Promise<void> {
+  await ownerFor(engine, call, user, 'create');
+}
+
 /** Makes a token for the caller or for a service user; `make` gives the value. Throws `InvalidInput` with all problems. */
 export async function addToken(
   engine: Engine,
@@ -52,13 +57,17 @@ export async function addToken(
   const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
   const record = { account, id, user, name, hash, planOnly, createdBy: call.actor.id, createdAt: at, expiresAt };
   const store = () => createToken(engine.database, record, told(call, 'create', owner, name, at), state.revision);
-  for (let attempt = 0; !(await store()); attempt++) {
+  // One with another hash is that of an earlier attempt of the same request, whose value nobody knows any more.
+  const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
+  for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
     if (attempt === attempts) throw new Unavailable('the account changes all the time; try again');
     // The right to make it may have gone with what changed.
     state = await engine.snapshots.fresh(account);
     owner = userFor(state, call, user, 'create');
   }
-  return { plain_token: value, personal_access_token: await readToken(engine, call, user, id) };
+  const row = { id, user_id: user, name, created_by: call.actor.id, last_used: null, plan_only: planOnly };
+  const shown = show({ ...row, created_at: new Date(at), expires_at: new Date(expiresAt) });
+  return { plain_token: value, personal_access_token: shown };
 }
 
 /** Deletes a token of the caller or of a service user. Throws `NotFound`. */
@@ -66,8 +75,13 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
   const owner = await ownerFor(engine, call, user, 'delete');
   const name = String((await readToken(engine, call, user, id))['name']);
   const what = { account: call.account, user, id };
-  if (await deleteToken(engine.database, what, told(call, 'delete', owner, name, engine.now()))) return;
-  throw new NotFound(`token ${id} not found`);
+  const event = told(call, 'delete', owner, name, engine.now());
+  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  const isDone = await writeUntilKnown(
+    { requestId: id },
+    async (again) => (await deleteToken(engine.database, what, event)) || again,
+  );
+  if (!isDone) throw new NotFound(`token ${id} not found`);
 }
 
 /** The user whose tokens the call is about, when the caller may do this with them. */

@@ -1,4 +1,5 @@
 import { admit, admitInvited, requireUser, toldBy, type Wish, wishUser } from '../engine/admission.ts';
+import { storeOnce, writeUntilKnown } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { inviteFault } from '../engine/invite-sender.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
@@ -53,7 +54,9 @@ export async function makeInvite(engine: Engine, people: LocalPeople, call: Call
   };
   const notice = await announce(people, call, { ...invite, token });
   const told = toldBy(call, createdAt, event('create', invite.id, email));
-  if (!(await createInvite(engine.database, invite, told))) throw isInvited(email);
+  const find = () => isStored(engine, hash);
+  const store = async () => (await createInvite(engine.database, invite, told)) || (await find()) === true;
+  if (!(await storeOnce({ requestId: invite.id }, find, store))) throw isInvited(email);
   const times = { createdAt: new Date(createdAt), expiresAt: new Date(invite.expiresAt) };
   return { body: { ...show({ ...invite, ...times }, createdAt), invite_token: token }, ...notice };
 }
@@ -74,7 +77,12 @@ export async function regenerateInvite(
   const notice = await announce(people, call, { ...present, expiresAt, token });
   const told = toldBy(call, at, event('regenerate', id, present.email));
   const renewed = { id, hash, createdBy: call.actor.id, expiresAt };
-  if (!(await renewInvite(engine.database, call.account, renewed, told))) throw missing(id);
+  const isDone = await storeOnce(
+    { requestId: id },
+    () => isStored(engine, hash),
+    () => renewInvite(engine.database, call.account, renewed, told),
+  );
+  if (!isDone) throw missing(id);
   return { body: { invite_token: token, invite_expires_at: expiresAt }, ...notice };
 }
 
@@ -83,7 +91,16 @@ export async function removeInvite(engine: Engine, call: Call, id: string): Prom
   requireProvider(engine);
   const { email } = await requireInvite(engine, call, id);
   const told = toldBy(call, engine.now(), event('delete', id, email));
-  if (!(await deleteInvite(engine.database, call.account, id, told))) throw missing(id);
+  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  const isDone = await writeUntilKnown(
+    { requestId: id },
+    async (again) => (await deleteInvite(engine.database, call.account, id, told)) || again,
+  );
+  if (!isDone) throw missing(id);
+}
+
+async function isStored(engine: Engine, hash: string): Promise<true | undefined> {
+  return (await findInvite(engine.database, hash)) === undefined ? undefined : true;
 }
 
 /** What whoever has the token may know of an invite. */

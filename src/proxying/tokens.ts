@@ -1,3 +1,4 @@
+import { storeOnce, writeUntilKnown } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { newIdFor } from '../engine/new-id.ts';
 import { removeProxies } from '../engine/proxy-peers.ts';
@@ -13,6 +14,7 @@ import {
   listProxyTokens,
   type ProxyTokenOwner,
   type ProxyTokenRow,
+  readProxyTokenHash,
 } from '../store/proxy-tokens.ts';
 
 const prefix = 'nbx_';
@@ -30,10 +32,17 @@ export async function addProxyToken(engine: Engine, call: Call, body: JsonObject
   const at = engine.now();
   const id = newIdFor(engine, call);
   const expiresAt = seconds === 0 ? null : new Date(Date.parse(at) + seconds * 1000).toISOString();
-  await createProxyToken(
-    engine.database,
-    { account: call.account, id, name, hash: sha256Base64(value), createdBy: call.actor.id, createdAt: at, expiresAt },
-    { actor: call.actor, at, event: { code: 'service.proxy.token.create', target: id, meta: { name } } },
+  const { account, actor } = call;
+  const hash = sha256Base64(value);
+  const token = { account, id, name, hash, createdBy: actor.id, createdAt: at, expiresAt };
+  const told = { actor, at, event: { code: 'service.proxy.token.create', target: id, meta: { name } } };
+  await storeOnce(
+    { requestId: id },
+    async () => ((await readProxyTokenHash(engine.database, account, id)) === hash ? 'stored' : undefined),
+    async () => {
+      await createProxyToken(engine.database, token, told);
+      return 'stored';
+    },
   );
   const shown = { id, name, created_by: call.actor.id, created_at: at };
   return { ...shown, ...(expiresAt === null ? {} : { expires_at: expiresAt }), plain_token: value };
@@ -44,8 +53,13 @@ export async function removeProxyToken(engine: Engine, call: Call, id: string): 
   const found = (await listProxyTokens(engine.database, call.account)).find((token) => token.id === id);
   const event = { code: 'service.proxy.token.delete', target: id, meta: { name: found?.name ?? '' } };
   const told = { actor: call.actor, at: engine.now(), event };
-  if (found === undefined || !(await deleteProxyToken(engine.database, call.account, id, told)))
-    throw new NotFound(`proxy token ${id} not found`);
+  if (found === undefined) throw new NotFound(`proxy token ${id} not found`);
+  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  const isDone = await writeUntilKnown(
+    { requestId: id },
+    async (again) => (await deleteProxyToken(engine.database, call.account, id, told)) || again,
+  );
+  if (!isDone) throw new NotFound(`proxy token ${id} not found`);
   await removeProxies(engine, call, id);
 }
 

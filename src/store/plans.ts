@@ -40,28 +40,26 @@ const keptFor = 7 * 24 * 60 * 60 * 1000;
 /** Saves a plan and forgets those that expired long ago. */
 export async function savePlan(database: AccountAccess, account: string, plan: SavedPlan): Promise<void> {
   const forgotten = new Date(Date.parse(plan.createdAt) - keptFor);
-  await database.inAccount(account, [
-    build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', forgotten).compile(),
-    build
-      .insertInto('plans')
-      .values({
-        account_id: account,
-        id: plan.id,
-        source_id: plan.source,
-        digest: plan.digest,
-        state: plan.state,
-        request: JSON.stringify(plan.request),
-        result: JSON.stringify(plan.view),
-        base_revision: plan.baseRevision,
-        actor: JSON.stringify(plan.actor),
-        applied_revision: null,
-        created_at: plan.createdAt,
-        expires_at: plan.expiresAt,
-      })
-      // The id of a repeated request is that of the first one.
-      .onConflict((conflict) => conflict.doNothing())
-      .compile(),
-  ]);
+  const forget = build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', forgotten);
+  const insert = build
+    .insertInto('plans')
+    .values({
+      account_id: account,
+      id: plan.id,
+      source_id: plan.source,
+      digest: plan.digest,
+      state: plan.state,
+      request: JSON.stringify(plan.request),
+      result: JSON.stringify(plan.view),
+      base_revision: plan.baseRevision,
+      actor: JSON.stringify(plan.actor),
+      applied_revision: null,
+      created_at: plan.createdAt,
+      expires_at: plan.expiresAt,
+    })
+    // The id of a repeated request is that of the first one.
+    .onConflict((conflict) => conflict.doNothing());
+  await database.inAccount(account, [forget.compile(), insert.compile()], { write: true });
 }
 
 const headColumns = [

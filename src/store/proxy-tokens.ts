@@ -38,6 +38,13 @@ export async function listProxyTokens(database: Database, account: string): Prom
   return rows;
 }
 
+/** The hash of a token of an account. */
+export async function readProxyTokenHash(database: Database, account: string, id: string): Promise<string | undefined> {
+  const text = 'select hash from proxy_tokens where account_id = $1 and id = $2';
+  const [[found]] = await database.inAccount(account, [statement<{ readonly hash: string }>(text, [account, id])]);
+  return found?.hash;
+}
+
 /** Stores a new token, its entry in the directory, and what is told about it. */
 export async function createProxyToken(database: Database, token: NewProxyToken, told: Told): Promise<void> {
   const { account, id, name, hash, createdBy, createdAt, expiresAt } = token;

@@ -99,6 +99,14 @@ export async function listTokens(database: Database, account: string, user: stri
   return rows;
 }
 
+/** The hash of a token of an account. */
+export async function readTokenHash(database: Database, account: string, id: string): Promise<string | undefined> {
+  const [[found]] = await database.inAccount(account, [
+    statement<{ readonly hash: string }>('select hash from tokens where account_id = $1 and id = $2', [account, id]),
+  ]);
+  return found?.hash;
+}
+
 /** Stores a new token, its entry in the directory, and what is told about it; nothing when the account is at another revision. */
 export async function createToken(
   database: Database,

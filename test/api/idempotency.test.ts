@@ -19,6 +19,9 @@ const groups = (...names: readonly string[]) => names.map((name) => doc('Group',
 const named = async (of: TestApi, name: string) => (await of.call('GET', `/api/groups?name=${name}`)).body;
 const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
 
+const ownerOf = async ({ engine, account }: TestApi) =>
+  (await engine.snapshots.current(account)).ofKind('User')[0]?.id ?? '';
+
 async function run(database: Database, ...statements: readonly string[]): Promise<void> {
   await database.asOwner(statements);
 }
@@ -88,20 +91,60 @@ describe('the answer that is given again', () => {
     expect((await own.call('POST', `${url}/apply`)).status).toBe(412);
   });
 
-  it('never shows a secret again, and the secret is not kept', async () => {
+  it('shows what is shown once for a day, sealed meanwhile, and masked for a week from then on', async () => {
     await using own = await testApi();
-    const body = { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
-    const first = await post(own, '/api/setup-keys', body, 'k1');
-    const again = await post(own, '/api/setup-keys', body, 'k1');
-    expect(again.body).toEqual({ ...first.body, key: expect.stringMatching(/\*{4}$/) });
-    const text = doc('SetupKey', 'enrol', 'type: reusable\nexpires_in: 86400\nauto_groups: []\nusage_limit: 0');
-    const applied = await post(own, '/api/config/apply', file('team', text), 'k2');
-    const repeated = await post(own, '/api/config/apply', file('team', text), 'k2');
-    const { outputs, ...rest } = applied.body;
-    expect([outputs, repeated.body]).toEqual([[expect.objectContaining({ field: 'key' })], rest]);
-    const kept = await keptAnswers(own.engine.database);
-    expect(kept).toContain('"name":"k"');
-    for (const secret of [first.body.key, outputs[0].value]) expect(kept).not.toContain(secret);
+    const { database } = own.engine;
+    const asked = [
+      ['/api/setup-keys', { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 }],
+      [
+        '/api/config/apply',
+        file('team', doc('SetupKey', 'enrol', 'type: reusable\nexpires_in: 86400\nauto_groups: []\nusage_limit: 0')),
+      ],
+      [`/api/users/${await ownerOf(own)}/tokens`, { name: 'CI', expires_in: 30 }],
+      ['/api/reverse-proxies/proxy-tokens', { name: 'Bern' }],
+    ] as const;
+    const askAll = () => Promise.all(asked.map(([url, body], at) => post(own, url, body, `k${at}`)));
+    const first = await askAll();
+    const again = await askAll();
+    expect(again.map(isReplay)).toEqual([true, true, true, true]);
+    expect(again.map(({ status, body }) => [status, body])).toEqual(first.map(({ status, body }) => [status, body]));
+    expect(again.map(({ headers }) => headers['cache-control'])).toEqual(Array(4).fill('no-store'));
+    const [key, applied, token, proxyToken] = first.map(({ body }) => body);
+    const secrets = [key.key, applied.outputs[0].value, token.plain_token, proxyToken.plain_token];
+    const before = await keptAnswers(database);
+    expect(before).toContain('"name":"k"');
+    for (const secret of secrets) expect(before).not.toContain(secret);
+    await run(database, `update idempotency_keys set created_at = created_at - interval '25 hours'`);
+    const { outputs: _, ...rest } = applied;
+    expect((await askAll()).map(({ body }) => body)).toEqual([
+      { ...key, key: expect.stringMatching(/\*{4}$/) },
+      rest,
+      { ...token, plain_token: '****' },
+      { ...proxyToken, plain_token: '****' },
+    ]);
+    expect(await named(own, 'k')).toEqual([]);
+  });
+
+  it('shows it to nobody who may not see it any more', async () => {
+    await using own = await testApi();
+    const owner = await ownerOf(own);
+    const admin = (
+      await own.call('POST', '/api/users', { name: 'a', is_service_user: true, role: 'admin', auto_groups: [] })
+    ).body.id;
+    const machine = (
+      await own.call('POST', '/api/users', { name: 'm', is_service_user: true, role: 'user', auto_groups: [] })
+    ).body.id;
+    expect(owner).not.toBe(admin);
+    const { plain_token: theirs } = (
+      await own.call('POST', `/api/users/${admin}/tokens`, { name: 'theirs', expires_in: 1 })
+    ).body;
+    const headers = { authorization: `Token ${theirs}`, 'idempotency-key': 'k' };
+    const ask = () => own.call('POST', `/api/users/${machine}/tokens`, { name: 'CI', expires_in: 30 }, headers);
+    const first = await ask();
+    expect([first.status, (await ask()).body]).toEqual([200, first.body]);
+    await own.call('PUT', `/api/users/${admin}`, { role: 'user', auto_groups: [], is_blocked: false });
+    const refused = await ask();
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([403, expect.not.stringContaining('nbp_')]);
   });
 
   it('is forgotten after a day', async () => {

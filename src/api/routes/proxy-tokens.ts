@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
+import { mask } from '../../model/means.ts';
 import { addProxyToken, readProxyTokens, removeProxyToken } from '../../proxying/tokens.ts';
 import { makeAnswer, sendAnswer } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
 import { parameter } from '../config/request.ts';
+import { keepInstead } from '../idempotency.ts';
 
 const path = '/api/reverse-proxies/proxy-tokens';
 const onePath = `${path}/{tokenId}`;
@@ -38,6 +40,7 @@ export const proxyTokens: AreaRoutes = {
     });
     app.post(path, right('create'), async (request, reply) => {
       const made = await addProxyToken(engine, callOf(request), objectBody(request.body));
+      keepInstead(request, { ...made, plain_token: mask });
       return reply.header('cache-control', 'no-store').send(made);
     });
     app.delete(`${path}/:tokenId`, right('delete'), async (request, reply) => {

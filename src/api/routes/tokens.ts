@@ -1,15 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { Engine } from '../../engine/engine.ts';
-import { addToken, type NewToken, readToken, readTokens, removeToken } from '../../engine/tokens.ts';
+import { addToken, type NewToken, readToken, readTokens, removeToken, requireTokenRight } from '../../engine/tokens.ts';
 import { hashToken, tokenPrefix } from '../../identity/authenticate.ts';
 import { requireRecentSignIn } from '../../identity/recent-sign-in.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
+import { mask } from '../../model/means.ts';
 import { makeAnswer, sendAnswer } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
+import { keepInstead } from '../idempotency.ts';
 
 const tokensPath = '/api/users/{userId}/tokens';
 const tokenPath = `${tokensPath}/{tokenId}`;
@@ -107,10 +109,12 @@ export const tokens: AreaRoutes = {
       const body = await readTokens(engine, callOf(request), paramsOf(request).id);
       return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
     });
-    app.post('/api/users/:id/tokens', options, async (request, reply) => {
+    const mayRepeat = (request: FastifyRequest) => requireTokenRight(engine, callOf(request), paramsOf(request).id);
+    app.post('/api/users/:id/tokens', { config: { ...options.config, mayRepeat } }, async (request, reply) => {
       const body = objectBody(request.body);
       requireRecentSignIn(callOf(request), Date.parse(engine.now()));
       const answer = await addToken(engine, callOf(request), paramsOf(request).id, body, () => newToken(engine));
+      keepInstead(request, { ...answer, plain_token: mask });
       return reply.header('cache-control', 'no-store').send(answer);
     });
     app.get('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
