@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { NeedsApproval } from '../engine/approvals.ts';
+import { isInDoubt } from '../engine/doubt.ts';
 import {
   Conflict,
   type ConflictReason,
@@ -19,6 +20,8 @@ export interface ErrorBody {
   readonly message: string;
   readonly code: number;
   readonly problems?: readonly Problem[];
+  /** Of a write in doubt: the request by which it stands in the history, if it happened. */
+  readonly request?: string;
 }
 
 const conflictStatus: Readonly<Record<ConflictReason, number>> = {
@@ -63,8 +66,10 @@ export function createErrorHandler(
     const status = statusOf(error);
     if (status === 500) report(error, request);
     void reply.code(status).header('cache-control', 'no-store');
-    if (isPassing(error, status)) void reply.header('retry-after', '1');
-    void reply.send(bodyOf(error, status));
+    // Whoever tries a write in doubt again without a key may do it twice.
+    const isRisky = isInDoubt(error) && request.headers['idempotency-key'] === undefined;
+    if (isPassing(error, status) && !isRisky) void reply.header('retry-after', '1');
+    void reply.send({ ...bodyOf(error, status), ...doubtOf(error, request) });
   };
 }
 
@@ -78,6 +83,13 @@ function bodyOf(error: unknown, status: number): ErrorBody & { readonly plan?: u
   const problems = error instanceof HeddleError && error.problems.length > 0 ? { problems: error.problems } : {};
   const plan = error instanceof NeedsApproval ? { plan: error.plan } : {};
   return { message: messageOf(error), code: status, ...problems, ...plan };
+}
+
+/** What a caller can go by when nobody knows whether the write happened. */
+function doubtOf(error: unknown, { id }: FastifyRequest): Pick<ErrorBody, 'problems' | 'request'> {
+  if (!isInDoubt(error)) return {};
+  const { requestId: request = id, message } = error;
+  return { problems: [{ code: 'in_doubt', message }], request };
 }
 
 const frameworkMessages: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readAfterWrite } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import {
   createObject,
@@ -274,8 +275,17 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
   return kind.deleteReply === 'object' ? reply.send({}) : reply.send();
 }
 
-/** Answers with the object that was written. */
+/** Answers with the object that was written. What the answer tells beside it is read until it can be. */
 export async function sendWritten(
+  engine: Engine,
+  written: Written,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return readAfterWrite(() => showWritten(engine, written, request, reply));
+}
+
+async function showWritten(
   engine: Engine,
   written: Written,
   request: FastifyRequest,

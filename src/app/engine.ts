@@ -96,6 +96,7 @@ export function createEngine(
     claimLapse,
     observer,
     presence,
+    failed: (what, error) => log({ level: 'warn', message: `${what}: ${describe(error)}` }),
   };
 }
 

@@ -36,13 +36,12 @@ export interface Planned {
   readonly results: readonly { readonly waiting: Waiting; readonly result: Committed | { readonly error: unknown } }[];
 }
 
-/** Plans each on what its predecessor leaves. `lost` are leases that are known to be lost; `database` is what may be read with. */
+/** Plans each on what its predecessor leaves. `lost` are leases that are known to be lost. */
 export async function planBatch(
   options: CommitterOptions,
   base: Snapshot,
   batch: readonly Waiting[],
   lost: ReadonlySet<string>,
-  database: AccountAccess = options.database,
 ): Promise<Planned> {
   let tip = base;
   const revisions: RevisionInput[] = [];
@@ -52,7 +51,7 @@ export async function planBatch(
     const { mutation, requestId } = waiting;
     const { actor, commitRef, commitInfo, planId, approved, lease } = mutation;
     const isLost = lease !== undefined && lost.has(lease.name);
-    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation, database);
+    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation, options.database);
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const events = [

@@ -15,6 +15,7 @@ import type { DocumentsInput } from '../plan/stated-object.ts';
 import type { AccountAccess } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { SavedPlan } from '../store/plans.ts';
+import { afterCommit } from './bookkeeping.ts';
 import type { Mutation, Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
 import { moveDocuments } from './moved-documents.ts';
@@ -278,8 +279,10 @@ async function applyAgainst(
   });
   if (!committed.ok) return { result: { state: 'invalid', problems: committed.problems }, refused };
   if (halted !== undefined) return { result: halted, refused };
-  await moveDocuments(engine, call.account, desire.source, committed.plan.moves, committed.after);
   const { plan, revision, before, after } = committed;
+  const move = () => moveDocuments(engine, call.account, desire.source, plan.moves, after);
+  if (revision === undefined) await move();
+  else await afterCommit(engine, `the lines of documents of source ${desire.source}`, move);
   const applied: Reconciled = {
     ...{ state: 'applied', plan, before, after },
     ...(revision === undefined ? {} : { revision }),

@@ -23,15 +23,17 @@ export async function settleCommit<Result>(
   { requestId, cause }: { readonly requestId: string; readonly cause: Unavailable },
   again: () => Promise<Result>,
 ): Promise<Result | 'written' | 'moved'> {
-  return whilePassing<Result | 'written' | 'moved'>(requestId, cause, async () => {
+  const settled = async (): Promise<Result | 'written' | 'moved'> => {
     const fates = await readFates();
     // What is written in one account is written in all of the transaction.
-    if (fates.includes('written')) return { value: 'written' };
-    if (fates.some((fate) => fate !== 'open')) return { value: 'moved' };
-    const value = await again();
-    // It was overtaken, perhaps by itself: the next question tells.
-    return value === 'moved' ? undefined : { value };
-  });
+    if (fates.includes('written')) return 'written';
+    if (fates.some((fate) => fate !== 'open')) return 'moved';
+    const result = await again();
+    if (result !== 'moved') return result;
+    // It was overtaken, perhaps by itself; or what it depends on besides, such as claims, is another for good.
+    return (await readFates()).includes('written') ? 'written' : 'moved';
+  };
+  return whilePassing(requestId, cause, settled);
 }
 
 /** By what the commit of an account is recognised. Throws `Internal` when it writes no revision. */
@@ -52,7 +54,7 @@ export async function writeUntilKnown<Value>(
     return await write(false);
   } catch (error) {
     if (!isInDoubt(error)) throw error;
-    return await whilePassing(requestId, error, async () => ({ value: await write(true) }));
+    return await whilePassing(requestId, error, () => write(true));
   }
 }
 
@@ -86,7 +88,7 @@ export async function readAfterWrite<Value>(read: () => Promise<Value>): Promise
     return await read();
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    return await whilePassing(undefined, error, async () => ({ value: await read() }));
+    return await whilePassing(undefined, error, read);
   }
 }
 
@@ -95,18 +97,17 @@ export function isInDoubt(error: unknown): error is Unavailable {
   return error instanceof Unavailable && error.inDoubt;
 }
 
-/** Asks until there is a value, as long as patience lasts; what passes by itself is waited for. */
+/** Asks until there is an answer, as long as patience lasts; what passes by itself is waited for. */
 async function whilePassing<Value>(
   requestId: string | undefined,
   cause: Unavailable,
-  ask: () => Promise<{ readonly value: Value } | undefined>,
+  ask: () => Promise<Value>,
 ): Promise<Value> {
   const begun = performance.now();
   for (let turn = 0; performance.now() - begun < patience; turn++) {
     await delay(pauses[Math.min(turn, pauses.length - 1)]);
     try {
-      const answer = await ask();
-      if (answer !== undefined) return answer.value;
+      return await ask();
     } catch (error) {
       if (!isPassing(error)) throw error;
     }

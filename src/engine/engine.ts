@@ -50,6 +50,8 @@ export interface Engine {
   readonly claimLapse: number;
   /** Hears what is worth measuring. */
   readonly observer: Observer;
+  /** Hears what failed and keeps nothing from going on. */
+  failed(what: string, error: unknown): void;
 }
 
 /** Who owns a new account, with the e-mail domain that is its own; without address and provider it is no person. */

@@ -17,6 +17,8 @@ export interface HistoryFilter {
   readonly before?: number;
   readonly limit: number;
   readonly source?: string;
+  /** The request that made them, as errors and revisions name it. */
+  readonly request?: string;
   /** The id, name or e-mail address of who made them. */
   readonly actor?: string;
   readonly kind?: string;

@@ -60,8 +60,8 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
   /** Switch off behind a PgBouncer that does not track prepared statements. */
   readonly preparedStatements?: boolean;
-  /** After so many milliseconds without an answer the connection of a write is given up; 15 seconds by default. */
-  readonly writeSilenceMs?: number;
+  /** After so many milliseconds without a byte a connection is given up; by default 15 s in a write and 30 s in a read. */
+  readonly silenceMs?: number;
 }
 
 /** Opens the database, the embedded one when no URL is given; it does not migrate it. */

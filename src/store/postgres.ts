@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import type { CompiledQuery } from 'kysely';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
@@ -17,11 +18,11 @@ import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
 
 /**
- * How long to wait for a free connection, and for an answer of one that neither works nor closes. A write that is given up
- * so is in doubt, and what became of it is found out on another connection.
+ * How long to wait for a free connection, and for the next byte of one that neither works nor closes. A write that is given
+ * up so is in doubt, and what became of it is found out on another connection.
  */
 const CONNECT_MS = 10_000;
-const READ_SILENCE_MS = 120_000;
+const READ_SILENCE_MS = 30_000;
 const WRITE_SILENCE_MS = 15_000;
 
 /** After how long an idle connection is asked whether it is still there. */
@@ -51,11 +52,13 @@ class PostgresDatabase implements Database {
   readonly #dead = new WeakSet<object>();
   readonly #names: Map<string, string> | undefined;
   readonly #writeSilenceMs: number;
+  readonly #readSilenceMs: number;
   #closed: Promise<void> | undefined;
 
   constructor(options: DatabaseOptions & { readonly url: string }) {
     this.#names = options.preparedStatements === false ? undefined : new Map();
-    this.#writeSilenceMs = options.writeSilenceMs ?? WRITE_SILENCE_MS;
+    this.#writeSilenceMs = options.silenceMs ?? WRITE_SILENCE_MS;
+    this.#readSilenceMs = options.silenceMs ?? READ_SILENCE_MS;
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize ?? 10,
@@ -162,7 +165,7 @@ class PostgresDatabase implements Database {
   /** Sends everything in one write, waits for every answer, and only then judges: the connection is never left half read. */
   async #flush(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
-    const results = await send(client, queries, write ? this.#writeSilenceMs : READ_SILENCE_MS);
+    const results = await send(client, queries, write ? this.#writeSilenceMs : this.#readSilenceMs);
     const failure = results.find((result) => result.status === 'rejected')?.reason;
     if (failure === undefined) {
       client.release();
@@ -217,13 +220,30 @@ function mustBeCommitted(answer: QueryResult | undefined): void {
 
 async function send(client: PoolClient, queries: readonly QueryConfig[], silenceMs: number): Promise<Settled> {
   const { stream } = client.connection;
-  const silence = setTimeout(() => stream.destroy(new Error(`no answer within ${silenceMs / 1000} s`)), silenceMs);
+  const stop = watchSilence(stream, silenceMs);
   stream.cork();
   const answers = queries.map((query) => client.query(query));
   stream.uncork();
   const results = await Promise.allSettled(answers);
-  clearTimeout(silence);
+  stop();
   return results;
+}
+
+/** Ends a connection on which nothing comes for so long. Returns what ends the watch. */
+function watchSilence(stream: Duplex, silenceMs: number): () => void {
+  let isSilent = true;
+  const hear = () => {
+    isSilent = false;
+  };
+  const timer = setInterval(() => {
+    if (isSilent) stream.destroy(new Error(`no answer within ${silenceMs / 1000} s`));
+    isSilent = true;
+  }, silenceMs);
+  stream.on('data', hear);
+  return () => {
+    clearInterval(timer);
+    stream.off('data', hear);
+  };
 }
 
 /** The answers to all queries, or the first failure. */
@@ -241,7 +261,8 @@ async function answers(
 
 function unavailable(cause: unknown, inDoubt: boolean): Unavailable {
   const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
-  return new Unavailable(`The database cannot be reached: ${reason}.`, { cause, inDoubt });
+  const doubt = inDoubt ? ' Whether the write happened is unknown: read before trying again.' : '';
+  return new Unavailable(`The database cannot be reached: ${reason}.${doubt}`, { cause, inDoubt });
 }
 
 // The connection names a statement that the server does not know, or whose columns a migration has changed since.

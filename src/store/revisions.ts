@@ -37,6 +37,8 @@ export interface RevisionFilter {
   readonly before?: number;
   readonly limit: number;
   readonly source?: string;
+  /** The request that made it. */
+  readonly request?: string;
   /** The id, name or e-mail address of who made it. */
   readonly actor?: string;
   /** Some object of this kind changed. */
@@ -54,7 +56,7 @@ const columns = [
 
 /** The newest revisions that fit, newest first; `before` pages back. */
 export async function listRevisions(database: Database, account: string, filter: RevisionFilter) {
-  const { before, limit, source, actor, kind, objects, since, until } = filter;
+  const { before, limit, source, request, actor, kind, objects, since, until } = filter;
   let query = build
     .selectFrom('revisions as r')
     .select(columns)
@@ -63,6 +65,7 @@ export async function listRevisions(database: Database, account: string, filter:
     .limit(limit);
   if (before !== undefined) query = query.where('revision', '<', before);
   if (source !== undefined) query = query.where('source_id', '=', source);
+  if (request !== undefined) query = query.where('request_id', '=', request);
   if (actor !== undefined)
     query = query.where(sql<boolean>`${actor} in (actor ->> 'id', actor ->> 'name', actor ->> 'email')`);
   if (since !== undefined) query = query.where('created_at', '>=', since);

@@ -40,7 +40,7 @@ function scopeOf(text: string): RollbackScope {
   );
 }
 
-const texts = ['source', 'actor', 'kind', 'object'] as const;
+const texts = ['source', 'actor', 'kind', 'object', 'request'] as const;
 
 function filterOf(query: Query): HistoryFilter {
   const { before, limit, since, until } = query;

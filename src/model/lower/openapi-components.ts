@@ -14,6 +14,11 @@ export const errorSchemas: JsonObject = {
       code: { type: 'integer', description: 'The HTTP status.' },
       problems: { type: 'array', description: 'All that is wrong with the input.', items: named('Problem') },
       plan: { ...named('Plan'), description: 'With 428: the plan that wants an approval.' },
+      request: {
+        type: 'string',
+        description:
+          'With 503 and the problem `in_doubt`: the request by which the history has the write, if it happened.',
+      },
     },
   },
   Problem: {
@@ -48,7 +53,7 @@ const meanings: Readonly<Record<number, string>> = {
   423: 'Another writer holds the account for more than five seconds; `message` says which. Try again.',
   428: 'The plan changes so much that it wants an approval; `message` says which guard stopped it, and `plan` what it would do.',
   429: 'Too many requests; try again after the time in `Retry-After`.',
-  503: 'The database cannot be reached; try again.',
+  503: 'The database cannot be reached, or has no room left; try again. With the problem `in_doubt` nobody can know whether the write happened: look for `request` in `GET /api/config/revisions?request=`, or send it again with the same `Idempotency-Key`.',
 };
 
 /** An answer for every status of failure. */

@@ -14,6 +14,7 @@ export const revisionItems: Items = {
       description: 'Those that all given parameters fit. With `object` each says what it did to the object.',
       parameters: [
         query('source', 'Only those that applied this source.'),
+        query('request', 'Only that of this request, as an error in doubt names it.'),
         query('actor', 'Only those of the actor with this id, name or e-mail address.'),
         query('kind', 'Only those that changed an object of this kind.'),
         query('object', 'Only those that changed this object: an id, or `Kind/key`, also a former one.'),

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { writeInDoubt } from './doubtful-writes.ts';
+
+const doubts = 1000;
+
+it(`E96 ${doubts} writes in doubt of every shape are answered as they were committed`, {
+  timeout: 30 * 60_000,
+}, async () => {
+  const result = await writeInDoubt({ doubts }, Math.random);
+  expect({ unknown: result.unknown, wrong: result.wrong }).toEqual({ unknown: 0, wrong: [] });
+  expect(result.doubts).toBeGreaterThanOrEqual(doubts);
+});

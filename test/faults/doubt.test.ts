@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { writeInDoubt } from './doubtful-writes.ts';
+
+it('E96 writes of every shape are answered as they were committed, while connections to Postgres are cut at random bytes', {
+  timeout: 240_000,
+}, async () => {
+  const { done, unknown, wrong } = await writeInDoubt({ doubts: 60 }, Math.random);
+  expect({ unknown, wrong }).toEqual({ unknown: 0, wrong: [] });
+  const shapes = ['replace', 'delete', 'policy', 'key', 'token', 'plan', 'apply', 'push', 'enrolment'];
+  expect(shapes.filter((shape) => (done[shape] ?? 0) === 0)).toEqual([]);
+});

@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import { enrolPeer } from '../../src/engine/enrolment.ts';
+import { hashToken } from '../../src/identity/authenticate.ts';
+import { sha256Base64 } from '../../src/lib/node-pure.ts';
+import { Unavailable } from '../../src/model/errors.ts';
+import { statement } from '../../src/store/builder.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { doc } from '../api/documents.ts';
+import { type Answer, apiOn, type TestApi } from '../api/setup.ts';
+import { policyBody } from '../engine/office.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { testDatabase } from '../setup/database.ts';
+import { type CuttingProxy, openCuttingProxy } from './cutting-proxy.ts';
+
+/** What came of writing over connections that were cut all the time. */
+export interface DoubtfulWrites {
+  /** How many writes of each shape were answered as done. */
+  readonly done: Readonly<Record<string, number>>;
+  /** Writes whose connection died before the database said what became of them. */
+  readonly doubts: number;
+  /** Answers that nobody knows, although the database could be asked. */
+  readonly unknown: number;
+  /** Answers that are not what was committed. */
+  readonly wrong: readonly string[];
+}
+
+/** The server behind the proxy, and the database itself. */
+interface Scene {
+  readonly api: TestApi;
+  readonly proxy: CuttingProxy;
+  readonly truth: Database;
+  readonly all: string;
+  readonly owner: string;
+  readonly key: string;
+}
+
+/** A write that was answered; what it says is compared with the database when everything is over. */
+interface Said {
+  readonly shape: string;
+  readonly name: string;
+  readonly status: number;
+  readonly isUnknown: boolean;
+  readonly body: Answer['body'];
+  /** Whether the database has what was answered, exactly once; or nothing at all of what was refused. */
+  readonly holds: (isDone: boolean) => Promise<boolean>;
+}
+
+/**
+ * Writes of every shape while each connection to the database is cut at a random byte: before Postgres has begun, while it
+ * works, or before its answer has come. Goes on until so many writes were in doubt.
+ */
+export async function writeInDoubt(wanted: { readonly doubts: number }, random: () => number): Promise<DoubtfulWrites> {
+  await using made = await testDatabase('postgres');
+  await using proxy = await openCuttingProxy(made.url ?? '', random);
+  const behind = await openDatabase({ url: proxy.url, poolSize: 4, silenceMs: 500 });
+  const counted = countDoubts(behind);
+  await using api = await apiOn(counted.database, () => behind.close());
+  const scene = await prepare(api, proxy, made.database);
+  proxy.set('cutting');
+  const said: Said[] = [];
+  const client = async (number: number): Promise<void> => {
+    for (let turn = 0; counted.doubts() < wanted.doubts; turn++) said.push(...(await oneRound(scene, number, turn)));
+  };
+  await Promise.all(Array.from({ length: 6 }, (_, number) => client(number)));
+  proxy.set('clear');
+  await api.engine.committer.settle();
+  const wrong = await compare(said);
+  await expectOneHistory(scene);
+  // Requests that were refused because the connection broke are no defects, and no others are allowed.
+  expect(api.defects.filter((error) => !(error instanceof Unavailable))).toEqual([]);
+  api.defects.splice(0);
+  const done = Map.groupBy(
+    said.filter(({ status }) => status < 300),
+    ({ shape }) => shape,
+  );
+  return {
+    done: Object.fromEntries([...done].map(([shape, some]) => [shape, some.length])),
+    doubts: counted.doubts(),
+    unknown: said.filter(({ isUnknown }) => isUnknown).length,
+    wrong,
+  };
+}
+
+async function prepare(api: TestApi, proxy: CuttingProxy, truth: Database): Promise<Scene> {
+  const state = await api.engine.snapshots.current(api.account);
+  const setupKey = { name: 'many', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
+  const key = await api.call('POST', '/api/setup-keys', setupKey);
+  return {
+    ...{ api, proxy, truth },
+    all: state.lookUp('Group', 'name', 'All')[0]?.id ?? '',
+    owner: state.ofKind('User')[0]?.id ?? '',
+    key:
+      (await api.engine.snapshots.current(api.account)).ofKind('SetupKey').find(({ name }) => name === key.body.name)
+        ?.id ?? '',
+  };
+}
+
+/** Writes once in every shape. */
+async function oneRound(scene: Scene, client: number, turn: number): Promise<readonly Said[]> {
+  const { all, owner } = scene;
+  const name = (what: string) => `${what}-${client}-${turn}`;
+  const said: Said[] = [];
+  const post = async (shape: string, url: string, body: object, holds: (body: Answer['body']) => Promise<number>) => {
+    const key = turn % 2 === 0 ? name(shape) : undefined;
+    const answer = await ask(scene, 'POST', url, body, key);
+    const unique = JSON.stringify(body);
+    said.push({
+      shape,
+      name: unique,
+      ...answer,
+      holds: async (isDone) => (await holds(answer.body)) === (isDone ? 1 : 0),
+    });
+    return answer.status < 300 ? answer.body : undefined;
+  };
+  const groups = (label: string, id?: string) => rowsOf(scene, 'Group', label, id);
+  const group = await post('create', '/api/groups', { name: name('g') }, ({ id }) => groups(name('g'), id));
+  if (group !== undefined) {
+    const url = `/api/groups/${group.id}`;
+    const replaced = await ask(scene, 'PUT', url, { name: name('again') });
+    const isReplaced = replaced.status < 300;
+    said.pop();
+    said.push({
+      ...{ shape: 'replace', name: name('again'), ...replaced },
+      holds: async (isDone) => (await groups(name('again'), group.id)) <= (isDone ? 1 : 0),
+    });
+    const deleted = await ask(scene, 'DELETE', url);
+    said.push({
+      ...{ shape: 'delete', name: group.id, ...deleted },
+      holds: async (isDone) => (await groups(isReplaced ? name('again') : name('g'), group.id)) === (isDone ? 0 : 1),
+    });
+  }
+  await post('policy', '/api/policies', policyBody(name('p'), all), ({ id }) => rowsOf(scene, 'Policy', name('p'), id));
+  await post(
+    'key',
+    '/api/setup-keys',
+    { name: name('k'), type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 },
+    async ({ key }) => (key === undefined ? rowsOf(scene, 'SetupKey', name('k')) : entriesOf(scene, sha256Base64(key))),
+  );
+  const token = await post('token', `/api/users/${owner}/tokens`, { name: name('t'), expires_in: 1 }, async (body) =>
+    body.plain_token === undefined ? tokensOf(scene, name('t')) : entriesOf(scene, hashToken(body.plain_token)),
+  );
+  if (token !== undefined && turn % 2 === 1) {
+    said.pop();
+    const answer = await ask(scene, 'DELETE', `/api/users/${owner}/tokens/${token.personal_access_token.id}`);
+    said.push({
+      ...{ shape: 'token-delete', name: name('t'), ...answer },
+      holds: async (isDone) => (await tokensOf(scene, name('t'))) === (isDone ? 0 : 1),
+    });
+  }
+  const file = (source: string, label: string) => ({
+    source,
+    files: [{ path: 'a.yaml', text: doc('Group', label, `name: ${label}`) }],
+  });
+  const plan = await post('plan', '/api/config/plans', file(name('saved'), name('s')), async ({ id }) =>
+    plansOf(scene, name('saved'), id),
+  );
+  if (plan !== undefined)
+    await post('apply', `/api/config/plans/${plan.id}/apply`, {}, async ({ revision }) =>
+      revision === null ? -1 : groups(name('s')),
+    );
+  await post('push', '/api/config/apply', file(name('pushed'), name('d')), async ({ revision }) =>
+    revision === null ? -1 : groups(name('d')),
+  );
+  said.push(await enrol(scene, name('peer')));
+  return said;
+}
+
+interface Asked {
+  readonly status: number;
+  readonly isUnknown: boolean;
+  readonly body: Answer['body'];
+}
+
+/** Sends a request, with a key until there is an answer to it; then once more, which must be answered the same. */
+async function ask(scene: Scene, method: string, url: string, body?: object, key?: string): Promise<Asked> {
+  const { api, truth } = scene;
+  const headers = key === undefined ? undefined : { 'idempotency-key': key };
+  const send = async (): Promise<Asked> => {
+    const answer = await api.call(method, url, body as never, headers);
+    const isUnknown = answer.status === 503 && answer.body.problems?.[0]?.code === 'in_doubt';
+    if (isUnknown) expect(answer.body.request).toMatch(/./);
+    return { status: answer.status, isUnknown, body: answer.body };
+  };
+  const isPassing = ({ status, body: { message } }: Asked) =>
+    status === 503 || status === 423 || (status === 409 && /being carried out|send it again/.test(message));
+  const untilAnswered = async (): Promise<Asked> => {
+    for (let times = 1; ; times++) {
+      const answer = await send();
+      // Whoever is never told anything is told something wrong.
+      if (!isPassing(answer) || times === 300) return answer;
+      // Nobody carries it out any more, and the attempt need not lapse by time.
+      if (answer.status === 409)
+        await truth.asOwner([
+          `update idempotency_keys set attempted_at = to_timestamp(0) where status is null and key like '%:${key}'`,
+        ]);
+    }
+  };
+  if (key === undefined) return send();
+  const first = await untilAnswered();
+  const second = await untilAnswered();
+  const isSame = first.status === second.status && JSON.stringify(first.body) === JSON.stringify(second.body);
+  return isSame ? first : { ...first, status: 599 };
+}
+
+async function enrol({ api: { engine, account }, truth, key }: Scene, name: string): Promise<Said> {
+  const tunnelKey = randomBytes(32).toString('base64');
+  const { revision } = await engine.snapshots.current(account);
+  const newcomer = {
+    ...{ account, name, hostname: name, tunnelKey, signingKey: randomBytes(32).toString('base64url') },
+    sponsor: { way: 'setup_key', id: key, revision } as const,
+    ...{ extraLabels: [], place: {} },
+  };
+  const said = await enrolPeer(engine, newcomer).then(
+    ({ peer }) => ({ status: 200, isUnknown: false, body: { id: peer.id } }),
+    (error: unknown) => ({
+      status: error instanceof Unavailable ? 503 : 500,
+      isUnknown: error instanceof Unavailable && error.inDoubt,
+      body: { message: String(error) },
+    }),
+  );
+  const text = `select id from objects where kind = 'Peer' and spec ->> 'wg_pub_key' = $1`;
+  const holds = async (isDone: boolean) => {
+    const rows = await truth.lookUp(statement<{ readonly id: string }>(text, [tunnelKey]));
+    return isDone ? rows.length === 1 && 'id' in said.body && rows[0]?.id === said.body.id : rows.length === 0;
+  };
+  return { shape: 'enrolment', name, ...said, holds };
+}
+
+/** Every answer beside what the database holds in the end. */
+async function compare(said: readonly Said[]): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for (const { shape, name, status, isUnknown, body, holds } of said) {
+    if (isUnknown) continue;
+    const isDone = status < 300;
+    const isHonest = isDone || status === 503;
+    if (isHonest && (await holds(isDone))) continue;
+    wrong.push(`${shape} ${name}: ${status} ${JSON.stringify(body).slice(0, 300)}`);
+  }
+  return wrong;
+}
+
+async function count({ truth }: Scene, text: string, ...parameters: readonly unknown[]): Promise<number> {
+  const [row] = await truth.lookUp(statement<{ readonly found: number }>(text, parameters));
+  return row?.found ?? 0;
+}
+
+/** How many objects of a kind have a name; when their id was answered, that one alone counts. */
+async function rowsOf(scene: Scene, kind: string, name: string, id?: unknown): Promise<number> {
+  const all = await count(scene, 'select count(*) as found from objects where kind = $1 and name = $2', kind, name);
+  if (id === undefined || all !== 1) return all;
+  return count(scene, 'select count(*) as found from objects where id = $1 and name = $2', String(id), name);
+}
+
+function entriesOf(scene: Scene, hash: string): Promise<number> {
+  return count(scene, 'select count(*) as found from directory where value = $1', hash);
+}
+
+function tokensOf(scene: Scene, name: string): Promise<number> {
+  return count(scene, 'select count(*) as found from tokens where name = $1', name);
+}
+
+function plansOf(scene: Scene, source: string, id?: unknown): Promise<number> {
+  const text = 'select count(*) as found from plans where source_id = $1 and ($2::text is null or id = $2)';
+  return count(scene, text, source, id ?? null);
+}
+
+/** Revisions without a gap, and a server that remembers what the database holds. */
+async function expectOneHistory({ api: { engine, account }, truth }: Scene): Promise<void> {
+  const [row] = await truth.lookUp(
+    statement<{ readonly count: number; readonly newest: number; readonly head: number }>(
+      'select (select count(*) from revisions) as count, (select max(revision) from revisions) as newest, revision as head from accounts',
+      [],
+    ),
+  );
+  expect(row).toEqual({ count: row?.head, newest: row?.head, head: row?.head });
+  const stored = await loadSnapshot(truth, engine.registry, account);
+  expect(objectsOf(await engine.snapshots.fresh(account))).toEqual(stored && objectsOf(stored));
+}
+
+/** Counts writes that end in doubt. */
+function countDoubts(inner: Database): { readonly database: Database; doubts(): number } {
+  let doubts = 0;
+  const counting = <Args extends unknown[], Value>(method: (...args: Args) => Promise<Value>) => {
+    return (...args: Args): Promise<Value> =>
+      method.apply(inner, args).catch((error: unknown) => {
+        if (error instanceof Unavailable && error.inDoubt) doubts += 1;
+        throw error;
+      });
+  };
+  const database: Database = {
+    engine: inner.engine,
+    inAccount: counting(inner.inAccount) as Database['inAccount'],
+    holding: counting(inner.holding) as Database['holding'],
+    asOwner: counting(inner.asOwner),
+    lookUp: (query) => inner.lookUp(query),
+    wrote: (rows) => inner.wrote(rows),
+    ping: () => inner.ping(),
+    close: () => inner.close(),
+  };
+  return { database, doubts: () => doubts };
+}
