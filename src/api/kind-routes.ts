@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readAfterWrite } from '../engine/doubt.ts';
+import { onceWritten } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import {
   createObject,
@@ -282,7 +282,7 @@ export async function sendWritten(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  return readAfterWrite(() => showWritten(engine, written, request, reply));
+  return onceWritten(() => showWritten(engine, written, request, reply));
 }
 
 async function showWritten(

@@ -82,13 +82,16 @@ export async function storeOnce<Value>(
   });
 }
 
-/** Reads what the answer to a write needs that has happened: it is no failure of the write that a connection breaks now. */
-export async function readAfterWrite<Value>(read: () => Promise<Value>): Promise<Value> {
+/**
+ * Does what the answer to a write needs that has happened, such as reading it back: it is no failure of the write that a
+ * connection breaks now. `work` may be done twice.
+ */
+export async function onceWritten<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
-    return await read();
+    return await work();
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    return await whilePassing(undefined, error, read);
+    return await whilePassing(undefined, error, work);
   }
 }
 

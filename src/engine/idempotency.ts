@@ -11,7 +11,7 @@ import {
   noteRequest,
   takeOverRequest,
 } from '../store/idempotency.ts';
-import { writeUntilKnown } from './doubt.ts';
+import { onceWritten, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** A request that may come more than once: the caller's key, and what was asked. */
@@ -71,7 +71,7 @@ export function createRequests(engine: Engine): Requests {
       const sealed = once === undefined ? {} : { sealed: engine.means.vault.seal(JSON.stringify(once)) };
       const kept = { attempted, status, answer: { ...shown, ...sealed } };
       // The same is kept, however often that is tried.
-      await writeUntilKnown({ requestId: key }, () => keepAnswer(engine.database, account, keyOf(call, key), kept));
+      await onceWritten(() => keepAnswer(engine.database, account, keyOf(call, key), kept));
     },
     abandon: ({ account, ...call }, key, attempted) =>
       lapseRequest(engine.database, account, keyOf(call, key), attempted),

@@ -6,7 +6,7 @@ import type { Plan } from '../plan/plan.ts';
 import { type PlanState, type PlanView, viewPlan } from '../plan/view.ts';
 import { listPlans, type PlanHead, readPlan, type SavedPlan, type StoredState, savePlan } from '../store/plans.ts';
 import { type Desire, planDesire } from './documents.ts';
-import { readAfterWrite, writeUntilKnown } from './doubt.ts';
+import { onceWritten, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { newIdFor } from './new-id.ts';
 import { refusalOf } from './objects.ts';
@@ -65,7 +65,7 @@ export async function storePlan(
   };
   // An id is stored once, however often that is tried.
   await writeUntilKnown({ requestId: id }, () => savePlan(engine.database, call.account, saved));
-  return call.requestId === undefined ? viewOf(engine, saved) : await readAfterWrite(() => showPlan(engine, call, id));
+  return call.requestId === undefined ? viewOf(engine, saved) : await onceWritten(() => showPlan(engine, call, id));
 }
 
 /** The view of a saved plan. Throws `NotFound`. */
