@@ -5,7 +5,9 @@ import { createEngine, describe, firstObjects, meansOfKeys, productRegistry } fr
 import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
 import { explained, requireListenable } from './app/listening.ts';
 import { connectNotices } from './app/notices.ts';
+import { openOutbound } from './app/outbound.ts';
 import { createMachines } from './app/peering.ts';
+import { configureSources, type Operator, valuePolicyOf } from './app/sources.ts';
 import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
 import { runLapseLoop } from './engine/lapses.ts';
@@ -21,15 +23,14 @@ import type { Log } from './log.ts';
 import type { Edition, Means, RateLimit } from './model/means.ts';
 import type { Transport } from './model/remote-url.ts';
 import type { StatedSource } from './model/source-schema.ts';
-import { createOutbound, type Outbound, type OutboundEvent } from './outbound/outbound.ts';
+import type { ValueGrant, ValuePolicy } from './model/value-policy.ts';
 import type { UpstreamProxy } from './outbound/upstream-proxy.ts';
-import { type ConfiguredSources, installSources } from './sources/installation.ts';
-import { type NamedSource, nameSources } from './sources/names.ts';
+import { installSources } from './sources/installation.ts';
+import { nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
 import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './store/database.ts';
-import { listFormerGitHosts } from './store/former-git-hosts.ts';
 import { readKeys } from './store/keys.ts';
 import { type LeaseKeeper, openLeaseKeeper } from './store/lease-keeper.ts';
 import { endLeases } from './store/leases.ts';
@@ -92,6 +93,8 @@ export interface ServeOptions {
   readonly geoDatabase?: string | undefined;
   /** Whether pushed documents may name these too. */
   readonly shareValues: boolean;
+  /** What other accounts may use of the server's values. */
+  readonly valueGrants: readonly ValueGrant[];
   readonly literalSecrets: boolean;
   /** Sources that the file of settings states; their files and directories are absolute. */
   readonly statedSources: readonly StatedSource[];
@@ -143,7 +146,9 @@ function defectsTo(log: Log): (error: unknown, place: string) => void {
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const named = nameSources(options.sources);
   await requireAddresses(options);
-  const means = await readMeans(options);
+  const operator: Operator = {};
+  const policy = valuePolicyOf(options, operator);
+  const means = await readMeans(options, policy);
   const database = await openDatabase(databaseOf(options, log));
   const closing: Closing = [() => database.close()];
   try {
@@ -159,9 +164,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(() => reader.close());
     const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
     const { account, operatorToken } = await openAccount(engine, options, tell, closing);
+    operator.account = account;
     const outbound = openOutbound(engine, options, closing);
-    const formerHosts = await readFormerHosts(database, account, tell);
-    const sources = installSources(engine, account, { ...configuredSources(named, options), outbound, formerHosts });
+    const around = { account, outbound, policy, tell };
+    const sources = installSources(engine, account, await configureSources(database, named, options, around));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
     const report = defectsTo(log);
@@ -283,39 +289,9 @@ function settingsOfApi({ openEndpoints, planRateLimit, corsOrigins, trustProxy, 
   return { version: programVersion(), openEndpoints, planRateLimit, corsOrigins, trustProxy, rateLimit: limit };
 }
 
-/** The way to other hosts, which is measured. */
-function openOutbound(engine: Engine, options: ServeOptions, closing: Closing): Outbound {
-  const { outboundAllow: allow, upstreamProxy: proxy } = options;
-  const observe = (event: OutboundEvent) => engine.observer.tell({ what: 'outbound', ...event });
-  const outbound = createOutbound({ allow, proxy, observe, userAgent: `Heddle/${programVersion()}` });
-  closing.unshift(() => outbound.close());
-  return outbound;
-}
-
-/** The hosts that sources of an account may reach although they are not public: the operator's account keeps those it had. */
-async function readFormerHosts(
-  database: Database,
-  account: string | undefined,
-  tell: (level: 'info', message: string) => void,
-): Promise<ConfiguredSources['formerHosts']> {
-  const hosts = account === undefined ? [] : await listFormerGitHosts(database, account);
-  const message = `Git sources of the operator's account may reach ${hosts.join(', ')}, which they named before addresses were checked; other sources need HEDDLE_OUTBOUND_ALLOW for what is private`;
-  if (hosts.length > 0) tell('info', message);
-  const [known, none] = [new Set(hosts), new Set<string>()];
-  return (of) => (of === account ? known : none);
-}
-
-function configuredSources(
-  named: readonly NamedSource[],
-  options: ServeOptions,
-): Omit<ConfiguredSources, 'outbound' | 'formerHosts'> {
-  const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
-  return { named, stated, dataDir, valuesDir, transports, environment };
-}
-
 /** The means that the options describe. */
-async function readMeans(options: ServeOptions): Promise<Means> {
-  const { secretKey, secretKeyFile, edition, shareValues, literalSecrets, userDeleteFromIdp, publicUrl } = options;
+async function readMeans(options: ServeOptions, policy: ValuePolicy): Promise<Means> {
+  const { secretKey, secretKeyFile, edition, literalSecrets, userDeleteFromIdp, publicUrl } = options;
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
@@ -323,7 +299,7 @@ async function readMeans(options: ServeOptions): Promise<Means> {
     edition,
     random: (bytes) => randomBytes(bytes),
     valueFrom: createValues(options),
-    shareValues,
+    mayUse: policy.mayUse,
     literalSecrets,
     forgetsPeople: userDeleteFromIdp,
     ...(publicUrl === undefined ? {} : placeOf(new URL(publicUrl))),

@@ -21,11 +21,12 @@ import {
   parseTransports,
 } from './config/parse.ts';
 import { type PeopleConfig, peopleSettings } from './config/people.ts';
+import { type ValuesConfig, valueSettings } from './config/values.ts';
 import type { Edition, RateLimit } from './model/means.ts';
 import type { Transport } from './model/remote-url.ts';
 
 /** Everything that flags and the environment can say. */
-export interface Config extends IdpConfig, OidcConfig, OperatorConfig, OutboundConfig, PeopleConfig {
+export interface Config extends IdpConfig, OidcConfig, OperatorConfig, OutboundConfig, PeopleConfig, ValuesConfig {
   readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
@@ -49,8 +50,6 @@ export interface Config extends IdpConfig, OidcConfig, OperatorConfig, OutboundC
   readonly secretKeyFile: string | undefined;
   readonly valuesDir: string | undefined;
   readonly geoDatabase: string | undefined;
-  readonly shareValues: boolean;
-  readonly literalSecrets: boolean;
   readonly historyRevisions: number;
   readonly historyDays: number;
   readonly proxyLogDays: number;
@@ -281,20 +280,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: 'FILE',
     doc: 'Database of places (GeoLite2 City or like it, .mmdb) by which peers have a country and a city; none unless set.',
   }),
-  shareValues: {
-    variable: 'HEDDLE_SHARE_VALUES',
-    placeholder: 'true|false',
-    doc: "Whether pushed documents may also take secrets from the server's own variables and files (default false).",
-    default: false,
-    parse: ([text = '']) => parseSwitch(text),
-  },
-  literalSecrets: {
-    variable: 'HEDDLE_ALLOW_LITERAL_SECRETS',
-    placeholder: 'true|false',
-    doc: 'Whether documents may hold secrets as they are (default false).',
-    default: false,
-    parse: ([text = '']) => parseSwitch(text),
-  },
+  ...valueSettings,
   historyRevisions: {
     variable: 'HEDDLE_HISTORY_REVISIONS',
     placeholder: 'N',

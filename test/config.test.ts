@@ -32,6 +32,7 @@ describe('the configuration', () => {
         secretKey: undefined,
         secretKeyFile: undefined,
         shareValues: false,
+        valueGrants: [],
         valuesDir: undefined,
         geoDatabase: undefined,
         literalSecrets: false,

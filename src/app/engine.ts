@@ -128,7 +128,7 @@ function ephemeralMeans(): Means {
     edition: 'self-hosted',
     random: (bytes) => randomBytes(bytes),
     valueFrom: () => undefined,
-    shareValues: false,
+    mayUse: ({ isPushed }) => !isPushed,
     literalSecrets: false,
     forgetsPeople: false,
   };

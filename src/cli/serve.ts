@@ -28,7 +28,10 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     | 'outboundAllow'
   > &
   Pick<PeopleConfig, 'userDeleteFromIdp'> &
-  Pick<Config, 'literalSecrets' | 'shareValues' | 'leaseSeconds' | 'claimLapseSeconds' | 'gitTransports'> &
+  Pick<
+    Config,
+    'literalSecrets' | 'shareValues' | 'valueGrants' | 'leaseSeconds' | 'claimLapseSeconds' | 'gitTransports'
+  > &
   Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays' | 'geoDatabase'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir' | 'operatorAccount'> & {
     /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
@@ -78,6 +81,7 @@ const declaration = {
     ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
     ...([
       'shareValues',
+      'valueGrants',
       'literalSecrets',
       'historyRevisions',
       'historyDays',

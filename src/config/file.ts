@@ -32,6 +32,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   secretKeyFile: { name: 'secretKeyFile', type: 'string' },
   valuesDir: { name: 'valuesDir', type: 'string' },
   shareValues: { name: 'shareValues', type: 'boolean' },
+  valueGrants: { name: 'valueGrants', type: 'list' },
   literalSecrets: { name: 'literalSecrets', type: 'boolean' },
   historyRevisions: { name: 'historyRevisions', type: 'integer' },
   historyDays: { name: 'historyDays', type: 'integer' },

@@ -3,6 +3,7 @@ import { parseDuration } from '../lib/duration.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { RateLimit } from '../model/means.ts';
 import type { Transport } from '../model/remote-url.ts';
+import { parseGrant, type ValueGrant } from '../model/value-policy.ts';
 
 /** What a text means, or what is wrong with it: the end of a sentence that begins with where it stands. */
 export type Parsed<T> = { readonly value: T } | { readonly fault: string };
@@ -69,6 +70,16 @@ export function parseTransports(texts: readonly string[]): Parsed<readonly Trans
   const unknown = texts.find((text) => !transports.some((transport) => transport === text));
   if (unknown === undefined) return { value: known };
   return { fault: `names \`${unknown}\`; choose from ${transports.join(', ')}` };
+}
+
+/** A list of what sources may use of the server's values. */
+export function parseGrants(texts: readonly string[]): Parsed<readonly ValueGrant[]> {
+  const grants = texts.map((text) => parseGrant(text));
+  const wrong = grants.indexOf(undefined);
+  if (wrong < 0) return { value: grants.filter((grant) => grant !== undefined) };
+  return {
+    fault: `has \`${texts[wrong]}\`; write ACCOUNT/SOURCE=env:HEDDLE_VALUE_X, ACCOUNT/SOURCE=file:dir/name, or ACCOUNT/SOURCE=file:dir/name@HOST for a credential`,
+  };
 }
 
 /** A time of at most an hour, in milliseconds. */

@@ -1,10 +1,11 @@
 import type { Actor } from '../model/actor.ts';
 import type { Document } from '../model/document.ts';
 import type { AuditEvent } from '../model/kind.ts';
+import type { Means } from '../model/means.ts';
 import type { CommitInfo } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { meansOfPush, type PushedValues } from '../model/values.ts';
+import { meansOfPush, meansOfSource, type PushedValues } from '../model/values.ts';
 import { stuckIn, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
@@ -317,6 +318,10 @@ function nothing(plan: Plan): Plan {
   return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
 }
 
+function meansOf(means: Means, { values }: Desire, user: { readonly account: string; readonly source: string }): Means {
+  return values === undefined ? meansOfSource(means, user) : meansOfPush(means, values, user);
+}
+
 function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): Omit<DocumentsInput, 'now'> {
   const { source, documents } = desire;
   const since =
@@ -331,6 +336,6 @@ function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): Omit<Docum
     source,
     documents,
     newId: engine.newId,
-    means: desire.values === undefined ? engine.means : meansOfPush(engine.means, desire.values),
+    means: meansOf(engine.means, desire, { account: snapshot.account, source }),
   };
 }

@@ -3,6 +3,7 @@ import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Fault } from '../model/kind.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { type ApiSourceRules, apiFaults } from '../model/source-faults.ts';
+import type { GitConfig } from '../model/source-schema.ts';
 import { isOfServer, recordedSpec } from '../model/source-spec.ts';
 import { planDetach } from '../plan/detach.ts';
 import type { SourceRecord } from '../store/sources.ts';
@@ -16,7 +17,13 @@ import { sourceStatuses } from './status.ts';
 
 /** What this server allows about sources, and knows of those that it may run. */
 export interface SourceRules {
-  readonly transports: readonly Transport[];
+  transports(account: string): readonly Transport[];
+  /** The file that the operator does not let a source of an account use, and why; `undefined` when there is none. */
+  refusesFile(
+    account: string,
+    name: string,
+    config: GitConfig,
+  ): { readonly file: string; readonly reason: string } | undefined;
   /** Why sources of an account may not name a host, as far as its name alone says so. */
   refusesHost(account: string, host: string): string | undefined;
   /** The account of a hint that names none. */
@@ -27,7 +34,8 @@ export interface SourceRules {
 
 /** A server that runs no sources. */
 export const plainRules: SourceRules = {
-  transports: ['https', 'ssh'],
+  transports: () => ['https', 'ssh'],
+  refusesFile: () => undefined,
   refusesHost: () => undefined,
   webhookSecret: async () => undefined,
 };
@@ -201,8 +209,13 @@ async function isRun(engine: Engine, account: string, id: string): Promise<boole
   return called.some((source) => source.account === account && source.id === id && source.runner !== null);
 }
 
-function apiRules(engine: Engine, { account }: Call, { transports, refusesHost }: SourceRules): ApiSourceRules {
-  return { kinds: documentKinds(engine), transports, refusesHost: (host) => refusesHost(account, host) };
+function apiRules(engine: Engine, { account }: Call, rules: SourceRules): ApiSourceRules {
+  return {
+    kinds: documentKinds(engine),
+    transports: rules.transports(account),
+    refusesHost: (host) => rules.refusesHost(account, host),
+    refusesFile: (name, config) => rules.refusesFile(account, name, config),
+  };
 }
 
 function documentKinds({ registry }: Engine): readonly string[] {

@@ -1,3 +1,5 @@
+import type { ValueUse } from './value-policy.ts';
+
 /** Seals texts that must not be readable in the store, and opens them again. */
 export interface Vault {
   /** The id of the key that seals. */
@@ -44,8 +46,8 @@ export interface Means {
   valueFrom(origin: string, name: string): string | undefined;
   /** How a value that is not there comes to be there; where not given, as for sources that the server reads. */
   unsetHint?(origin: string, name: string): string;
-  /** Documents that somebody pushes may name the server's own values too. */
-  readonly shareValues: boolean;
+  /** Whether documents may name one of the server's own values. */
+  mayUse(use: ValueUse): boolean;
   /** Documents may carry secrets as they are. */
   readonly literalSecrets: boolean;
   /** A user who is deleted is forgotten by the identity provider of this server too, with their password. */
@@ -85,7 +87,7 @@ export const bareMeans: Means = {
     throw new Error('there is no source of randomness');
   },
   valueFrom: () => undefined,
-  shareValues: false,
+  mayUse: () => true,
   literalSecrets: false,
   forgetsPeople: false,
 };

@@ -87,6 +87,8 @@ export interface ApiSourceRules {
   readonly transports: readonly Transport[];
   /** Why a host is not connected to, as far as its name alone says so. */
   refusesHost(host: string): string | undefined;
+  /** The file that a source may not use, and why. */
+  refusesFile(name: string, config: GitConfig): { readonly file: string; readonly reason: string } | undefined;
 }
 
 /** All that is wrong with a source that the API is to make. */
@@ -103,7 +105,12 @@ export function apiFaults(body: JsonObject, options: ApiSourceRules): readonly F
   const stated = body as unknown as GitConfig & { readonly name: string };
   const own = sourceFaults(stated, options.kinds);
   if (body['type'] !== 'git') return own;
-  return [...own, ...gitFaults(stated, options.transports), ...hostFault(stated, options), ...fileFaults(stated)];
+  return [
+    ...own,
+    ...gitFaults(stated, options.transports),
+    ...hostFault(stated, options),
+    ...fileFaults(stated, options),
+  ];
 }
 
 function hostFault({ url }: GitConfig, { refusesHost }: ApiSourceRules): readonly Fault[] {
@@ -113,14 +120,18 @@ function hostFault({ url }: GitConfig, { refusesHost }: ApiSourceRules): readonl
 }
 
 /** Over the API files are names in the directory of values: a path of the server is not the API's to choose. */
-function fileFaults({ credentials, webhook, verifySignatures }: GitConfig): readonly Fault[] {
+function fileFaults(stated: GitConfig & { readonly name: string }, rules: ApiSourceRules): readonly Fault[] {
+  const { credentials, webhook, verifySignatures } = stated;
   const { username: _, ...files } = credentials ?? {};
   const named = [
     ...Object.entries(files).map(([name, file]) => [`/credentials/${name}`, file] as const),
     ['/webhook/secretFile', webhook?.secretFile] as const,
     ['/verifySignatures/allowedSignersFile', verifySignatures?.allowedSignersFile] as const,
   ];
+  const refused = rules.refusesFile(stated.name, stated);
   return named.flatMap(([path, file]) => {
+    if (file !== undefined && file === refused?.file)
+      return [{ code: 'value_not_allowed', path, message: `\`${path.split('/').at(-1)}\`: ${refused.reason}` }];
     if (file === undefined || isInside(file)) return [];
     const message = `\`${path.split('/').at(-1)}\` is a name in the directory of values of the servers (--values-dir); write it without a slash in front and without \`..\``;
     return [{ code: 'value_invalid', path, message }];

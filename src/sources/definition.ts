@@ -6,10 +6,12 @@ import { sha256 } from '../lib/node-pure.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { type GitConfig, type SourceConfig, type StatedSource, withFiles } from '../model/source-schema.ts';
 import { isOfServer, recordedSpec } from '../model/source-spec.ts';
+import type { ValuePolicy } from '../model/value-policy.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { openDirectory } from './directory.ts';
 import { openGit } from './git.ts';
 import type { Origin } from './origin.ts';
+import { type FilePermissions, fileRefusal, ofOperator, type Permission, permissionOf } from './permission.ts';
 import { plainTiming } from './schedule.ts';
 
 /** A source that this server may run. */
@@ -59,6 +61,7 @@ export interface GitSurroundings {
   readonly outbound: Outbound;
   /** Hosts that sources of an account may reach although they are not public. */
   formerHosts(account: string): ReadonlySet<string>;
+  readonly files: FilePermissions;
 }
 
 const usualPollMs = 60_000;
@@ -71,10 +74,11 @@ function defineGit(
     readonly spec: JsonObject;
     readonly isConfigured: boolean;
     readonly config: GitConfig;
+    readonly permission: Permission;
   },
   { dataDir, transports, environment, outbound, formerHosts }: GitSurroundings,
 ): SourceDefinition {
-  const { account, name, config } = source;
+  const { account, name, config, permission } = source;
   const directory = resolve(dataDir, 'git', sha256(`${account}/${name}`).slice(0, 20));
   const intervalMs = intervalOf(config.interval, plainTiming.intervalMs);
   const pollMs = intervalOf(config.pollInterval, usualPollMs);
@@ -84,7 +88,7 @@ function defineGit(
     ...{ account, name, type: 'git', spec: source.spec, isConfigured: source.isConfigured, intervalMs },
     delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
     ...(config.webhook === undefined ? {} : { webhookSecretFile: config.webhook.secretFile }),
-    open: (onError) => openGit({ config, directory, transports, environment, network, pollMs, onError }),
+    open: (onError) => openGit({ config, directory, transports, environment, network, permission, pollMs, onError }),
   };
 }
 
@@ -99,8 +103,25 @@ export function defineRecorded(
   if (type !== 'git' || isOfServer(type, spec)) return undefined;
   // The API checked it before it was recorded.
   const stated = spec as unknown as GitConfig;
-  const config = withFiles(stated, (name) => join(surroundings.valuesDir ?? '/nonexistent', name));
-  return defineGit({ account, name: id, spec, isConfigured: false, config }, surroundings);
+  const { files, transports } = surroundings;
+  const permission = permissionOf({ account, name: id, config: stated }, files);
+  const { webhook, ...others } = withFiles(stated, (name) => join(surroundings.valuesDir ?? '/nonexistent', name));
+  // Without a secret that it may use no hint is genuine.
+  const isHinted =
+    webhook !== undefined && fileRefusal({ account, name: id, config: stated }, files.policy) === undefined;
+  const config = isHinted ? { ...others, webhook } : others;
+  const allowed = transportsFor(transports, files.policy, account);
+  const source = { account, name: id, spec, isConfigured: false, config, permission };
+  return defineGit(source, { ...surroundings, transports: allowed });
+}
+
+/** How sources that the API made may reach repositories: files of the server are for the operator's account. */
+export function transportsFor(
+  transports: readonly Transport[],
+  { isOperator }: ValuePolicy,
+  account: string,
+): readonly Transport[] {
+  return isOperator(account) ? transports : transports.filter((transport) => transport !== 'file');
 }
 
 /** The sources that a server's file of settings states. */
@@ -108,7 +129,10 @@ export function defineStated(account: string, stated: StatedSource, surroundings
   const own = stated.account ?? account;
   if (stated.type === 'directory') return defineDirectory(own, stated);
   const spec = recordedSpec('git', stated, 'server');
-  return defineGit({ account: own, name: stated.name, spec, isConfigured: true, config: stated }, surroundings);
+  return defineGit(
+    { account: own, name: stated.name, spec, isConfigured: true, config: stated, permission: ofOperator },
+    surroundings,
+  );
 }
 
 /** Milliseconds of a checked duration. */

@@ -8,6 +8,7 @@ import { type GitNetworkOptions, openGitNetwork } from './git-network.ts';
 import { type GitCall, type GitRun, runGit } from './git-program.ts';
 import { findTree, type GitTree, type Plumbing, readTree, short } from './git-tree.ts';
 import type { Fetched, Origin } from './origin.ts';
+import type { Permission } from './permission.ts';
 import { Unreadable } from './snapshot.ts';
 
 /** A Git repository as a source of documents. Its files are paths of this server. */
@@ -18,6 +19,8 @@ export interface GitOptions {
   readonly transports: readonly Transport[];
   /** The way to the remote, and on whose word it is taken. */
   readonly network: Omit<GitNetworkOptions, 'url'>;
+  /** Whether it may use the files that it names. */
+  readonly permission: Permission;
   /** What of the server's environment git may see: where programs are, and certificates. */
   readonly environment: Readonly<Record<string, string>>;
   readonly pollMs: number;
@@ -215,9 +218,11 @@ class GitOrigin implements Origin {
 
   /** Runs a command that talks to the remote. */
   async #remote(args: readonly string[], call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>): Promise<GitRun> {
-    const { config, directory, transports } = this.#options;
+    const { config, directory, transports, permission } = this.#options;
     await this.#prepare();
     const { url } = config;
+    const refusal = await permission.refusal();
+    if (refusal !== undefined) throw new Unreadable(refusal);
     const network = await openGitNetwork({ ...this.#options.network, url });
     const transport = parseRemote(url)?.transport;
     try {
@@ -234,6 +239,7 @@ class GitOrigin implements Origin {
         args,
         env: { ...credentials, ...network.env, GIT_ALLOW_PROTOCOL: allowed },
       });
+      if (run.code === 0) await permission.used();
       const reason = run.code === 0 ? undefined : network.reason();
       return reason === undefined ? run : { ...run, said: reason };
     } finally {

@@ -1,18 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { type CalledSource, calledSources } from '../engine/called-sources.ts';
+import { bindToHost, boundHosts } from '../engine/credential-hosts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { SourceRules } from '../engine/source-admin.ts';
 import { plainHost } from '../lib/public-address.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { StatedSource } from '../model/source-schema.ts';
+import type { ValuePolicy } from '../model/value-policy.ts';
 import {
   defineDirectory,
   defineRecorded,
   defineStated,
   type GitSurroundings,
   type SourceDefinition,
+  transportsFor,
 } from './definition.ts';
 import { type NamedSource, refuseRepeatedNames } from './names.ts';
+import { type FilePermissions, fileRefusal } from './permission.ts';
 
 /** The sources that a server knows of: those of its configuration, and how it would run those that the API made. */
 export interface SourceInstallation {
@@ -22,7 +26,9 @@ export interface SourceInstallation {
 }
 
 /** What a server's configuration says about sources. */
-export interface ConfiguredSources extends GitSurroundings {
+export interface ConfiguredSources extends Omit<GitSurroundings, 'files'> {
+  /** Which of the server's values are for whom. */
+  readonly policy: ValuePolicy;
   /** Directories that flags name. */
   readonly named: readonly NamedSource[];
   /** Those of the file of settings. */
@@ -36,8 +42,15 @@ export function installSources(
   configured: ConfiguredSources,
 ): SourceInstallation {
   refuseRepeatedNames(configured.named, configured.stated);
-  const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, configured);
-  const define = (recorded: CalledSource) => defineRecorded(recorded, configured);
+  const { policy } = configured;
+  const files: FilePermissions = {
+    policy,
+    boundHosts: (shown) => boundHosts(engine, shown),
+    bindToHost: (shown, host) => bindToHost(engine, shown, host),
+  };
+  const surroundings = { ...configured, files };
+  const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, surroundings);
+  const define = (recorded: CalledSource) => defineRecorded(recorded, surroundings);
   const recordedSources = remember(() => calledSources(engine));
   const find = async (of: string, name: string): Promise<SourceDefinition | undefined> => {
     const own = definitions.find((definition) => definition.account === of && definition.name === name);
@@ -49,7 +62,8 @@ export function installSources(
     definitions,
     define,
     rules: {
-      transports: configured.transports,
+      transports: (of) => transportsFor(configured.transports, policy, of),
+      refusesFile: (of, name, config) => fileRefusal({ account: of, name, config }, policy),
       refusesHost: (of, host) =>
         configured.formerHosts(of).has(plainHost(host)) ? undefined : configured.outbound.refusesHost(host),
       ...(account === undefined ? {} : { account }),
@@ -65,7 +79,7 @@ export function installSources(
   };
 }
 
-function definitionsOf(account: string, configured: ConfiguredSources): readonly SourceDefinition[] {
+function definitionsOf(account: string, configured: ConfiguredSources & GitSurroundings): readonly SourceDefinition[] {
   return [
     ...configured.named.map((source) => defineDirectory(account, source)),
     ...configured.stated.map((source) => defineStated(account, source, configured)),

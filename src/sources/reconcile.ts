@@ -13,6 +13,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { SourceEvent } from '../model/source-conditions.ts';
 import { isReminderDue } from '../model/source-news.ts';
 import type { Content, SourceStatus } from '../model/source-status.ts';
+import { meansOfSource } from '../model/values.ts';
 import type { Clock } from './loop.ts';
 import { measure } from './measure.ts';
 import {
@@ -151,8 +152,9 @@ function keyOf(
   return sha256(JSON.stringify([on.fetched.digest, on.values, on.revision, on.others, version]));
 }
 
-function valuesIn({ engine }: ReconcilerOptions, { values }: Memory): string {
-  return digestOfValues(values, (origin, value) => engine.means.valueFrom(origin, value));
+function valuesIn({ engine, account, name }: ReconcilerOptions, { values }: Memory): string {
+  const { valueFrom } = meansOfSource(engine.means, { account, source: name });
+  return digestOfValues(values, valueFrom);
 }
 
 interface Ended {

@@ -70,6 +70,7 @@ export interface TestApiOptions {
   readonly trustProxy?: TrustedProxies;
   readonly valueFrom?: Means['valueFrom'];
   readonly shareValues?: boolean;
+  readonly mayUse?: Means['mayUse'];
   readonly literalSecrets?: boolean;
   /** The keys of another server of the same database. */
   readonly vault?: Means['vault'];
@@ -165,10 +166,22 @@ export async function apiOn(
 
 function engineOn(
   database: Database,
-  { log = () => {}, resolveTxt, installation, ...means }: Omit<TestApiOptions, 'people' | 'localPeople'>,
+  {
+    log = () => {},
+    resolveTxt,
+    installation,
+    shareValues = false,
+    ...means
+  }: Omit<TestApiOptions, 'people' | 'localPeople'>,
 ): Engine {
   const plain = createEngine(database, log, productRegistry(installation), undefined, resolveTxt);
-  return createEngine(database, log, plain.registry, { ...plain.means, ...means }, resolveTxt);
+  return createEngine(
+    database,
+    log,
+    plain.registry,
+    { ...plain.means, mayUse: ({ isPushed }) => shareValues || !isPushed, ...means },
+    resolveTxt,
+  );
 }
 
 /** Sends JSON with the owner's token, and has every answer checked. */

@@ -1,19 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createReader } from '../../src/documents/reader.ts';
+import { describe, expect, it } from 'vitest';
 import { recordSource } from '../../src/engine/sources.ts';
-import type { StatedSource } from '../../src/model/source-schema.ts';
-import { type ConfiguredSources, installSources, type SourceInstallation } from '../../src/sources/installation.ts';
-import { superviseSources } from '../../src/sources/supervisor.ts';
 import { takeLease } from '../../src/store/leases.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { temporaryDirectory } from '../setup/database.ts';
-import { plainOutbound } from '../setup/outbound.ts';
 import { groups } from '../sources/desk.ts';
-import { makeUpstream, type Upstream } from '../sources/git-host.ts';
-import { sharedApi, type TestApi, testApi } from './setup.ts';
+import { makeUpstream } from '../sources/git-host.ts';
+import { sharedApi, type TestApi } from './setup.ts';
+import { running } from './source-scene.ts';
 
 const list = '/api/config/sources';
 const server = { type: 'source', id: 'office', name: 'office' } as const;
@@ -179,50 +175,6 @@ describe('sources over HTTP', () => {
     expect((await api.call('DELETE', `${list}/k8s%2Fteam-a`)).status).toBe(200);
   });
 });
-
-interface Running {
-  readonly api: TestApi;
-  readonly upstream: Upstream;
-  readonly valuesDir: string;
-}
-
-/** A server that runs sources, of its configuration and of the API. */
-async function running(stated: readonly StatedSource[] = [], more: Partial<ConfiguredSources> = {}): Promise<Running> {
-  const [dataDir, valuesDir] = [await temporaryDirectory(), await temporaryDirectory()];
-  const upstream = await makeUpstream({ 'groups.yaml': groups('first') });
-  const environment = { PATH: process.env['PATH'] ?? '' };
-  const configured: ConfiguredSources = {
-    ...{
-      named: [],
-      stated,
-      dataDir,
-      valuesDir,
-      transports: ['file'],
-      environment,
-      outbound: plainOutbound,
-      formerHosts: () => new Set<string>(),
-      ...more,
-    },
-  };
-  let installation: SourceInstallation | undefined;
-  const api = await testApi('postgres', {
-    sources: (engine, account) => {
-      installation = installSources(engine, account, configured);
-      return installation.rules;
-    },
-  });
-  const reader = createReader();
-  const { definitions = [], define = () => undefined } = installation ?? {};
-  const { engine } = api;
-  const ready = { engine, reader, leaseSeconds: 30, version: 'test', pollMs: 20, tell: () => {} };
-  const stop = superviseSources({ ...ready, definitions, define });
-  onTestFinished(async () => {
-    await stop();
-    await reader.close();
-    await api[Symbol.asyncDispose]();
-  });
-  return { api, upstream, valuesDir };
-}
 
 describe('a Git source made over HTTP', () => {
   it('may not name this machine or its networks, unless the operator allows it', async () => {

@@ -10,6 +10,7 @@ import { nothingAllowed } from '../../src/lib/public-address.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { type GitOptions, openGit } from '../../src/sources/git.ts';
 import type { Origin } from '../../src/sources/origin.ts';
+import { ofOperator } from '../../src/sources/permission.ts';
 import { certificate, privateKey } from './https-certificate.ts';
 import { temporaryDirectory } from './mount.ts';
 
@@ -70,6 +71,7 @@ export async function follow(
   const origin = openGit({
     ...{ config, directory, transports: ['file', 'https'], environment: { PATH: quiet.PATH }, pollMs: 3_600_000 },
     network: { outbound, namedBy: 'operator' },
+    permission: ofOperator,
     onError: (error) => errors.push(error),
     ...options,
   });

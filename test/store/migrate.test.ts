@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { Internal } from '../../src/model/errors.ts';
+import { findCredentialHosts } from '../../src/store/credential-hosts.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { listFormerGitHosts } from '../../src/store/former-git-hosts.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -187,20 +188,20 @@ describe('a login that is no superuser', () => {
   });
 });
 
-eachEngine('the migration that notes hosts of Git sources (%s)', (engine) => {
+eachEngine('the migrations that note hosts of Git sources (%s)', (engine) => {
   it('notes those that the API made, of every account', async () => {
     await using test = await testDatabase(engine);
-    // As it was before this migration.
+    // As it was before these migrations.
     await test.database.asOwner([
-      'drop table former_git_hosts',
-      "delete from heddle_schema where migration = '0026_note_git_hosts'",
+      'drop table former_git_hosts, credential_hosts',
+      "delete from heddle_schema where migration in ('0026_note_git_hosts', '0029_bind_credentials')",
     ]);
     const urls = [
       ...['https://git.internal/x.git', 'https://Git.Internal:8443/y.git', 'ssh://git@[fd00::1]:2222/x.git'],
       ...['git@git.lan:x.git', 'ssh://git.dot./x.git', 'file:///srv/x.git'],
     ];
     const row = (account: string, id: string, url: string, managedBy: string) =>
-      `insert into sources (account_id, id, type, spec, created_at) values ('${account}', '${id}', 'git', '${JSON.stringify({ url, managedBy })}', now())`;
+      `insert into sources (account_id, id, type, spec, created_at) values ('${account}', '${id}', 'git', '${JSON.stringify({ url, managedBy, credentials: { username: 'ana', passwordFile: 'token' } })}', now())`;
     await test.database.asOwner([
       ...['a', 'b'].map((id) => `insert into accounts (account_id, created_at) values ('${id}', now())`),
       ...urls.map((url, at) => row('a', `s${at}`, url, 'api')),
@@ -210,5 +211,13 @@ eachEngine('the migration that notes hosts of Git sources (%s)', (engine) => {
     await migrate(test.database);
     expect(await listFormerGitHosts(test.database, 'a')).toEqual(['fd00::1', 'git.dot', 'git.internal', 'git.lan']);
     expect(await listFormerGitHosts(test.database, 'b')).toEqual(['b.internal']);
+    expect(await findCredentialHosts(test.database, 'b', 'token')).toEqual(['b.internal']);
+    expect(await findCredentialHosts(test.database, 'a', 'token')).toEqual([
+      'fd00::1',
+      'git.dot',
+      'git.internal',
+      'git.lan',
+    ]);
+    expect(await findCredentialHosts(test.database, 'a', 'ana')).toEqual([]);
   });
 });

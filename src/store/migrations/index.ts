@@ -19,6 +19,7 @@ import * as addOperator from './0025_add_operator.ts';
 import * as noteGitHosts from './0026_note_git_hosts.ts';
 import * as addClaims from './0027_add_claims.ts';
 import * as addSortKeys from './0028_add_sort_keys.ts';
+import * as bindCredentials from './0029_bind_credentials.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -51,4 +52,5 @@ export const migrations: readonly Migration[] = [
   noteGitHosts,
   addClaims,
   addSortKeys,
+  bindCredentials,
 ];

@@ -1,0 +1,49 @@
+import type { ServeOptions } from '../app.ts';
+import { createValuePolicy, type ValuePolicy } from '../model/value-policy.ts';
+import type { ConfiguredSources } from '../sources/installation.ts';
+import type { NamedSource } from '../sources/names.ts';
+import type { Database } from '../store/database.ts';
+import { listFormerGitHosts } from '../store/former-git-hosts.ts';
+
+/** The operator's account, once it is known. */
+export interface Operator {
+  account?: string | undefined;
+}
+
+/** Which of the server's values are for whom. */
+export function valuePolicyOf(
+  { shareValues, valueGrants: grants }: Pick<ServeOptions, 'shareValues' | 'valueGrants'>,
+  operator: Operator,
+): ValuePolicy {
+  return createValuePolicy({ grants, shareValues, operator: () => operator.account });
+}
+
+type Around = Pick<ConfiguredSources, 'outbound' | 'policy'> & {
+  readonly account: string | undefined;
+  readonly tell: (level: 'info', message: string) => void;
+};
+
+/** What the options say about sources. */
+export async function configureSources(
+  database: Database,
+  named: readonly NamedSource[],
+  options: ServeOptions,
+  { account, outbound, policy, tell }: Around,
+): Promise<ConfiguredSources> {
+  const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
+  const formerHosts = await readFormerHosts(database, account, tell);
+  return { named, stated, dataDir, valuesDir, transports, environment, outbound, policy, formerHosts };
+}
+
+/** The hosts that sources of an account may reach although they are not public: the operator's account keeps those it had. */
+async function readFormerHosts(
+  database: Database,
+  account: string | undefined,
+  tell: (level: 'info', message: string) => void,
+): Promise<ConfiguredSources['formerHosts']> {
+  const hosts = account === undefined ? [] : await listFormerGitHosts(database, account);
+  const message = `Git sources of the operator's account may reach ${hosts.join(', ')}, which they named before addresses were checked; other sources need HEDDLE_OUTBOUND_ALLOW for what is private`;
+  if (hosts.length > 0) tell('info', message);
+  const [known, none] = [new Set(hosts), new Set<string>()];
+  return (of) => (of === account ? known : none);
+}

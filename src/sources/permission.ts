@@ -1,0 +1,97 @@
+import { plainHost } from '../lib/public-address.ts';
+import { parseRemote } from '../model/remote-url.ts';
+import type { GitConfig } from '../model/source-schema.ts';
+import type { ValuePolicy } from '../model/value-policy.ts';
+
+/** Which files of the directory of values are for sources that the API made. */
+export interface FilePermissions {
+  readonly policy: ValuePolicy;
+  /** The hosts that a file is bound to by its first use. */
+  boundHosts(shown: { readonly account: string; readonly file: string }): Promise<readonly string[]>;
+  bindToHost(shown: { readonly account: string; readonly file: string }, host: string): Promise<void>;
+}
+
+/** A source that the API made; its files are names in the directory of values. */
+export interface FileUser {
+  readonly account: string;
+  readonly name: string;
+  readonly config: GitConfig;
+}
+
+/** Asks whether a source may use its files, and notes that it did. */
+export interface Permission {
+  /** Why it may not; `undefined` when it may. */
+  refusal(): Promise<string | undefined>;
+  used(): Promise<void>;
+}
+
+/** The permission of a source that the server's own configuration states: it names paths of the server. */
+export const ofOperator: Permission = { refusal: async () => undefined, used: async () => undefined };
+
+/** The permission of a source that the API made. */
+export function permissionOf(user: FileUser, permissions: FilePermissions): Permission {
+  const { account, config } = user;
+  const host = hostOf(config);
+  const unbound = credentialsOf(config).filter(
+    (file) => permissions.policy.credentialHosts({ account, source: user.name, file }) === undefined,
+  );
+  return {
+    async refusal() {
+      const refused = fileRefusal(user, permissions.policy);
+      if (refused !== undefined || host === undefined) return refused?.reason;
+      for (const file of unbound) {
+        const hosts = await permissions.boundHosts({ account, file });
+        if (hosts.length > 0 && !hosts.includes(host)) return describeBound(user, file, host, hosts);
+      }
+      return undefined;
+    },
+    async used() {
+      if (host === undefined) return;
+      for (const file of unbound) await permissions.bindToHost({ account, file }, host);
+    },
+  };
+}
+
+/** The first file that the operator's settings do not let a source use, and why; `undefined` when there is none. */
+export function fileRefusal(
+  { account, name, config }: FileUser,
+  policy: ValuePolicy,
+): { readonly file: string; readonly reason: string } | undefined {
+  const host = hostOf(config);
+  for (const file of credentialsOf(config)) {
+    const hosts = policy.credentialHosts({ account, source: name, file });
+    if (hosts === undefined || (host !== undefined && hosts.includes(host))) continue;
+    const grant = `${account}/${name}=file:${file}@${host ?? 'HOST'}`;
+    return { file, reason: `${file} may not be shown to ${host ?? 'files'} by this source; ${ask(grant)}` };
+  }
+  for (const file of othersOf(config)) {
+    if (policy.mayUse({ account, source: name, isPushed: false, value: `file:${file}` })) continue;
+    return { file, reason: `${file} is not for this source; ${ask(`${account}/${name}=file:${file}`)}` };
+  }
+  return undefined;
+}
+
+function describeBound({ account, name }: FileUser, file: string, host: string, hosts: readonly string[]): string {
+  const grant = `${account}/${name}=file:${file}@${host}`;
+  return `${file} is a credential for ${hosts.join(', ')}, where it was used first, and is not shown to ${host}; ${ask(grant)}`;
+}
+
+function ask(grant: string): string {
+  return `the operator can allow it with HEDDLE_VALUE_GRANTS (${grant})`;
+}
+
+function hostOf({ url }: GitConfig): string | undefined {
+  const host = parseRemote(url)?.host;
+  return host === undefined ? undefined : plainHost(host);
+}
+
+/** What is shown to the remote. */
+function credentialsOf({ credentials }: GitConfig): readonly string[] {
+  return [credentials?.passwordFile, credentials?.sshKeyFile].filter((file) => file !== undefined);
+}
+
+/** What is read here and shown to nobody. */
+function othersOf({ credentials, webhook, verifySignatures }: GitConfig): readonly string[] {
+  const files = [credentials?.knownHostsFile, webhook?.secretFile, verifySignatures?.allowedSignersFile];
+  return files.filter((file) => file !== undefined);
+}

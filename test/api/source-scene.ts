@@ -1,0 +1,74 @@
+import { onTestFinished } from 'vitest';
+import { createReader } from '../../src/documents/reader.ts';
+import type { StatedSource } from '../../src/model/source-schema.ts';
+import { createValuePolicy, type ValueGrant } from '../../src/model/value-policy.ts';
+import { type ConfiguredSources, installSources, type SourceInstallation } from '../../src/sources/installation.ts';
+import { superviseSources } from '../../src/sources/supervisor.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { plainOutbound } from '../setup/outbound.ts';
+import { groups } from '../sources/desk.ts';
+import { makeUpstream, type Upstream } from '../sources/git-host.ts';
+import { type TestApi, type TestApiOptions, testApi } from './setup.ts';
+
+/** What is other about such a server. */
+type RunningOptions = Partial<ConfiguredSources> & {
+  readonly api?: TestApiOptions;
+  /** What the operator's settings grant. */
+  readonly grants?: readonly ValueGrant[];
+  /** Whether the account is the operator's. */
+  readonly isOperators?: boolean;
+};
+
+/** A server that runs sources. */
+export interface Running {
+  readonly api: TestApi;
+  readonly upstream: Upstream;
+  readonly valuesDir: string;
+}
+
+/** A server that runs sources, of its configuration and of the API. */
+export async function running(
+  stated: readonly StatedSource[] = [],
+  { grants = [], isOperators = true, api: apiOptions = {}, ...more }: RunningOptions = {},
+): Promise<Running> {
+  const [dataDir, valuesDir] = [await temporaryDirectory(), await temporaryDirectory()];
+  const upstream = await makeUpstream({ 'groups.yaml': groups('first') });
+  const environment = { PATH: process.env['PATH'] ?? '' };
+  let operator: string | undefined;
+  const policy = createValuePolicy({ grants, shareValues: false, operator: () => operator });
+  const configured: ConfiguredSources = {
+    policy,
+    ...{
+      named: [],
+      stated,
+      dataDir,
+      valuesDir,
+      transports: ['file'],
+      environment,
+      outbound: plainOutbound,
+      formerHosts: () => new Set<string>(),
+      ...more,
+    },
+  };
+  let installation: SourceInstallation | undefined;
+  const api = await testApi('postgres', {
+    ...apiOptions,
+    mayUse: policy.mayUse,
+    sources: (engine, account) => {
+      operator = isOperators ? account : 'another';
+      installation = installSources(engine, account, configured);
+      return installation.rules;
+    },
+  });
+  const reader = createReader();
+  const { definitions = [], define = () => undefined } = installation ?? {};
+  const { engine } = api;
+  const ready = { engine, reader, leaseSeconds: 30, version: 'test', pollMs: 20, tell: () => {} };
+  const stop = superviseSources({ ...ready, definitions, define });
+  onTestFinished(async () => {
+    await stop();
+    await reader.close();
+    await api[Symbol.asyncDispose]();
+  });
+  return { api, upstream, valuesDir };
+}

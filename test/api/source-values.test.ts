@@ -1,0 +1,161 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseGrant, type ValueGrant } from '../../src/model/value-policy.ts';
+import { outboundOf } from '../outbound/hosts.ts';
+import { serveHttps } from '../sources/git-host.ts';
+import { doc } from './documents.ts';
+import type { TestApi } from './setup.ts';
+import { type Running, running } from './source-scene.ts';
+
+const list = '/api/config/sources';
+const secret = 'a secret of the operator';
+const vendor = doc(
+  'EdrVendorB',
+  'vendor-b',
+  'client_id: c\ntenant_id: t\ngroups: []\nlast_synced_interval: 24\nsecret: { valueFrom: { envRef: HEDDLE_VALUE_B } }',
+);
+const granted = (...texts: readonly string[]): readonly ValueGrant[] =>
+  texts.map((text) => parseGrant(text) ?? { account: '', source: '', value: text });
+
+const statusOf = async (api: TestApi, name: string) =>
+  JSON.stringify((await api.call('GET', `${list}/${name}`)).body.status);
+const hasSecret = async ({ engine, account }: TestApi) => {
+  const [object] = (await engine.snapshots.fresh(account)).ofKind('EdrVendorB');
+  return object !== undefined && engine.means.vault.open(String(object.spec['secret'])) === secret;
+};
+
+/** Has a source read a document that names a value of the server. */
+async function apply({ api, upstream }: Running): Promise<void> {
+  await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
+  await api.call('POST', list, { name: 'net', type: 'git', url: upstream.url });
+}
+
+describe("the server's values", () => {
+  const values = { api: { valueFrom: () => secret } };
+
+  it("are for documents of the operator's account", async () => {
+    const scene = await running([], values);
+    await apply(scene);
+    await expect.poll(() => hasSecret(scene.api)).toBe(true);
+  });
+
+  it('are not for documents of other accounts, whoever made the source', async () => {
+    const scene = await running([], { ...values, isOperators: false });
+    const { api, upstream } = scene;
+    await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
+    // As the server's settings state one for this account.
+    const stated = await running([{ name: 'own', type: 'git', url: upstream.url }], { ...values, isOperators: false });
+    await expect
+      .poll(() => statusOf(stated.api, 'own'))
+      .toMatch(/not set, or not allowed: .*HEDDLE_VALUE_GRANTS must list \w+\/own=env:HEDDLE_VALUE_B/);
+    expect(await hasSecret(stated.api)).toBe(false);
+    const refused = await api.call('POST', list, { name: 'net', type: 'git', url: upstream.url });
+    expect([refused.status, refused.body.problems[0].path]).toEqual([422, '/url']);
+  });
+
+  it('are for a source of another account that is granted them by name', async () => {
+    const grants: ValueGrant[] = [];
+    const stated = (url: string) => [{ name: 'own', type: 'git', url }] as const;
+    const { upstream } = await running();
+    await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
+    const { api } = await running(stated(upstream.url), { ...values, isOperators: false, grants });
+    await expect.poll(() => statusOf(api, 'own')).toContain('not allowed');
+    grants.push(...granted(`${api.account}/other=env:HEDDLE_VALUE_B`, `${api.account}/own=env:HEDDLE_VALUE_C`));
+    await api.call('POST', `${list}/own/reconcile`);
+    expect(await hasSecret(api)).toBe(false);
+    grants.push(...granted(`${api.account}/own=env:HEDDLE_VALUE_B`));
+    await api.call('POST', `${list}/own/reconcile`);
+    await expect.poll(() => hasSecret(api)).toBe(true);
+  });
+
+  it('are for no push to another account, also where pushes may name them', async () => {
+    const push = { source: 'own', files: [{ path: 'edr.yaml', text: vendor }] };
+    const grants: ValueGrant[] = [];
+    const { api } = await running([], { ...values, isOperators: false, grants });
+    grants.push(...granted(`${api.account}/own=env:HEDDLE_VALUE_B`, `${api.account}/*=env:HEDDLE_VALUE_B`));
+    const refused = await api.call('POST', '/api/config/apply', push);
+    expect([refused.status, refused.body.problems[0].code]).toEqual([422, 'secret_unset']);
+  });
+});
+
+describe('a credential', () => {
+  const names = { localhost: ['127.0.0.1'], 'evil.example.com': ['127.0.0.1'] };
+
+  /** A server with a file in its directory of values, and a host that wants what is in it. */
+  async function withFile(options: Parameters<typeof running>[1] = {}) {
+    const { outbound } = outboundOf({ names, allow: ['localhost', 'evil.example.com'] });
+    const scene = await running([], { outbound, transports: ['https'], ...options });
+    const host = await serveHttps(scene.upstream, secret);
+    await writeFile(join(scene.valuesDir, 'token'), secret);
+    const make = (name: string, url: string) =>
+      scene.api.call('POST', list, {
+        ...{ name, type: 'git', url },
+        credentials: { username: 'ana', passwordFile: 'token' },
+      });
+    return { ...scene, host, make };
+  }
+
+  it("of the operator's account is bound to the host that it was used at first", async () => {
+    const environment = { PATH: process.env['PATH'] ?? '' };
+    const scene = await withFile({ environment });
+    const { api, host, make } = scene;
+    Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
+    await make('net', host.url);
+    await expect.poll(() => statusOf(api, 'net')).toContain('"applied"');
+    const asked = host.asked.length;
+    await api.call('DELETE', `${list}/net`);
+    await make('evil', host.url.replace('localhost', 'evil.example.com'));
+    await expect
+      .poll(() => statusOf(api, 'evil'))
+      .toContain('token is a credential for localhost, where it was used first, and is not shown to evil.example.com');
+    expect(host.asked.length).toBe(asked);
+  });
+
+  it('of another account is for the hosts that the operator grants, and no others', async () => {
+    const grants: ValueGrant[] = [];
+    const environment = { PATH: process.env['PATH'] ?? '' };
+    const { api, host, make } = await withFile({ environment, grants, isOperators: false });
+    Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
+    const refused = await make('net', host.url);
+    expect([refused.status, refused.body.problems[0].path]).toEqual([422, '/credentials/passwordFile']);
+    expect(refused.body.problems[0].message).toContain(`HEDDLE_VALUE_GRANTS (${api.account}/net=file:token@localhost)`);
+    // A file that documents may name is not one that hosts may be shown.
+    grants.push(...granted(`${api.account}/net=file:token`));
+    expect((await make('net', host.url)).status).toBe(422);
+    grants.push(...granted(`${api.account}/net=file:token@localhost`));
+    expect((await make('net', host.url.replace('localhost', 'evil.example.com'))).status).toBe(422);
+    expect((await make('other', host.url)).status).toBe(422);
+    expect((await make('net', host.url)).status).toBe(201);
+    await expect.poll(() => statusOf(api, 'net')).toContain('"applied"');
+  });
+
+  it('or another file is refused over the API in another account, with the setting that would allow it', async () => {
+    const { api } = await withFile({ isOperators: false });
+    const files = [
+      [{ webhook: { secretFile: 'hook' } }, '/webhook/secretFile'],
+      [{ verifySignatures: { allowedSignersFile: 'signers' } }, '/verifySignatures/allowedSignersFile'],
+    ] as const;
+    for (const [more, path] of files) {
+      const { status, body } = await api.call('POST', list, {
+        ...{ name: 'net', type: 'git', url: 'https://git.example.com/x.git' },
+        ...more,
+      });
+      expect([status, body.problems[0].path]).toEqual([422, path]);
+    }
+  });
+});
+
+describe('a grant', () => {
+  it.each([
+    ['a1/net=env:HEDDLE_VALUE_B', { account: 'a1', source: 'net', value: 'env:HEDDLE_VALUE_B' }],
+    ['a1/k8s/team=file:dir/x', { account: 'a1', source: 'k8s/team', value: 'file:dir/x' }],
+    ['a1/*=file:x@Git.Example.com', { account: 'a1', source: '*', value: 'file:x', host: 'git.example.com' }],
+    ['a1=env:HEDDLE_VALUE_B', undefined],
+    ['a1/net=env:PATH', undefined],
+    ['a1/net=env:HEDDLE_VALUE_B@h', undefined],
+    ['a1/net=HEDDLE_VALUE_B', undefined],
+  ])('is read: %s', (text, expected) => {
+    expect(parseGrant(text)).toEqual(expected);
+  });
+});
