@@ -1,4 +1,5 @@
-import { InvalidInput } from '../model/errors.ts';
+import { Conflict, InvalidInput } from '../model/errors.ts';
+import { foreignOwnerCode } from '../plan/foreign-owner.ts';
 import { leaveFlag, requireLeave } from './asking.ts';
 import { type Client, clientSettings, connect } from './client.ts';
 import { defineCommand, type Invocation } from './command.ts';
@@ -9,6 +10,7 @@ import { collectFiles } from './files.ts';
 import { planFlags } from './flags.ts';
 import { accessFlag } from './plan-pairs.ts';
 import { requestPlanToApply, type StoredPlan, settlePlan, writesNothing } from './planning.ts';
+import { sourceNameOf } from './source-name.ts';
 import { type PlanName, planNamed, readNamed, requireOpen } from './stored-plan.ts';
 import { collectValues, valueSettings } from './values.ts';
 
@@ -25,12 +27,16 @@ export const apply = defineCommand({
     ...leaveFlag,
     ...accessFlag,
     approve: { placeholder: 'DIGEST', doc: 'Approve the plan with this digest although a guard tripped.' },
+    override: {
+      placeholder: 'REASON',
+      doc: 'Apply to a source that a server runs all the same, until the server applies its own documents again; says why.',
+    },
     'expect-digest': { placeholder: 'DIGEST', doc: 'Refuse unless the plan has this digest.' },
     ...planFlags,
   },
   settings: [...clientSettings, ...valueSettings],
   examples: [
-    ['heddle apply examples/quickstart', 'Show the plan of a directory, ask, apply'],
+    ['heddle apply examples/quickstart --source-name office', 'Show the plan of a directory, ask, apply'],
     ['heddle apply config --source-name team --auto-approve', 'Apply from a pipeline'],
     ['heddle apply plan.json --auto-approve', 'Apply the plan that `heddle plan --out plan.json` made'],
   ],
@@ -43,6 +49,7 @@ export const apply = defineCommand({
     if (name !== undefined) refuseDocumentFlags(flags);
     const client = await connect(config);
     const plan = name === undefined ? await planOf(invocation, client) : await openPlan(client, name, config.server);
+    refuseForeign(plan);
     const result = await decide(invocation, client, plan);
     if (result.code === exit.ok && writesNothing(plan)) await settlePlan(client, plan);
     if (flags['json'] === true) writeJson(terminal, result.document);
@@ -54,14 +61,24 @@ type Settings = (typeof clientSettings)[number] | (typeof valueSettings)[number]
 
 async function planOf({ flags, positionals, config, terminal }: Invocation<Settings>, client: Client) {
   const files = await collectFiles(positionals, terminal);
+  const source = await sourceNameOf(positionals, flags);
   const values = await collectValues(files, config);
-  return requestPlanToApply(client, { files, values }, flags, terminal);
+  return requestPlanToApply(client, { source, files, values }, flags, terminal);
 }
 
 async function openPlan(client: Client, name: PlanName, server: string): Promise<StoredPlan> {
   const plan = await readNamed(client, name, server);
   requireOpen(plan);
   return plan;
+}
+
+/** The server refuses to apply what belongs to its own sources, so nobody is asked about it. Throws `Conflict`. */
+function refuseForeign({ warnings }: StoredPlan): void {
+  const foreign = warnings.filter(({ code }) => code === foreignOwnerCode);
+  const [first] = foreign;
+  if (first === undefined) return;
+  const more = foreign.length === 1 ? '' : ` (and ${foreign.length - 1} more)`;
+  throw new Conflict('managed_field', `${first.message}${more}`, { problems: foreign });
 }
 
 /** Flags that also mean something for a plan that is made already. */

@@ -42,8 +42,9 @@ export async function decide(call: Call, client: Client, asked: StoredPlan): Pro
   if (stopped !== undefined) return stopped;
   if (!(await hasLeave(call, 'Apply this plan?'))) return refused(terminal, plan, exit.error, 'Nothing was applied.');
   const applied = await sendPlan(terminal, client, plan, {
-    approve: approvalIn(flags),
+    approve: textIn(flags, 'approve'),
     strictBase: flags['strict-base'] === true,
+    override: textIn(flags, 'override'),
   });
   return applied.done ? told(call, plan, applied) : guarded(call, applied.plan);
 }
@@ -57,7 +58,7 @@ function show({ flags, terminal }: Call, plan: StoredPlan, pairs: PlanPairs | un
 
 /** A plan that its guards stop is not even asked about, unless it was approved. */
 async function stopOf(call: Call, client: Client, plan: StoredPlan): Promise<Decision | undefined> {
-  const approve = approvalIn(call.flags);
+  const approve = textIn(call.flags, 'approve');
   if (!needsApproval(plan) || approve === plan.digest) return undefined;
   if (approve !== undefined) return guarded(call, plan, ' The approval given is for another plan.');
   return (await isApproved(client, plan)) ? undefined : guarded(call, plan);
@@ -70,9 +71,9 @@ async function isApproved(client: Client, { source, digest }: StoredPlan): Promi
   return Array.isArray(plans) && plans.some((plan) => isObject(plan) && plan['digest'] === digest);
 }
 
-function approvalIn(flags: Invocation['flags']): string | undefined {
-  const { approve } = flags;
-  return typeof approve === 'string' ? approve : undefined;
+function textIn(flags: Invocation['flags'], name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function guarded({ flags, positionals, terminal, again }: Call, plan: PlanView, more = ''): Decision {

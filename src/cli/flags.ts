@@ -1,5 +1,6 @@
 import { settings } from '../config.ts';
 import type { Command, Flag, Flags, Invocation } from './command.ts';
+import { sourceFlag } from './source-name.ts';
 
 /** The flag of `--json`. */
 export const jsonFlag: Flags = {
@@ -8,7 +9,7 @@ export const jsonFlag: Flags = {
 
 /** The flags of commands that plan documents on a server. */
 export const planFlags: Flags = {
-  'source-name': { placeholder: 'NAME', doc: 'Source in whose name the documents are stated (default cli).' },
+  ...sourceFlag,
   'no-prune': { doc: 'Delete nothing that the source stated before and no longer states.' },
   'allow-empty': { doc: 'Accept that no document is left, which deletes all that the source owns.' },
   adopt: {

@@ -11,6 +11,7 @@ import { accessFlag, readPairs, renderPairs, withPairs } from './plan-pairs.ts';
 import { exitCodeOfPlan, requestPlan, type StoredPlan } from './planning.ts';
 import { approvalHint, renderPlan } from './render.ts';
 import { applyCommand } from './shell.ts';
+import { sourceNameOf } from './source-name.ts';
 import { collectValues, valueSettings } from './values.ts';
 
 export const plan = defineCommand({
@@ -30,19 +31,23 @@ export const plan = defineCommand({
   },
   settings: [...clientSettings, ...valueSettings],
   examples: [
-    ['heddle plan examples/quickstart', 'See what a directory would change'],
+    ['heddle plan examples/quickstart --source-name office', 'See what a directory would change'],
     ['heddle plan config --source-name team --detailed-exitcode', 'Fail a pipeline with 2 when the account differs'],
-    ['heddle plan config --format markdown > comment.md', 'Write the comment on a pull request'],
-    ['heddle plan config --out plan.json && heddle apply plan.json', 'Apply what was looked at, or nothing'],
-    ['heddle export | heddle plan -', 'Plan an export; it changes nothing'],
+    ['heddle plan config --source-name team --format markdown > comment.md', 'Write the comment on a pull request'],
+    [
+      'heddle plan config --source-name team --out plan.json && heddle apply plan.json',
+      'Apply what was looked at, or nothing',
+    ],
+    ['heddle export | heddle plan - --source-name export', 'Plan an export; it changes nothing'],
   ],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     formatOf(flags);
     const files = await collectFiles(positionals, terminal);
+    const source = await sourceNameOf(positionals, flags);
     const values = await collectValues(files, config);
     const client = await connect(config);
-    const view = await requestPlan(client, { files, values }, flags, terminal);
+    const view = await requestPlan(client, { source, files, values }, flags, terminal);
     const { out } = flags;
     if (typeof out === 'string') await writePlanFile(out, view, config.server);
     show(invocation, view, flags['access'] === true ? await readPairs(client, view) : undefined);

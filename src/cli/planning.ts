@@ -14,13 +14,9 @@ import type { Terminal } from './terminal.ts';
 /** A plan that the server keeps. */
 export type StoredPlan = PlanView & { readonly id: string };
 
-function sourceNameOf(flags: Invocation['flags']): string {
-  const name = flags['source-name'];
-  return typeof name === 'string' ? name : 'cli';
-}
-
-/** Files of documents, with the values that they name. */
+/** Files of documents of a source, with the values that they name. */
 export interface Push {
+  readonly source: string;
   readonly files: readonly SourceFile[];
   readonly values: PushedValues;
 }
@@ -67,9 +63,9 @@ function pathOf({ id }: Pick<StoredPlan, 'id'>, what: string): string {
   return `/api/config/plans/${encodeURIComponent(id)}/${what}`;
 }
 
-function bodyOf({ files, values }: Push, flags: Invocation['flags']) {
+function bodyOf({ source, files, values }: Push, flags: Invocation['flags']) {
   return {
-    source: sourceNameOf(flags),
+    source,
     files,
     values,
     prune: flags['no-prune'] !== true,
@@ -121,6 +117,8 @@ export interface ApplyRequest {
   /** The digest that is approved. */
   readonly approve?: string | undefined;
   readonly strictBase: boolean;
+  /** Why it is applied by hand although a server runs its source. */
+  readonly override?: string | undefined;
   /** Equal keys are one request, however often it is sent. */
   readonly key: string;
 }
@@ -129,9 +127,13 @@ export interface ApplyRequest {
 export async function requestApply(
   client: Client,
   plan: StoredPlan,
-  { approve, strictBase, key }: ApplyRequest,
+  { approve, strictBase, override, key }: ApplyRequest,
 ): Promise<Applied | 'passing'> {
-  const request = { ...(approve === undefined ? {} : { approve }), ...(strictBase ? { strictBase } : {}) };
+  const request = {
+    ...(approve === undefined ? {} : { approve }),
+    ...(strictBase ? { strictBase } : {}),
+    ...(override === undefined ? {} : { override }),
+  };
   const answer: Answer = await client.post(pathOf(plan, 'apply'), request, { 'idempotency-key': key });
   const { body, passing } = answer;
   if (passing && answer.status >= 400) return 'passing';

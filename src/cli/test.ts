@@ -9,6 +9,7 @@ import type { Paint, Style } from './paint.ts';
 import { printable } from './paint.ts';
 import { count, placeOf } from './problems.ts';
 import { withProgress } from './progress.ts';
+import { sourceFlag, sourceNameOf } from './source-name.ts';
 import { collectValues, valueSettings } from './values.ts';
 
 export const test = defineCommand({
@@ -22,7 +23,7 @@ export const test = defineCommand({
     least: 0,
   },
   flags: {
-    'source-name': { placeholder: 'NAME', doc: 'Source in whose name the documents are stated (default cli).' },
+    ...sourceFlag,
     offline: { doc: 'Ask no server: the documents are all there is.' },
     ...jsonFlag,
   },
@@ -42,7 +43,7 @@ export const test = defineCommand({
       }
       const client = await connect(config);
       if (files === undefined) return client.read('/api/config/tests');
-      const { 'source-name': source = 'cli' } = flags;
+      const source = await sourceNameOf(positionals, flags);
       const values = await collectValues(files, config);
       return accept(await client.post('/api/config/tests', { source, files, values })).body;
     };

@@ -7,6 +7,14 @@ import type { StatedObject } from './envelope.ts';
 import { describeBytes, limits } from './limits.ts';
 import { readYamlStream } from './yaml-text.ts';
 
+/** The file of settings at the top of a directory of documents. */
+export const directorySettings = 'heddle.yaml';
+
+/** Whether a file, by its path in a directory of documents, holds the settings of that directory, and not documents. */
+export function isDirectorySettings(relative: string, text: string): boolean {
+  return relative === directorySettings && !/^["']?apiVersion["']?\s*:/m.test(text);
+}
+
 /** A file of settings: one map, with the position of everything in it. */
 export interface SettingsFile {
   readonly value: JsonObject;

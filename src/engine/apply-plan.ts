@@ -25,6 +25,8 @@ export interface ApplyOptions {
   readonly approve?: string;
   /** Only while the account is at the revision on which the plan was made. */
   readonly strictBase?: boolean;
+  /** Why it is applied by hand although a server runs its source. */
+  readonly override?: string | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function applyPlan(
   engine: Engine,
   call: Call,
   id: string,
-  { approve, strictBase = false }: ApplyOptions = {},
+  { approve, strictBase = false, override }: ApplyOptions = {},
 ): Promise<Applied> {
   let saved = await requirePlan(engine, call, id);
   requireUsable(engine, saved);
@@ -51,6 +53,7 @@ export async function applyPlan(
     ...(desire.rollback === undefined ? { byHand: true as const } : {}),
     approve: saved.digest,
     ...(strictBase ? { expectBase: saved.baseRevision } : {}),
+    ...(override === undefined ? {} : { override }),
   };
   const result = await applyDesire(engine, call, exact).catch((error) => failed(engine, call, saved, error));
   switch (result.state) {

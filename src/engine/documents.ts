@@ -24,7 +24,7 @@ import { keepOutputs } from './outputs.ts';
 import { reviewAccess } from './review-access.ts';
 import { isAgreed, type RollbackRequest, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
-import { refuseSuspended } from './suspended.ts';
+import { refuseByHand, refuseSuspended } from './suspended.ts';
 import { claimsAfter, noClaims, noteClaims, type PendingClaims, type Refused, readClaims } from './wanted.ts';
 
 /** What a source wants. */
@@ -56,6 +56,8 @@ export interface Desire extends RequestedOptions {
   readonly lease?: Lease;
   /** Somebody applies it by hand, which is refused while the source is suspended. */
   readonly byHand?: true;
+  /** Why it is applied by hand although a server runs the source. */
+  readonly override?: string;
   /** A former state is wanted, and no documents. */
   readonly rollback?: RollbackRequest;
   /** The state of an archive, for a rollback to it; absent: the history knows the revision. */
@@ -164,7 +166,13 @@ async function draft(
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
   const outcome = await runInSlices(
-    planDocuments({ ...inputOf(engine, before, sure), now, actor, wanted: claims.list }),
+    planDocuments({
+      ...inputOf(engine, before, sure),
+      now,
+      actor,
+      wanted: claims.list,
+      isApply: desire.byHand === true,
+    }),
   );
   if (outcome.ok && isRead) return limitSize({ ...outcome, plan: await withPlaces(outcome.plan, desire) });
   const found = outcome.ok ? [] : outcome.problems;
@@ -246,7 +254,10 @@ async function applyAgainst(
     kept = undefined;
     const around = await surroundingsOf(engine, database, call, desire, past);
     claims = around.claims;
-    if (desire.byHand === true) refuseSuspended(before, desire.source);
+    if (desire.byHand === true) {
+      refuseSuspended(before, desire.source);
+      refuseByHand(before, desire.source, desire.override);
+    }
     const outcome = await planOn(engine, call, before, desire, around);
     const lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     refused = lacks === undefined ? undefined : { revision: before.revision, lacks, lapse };
@@ -294,7 +305,7 @@ async function applyAgainst(
 }
 
 /** What is recorded of a source whose documents became a revision. */
-function appliedEvent({ source = '', digest, counts }: Plan, { planId, commitRef }: Desire): AuditEvent {
+function appliedEvent({ source = '', digest, counts }: Plan, { planId, commitRef, override }: Desire): AuditEvent {
   const { create, update, delete: gone } = counts;
   return {
     code: 'config.applied',
@@ -303,6 +314,7 @@ function appliedEvent({ source = '', digest, counts }: Plan, { planId, commitRef
       ...{ source, digest, created: String(create), updated: String(update), deleted: String(gone) },
       ...(planId === undefined ? {} : { plan: planId }),
       ...(commitRef === undefined ? {} : { commit: commitRef }),
+      ...(override === undefined ? {} : { override }),
     },
   };
 }

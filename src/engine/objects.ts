@@ -214,6 +214,7 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   unit_conflict: 'managed_field',
   reference_missing: 'in_use',
   scope_overlap: 'managed_field',
+  source_foreign: 'managed_field',
   object_protected: 'managed_field',
   object_linked: 'linked',
   // Only groups refuse to go for what they are.

@@ -20,7 +20,12 @@ export interface Problem {
 }
 
 /** Codes of problems that another source is part of: agreeing with it mends them as well. */
-export const contradictions: ReadonlySet<string> = new Set(['unit_conflict', 'scope_overlap', 'rename_foreign']);
+export const contradictions: ReadonlySet<string> = new Set([
+  'unit_conflict',
+  'scope_overlap',
+  'rename_foreign',
+  'source_foreign',
+]);
 
 /** Sorted by place, so that equal input gives equal output whatever order the checks ran in. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {

@@ -49,6 +49,8 @@ export interface SourceSettings {
   readonly limits: GuardLimits;
   readonly scope: Scope;
   readonly suspended: boolean;
+  /** A server reads its documents and applies them by itself; nobody pushes them. */
+  readonly isRun: boolean;
   /** The revision that rolled it back, until a plan that takes this back was approved. */
   readonly rolledBack?: number;
 }
@@ -63,10 +65,18 @@ export const plainSettings: SourceSettings = {
   limits: { deletes: 5, deleteShare: 0.2, kindShare: 0.5, updateShare: 0.4 },
   scope: {},
   suspended: false,
+  isRun: false,
 };
 
+/** What is stored of a source beside its spec. */
+export interface SourceFacts {
+  readonly type: string;
+  readonly suspended: boolean;
+  readonly rolledBack: number | null;
+}
+
 /** Reads the settings out of a source's stored spec; members that are not there are as in `plainSettings`. */
-export function readSettings(spec: JsonObject, suspended: boolean, rolledBack: number | null = null): SourceSettings {
+export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: SourceFacts): SourceSettings {
   const limits = objectOf(spec['limits']);
   return {
     conflictMode: wordOf(spec['conflictMode'], ['guard', 'correct', 'observe', 'seed'], plainSettings.conflictMode),
@@ -83,6 +93,7 @@ export function readSettings(spec: JsonObject, suspended: boolean, rolledBack: n
     },
     scope: readScope(objectOf(spec['scope'])),
     suspended,
+    isRun: type !== 'push',
     ...(rolledBack === null ? {} : { rolledBack }),
   };
 }

@@ -60,7 +60,11 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   const { stage, found } = yield* playStage(input, yield* prepareStage(input, part));
   const { base, targets, options } = stage;
   const problems = [...stage.problems, ...found.problems];
-  const wanted = { keys: [...stage.wanted, ...wantedKeys(source, targets)], units: found.wants };
+  const foreign = new Set(
+    stage.problems.filter(({ code }) => code === 'source_foreign').map(({ kind, key }) => `${kind}/${key}`),
+  );
+  const keys = [...stage.wanted, ...wantedKeys(source, targets)].filter((name) => !foreign.has(name));
+  const wanted = { keys, units: found.wants };
   if (problems.length > 0) {
     const rules = brokenRules(input, targets, editsOfAccount(account, base, found.edits));
     return { ok: false, problems: sortProblems([...problems, ...rules]), wanted };

@@ -23,6 +23,13 @@ export function scopeProblems(input: ScopeInput): readonly Problem[] {
   return [...outside, ...targets.flatMap((target) => overlapProblems(input, target))];
 }
 
+/** Whether the scope of a source lists an object of others by key or name, for it to state too. */
+export function isListed(account: Snapshot, source: string, { kind, key = '', name }: StoredObject): boolean {
+  const { scopedBy } = account.registry.get(kind);
+  const patterns = scopedBy === undefined ? [] : (account.settingsOf(source).scope[scopedBy] ?? []);
+  return patterns.some((pattern) => fits(pattern, key) || fits(pattern, name));
+}
+
 /** Which stored objects lie outside the scope of a source: it may neither state nor delete them. */
 export function outsideScope(account: Snapshot, source: string): (object: StoredObject) => boolean {
   const { scope } = account.settingsOf(source);

@@ -6,6 +6,7 @@ import { createIdGiver } from '../model/wire-id.ts';
 import { type Base, withKeys } from './base.ts';
 import { type Desired, expandDocuments } from './desired.ts';
 import { filterProblems, isSelected } from './filter.ts';
+import { foreignOwnerProblems } from './foreign-owner.ts';
 import { matchObjects } from './identity.ts';
 import { type NotThere, namesOf } from './names.ts';
 import { optionsOf, type PlanOptions } from './options.ts';
@@ -59,6 +60,7 @@ export function* prepareStage(input: Contested, part: Part): Generator<undefined
   const newId = createIdGiver((kind) => snapshot.lastNumber(kind), input.newId);
   const targets = withIds(matches.matched, newId);
   const kept = new Set(targets.map(({ id }) => id));
+  const foreign = input.force === true ? [] : foreignOwnerProblems({ account, source, targets });
   // Without prune, or with broken documents, nothing leaves.
   const enabled = options.prune && expanded.problems.length === 0;
   const isWhole = documents.length === part.documents.length;
@@ -72,8 +74,9 @@ export function* prepareStage(input: Contested, part: Part): Generator<undefined
     problems: [
       ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
       ...[...matches.problems, ...doubleProblems(targets), ...scopeProblems({ account, source, targets })],
+      ...(input.isApply === true ? foreign : []),
     ],
-    warnings: [...renames.warnings, ...matches.warnings],
+    warnings: [...renames.warnings, ...matches.warnings, ...(input.isApply === true ? [] : foreign)],
   };
 }
 

@@ -44,6 +44,8 @@ export interface DocumentsInput extends RequestedOptions {
   readonly actor?: Actor;
   /** What the sources of the account want and could not have. */
   readonly wanted?: readonly Wanted[];
+  /** It is to be applied, and not only looked at: what only a look may do is refused. */
+  readonly isApply?: boolean;
 }
 
 /** What every document of one plan is applied with. */

@@ -1,5 +1,6 @@
 import { digestOfFile } from '../documents/digest.ts';
 import { describeBytes, limits } from '../documents/limits.ts';
+import { isDirectorySettings } from '../documents/settings-file.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { SourceFile } from '../model/document.ts';
 import type { GitRun } from './git-program.ts';
@@ -51,7 +52,7 @@ export async function readTree(git: Plumbing, id: string, path: string): Promise
   const large = wanted.find(({ size }) => size > limits.fileBytes);
   if (large !== undefined)
     throw new Unreadable(`"${large.path}" has more than ${describeBytes(limits.fileBytes)}; split it.`);
-  const files = await readBlobs(git, wanted, bytes);
+  const files = (await readBlobs(git, wanted, bytes)).filter(({ path, text }) => !isDirectorySettings(path, text));
   const digest = sha256(JSON.stringify(files.map((file) => [file.path, digestOfFile(file)])));
   const prefix = isTree && path !== '' ? `${path}/` : '';
   return { files: files.map((file) => ({ ...file, path: `${prefix}${file.path}` })), digest };

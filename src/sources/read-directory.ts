@@ -2,6 +2,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOfFile } from '../documents/digest.ts';
 import { describeBytes, limits } from '../documents/limits.ts';
+import { isDirectorySettings } from '../documents/settings-file.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { SourceFile } from '../model/document.ts';
 import { mapInBatches } from './batches.ts';
@@ -121,8 +122,10 @@ async function snapshotOf(
     files.map(({ path }) => path),
     options.mountTable,
   );
-  const digest = sha256(JSON.stringify(files.map((file, index) => [looks[index]?.relative, digestOfFile(file)])));
-  return { ok: true, files, digest, warnings, isMount: false, looks };
+  const named = files.map((file, index) => ({ file, relative: looks[index]?.relative ?? '' }));
+  const chosen = named.filter(({ file, relative }) => !isDirectorySettings(relative, file.text));
+  const digest = sha256(JSON.stringify(chosen.map(({ file, relative }) => [relative, digestOfFile(file)])));
+  return { ok: true, files: chosen.map(({ file }) => file), digest, warnings, isMount: false, looks };
 }
 
 /** Whatever hinders the look at the link will hinder the reading too, and is told there. */

@@ -150,7 +150,7 @@ from accounts a left join history_base b using (account_id) where a.account_id =
 function settingsQuery(account: string) {
   return build
     .selectFrom('sources')
-    .select(['id', 'spec', 'suspended', 'rolled_back'])
+    .select(['id', 'type', 'spec', 'suspended', 'rolled_back'])
     .where('account_id', '=', account)
     .compile();
 }
@@ -158,12 +158,18 @@ function settingsQuery(account: string) {
 function gatherSettings(
   rows: readonly {
     readonly id: string;
+    readonly type: string;
     readonly spec: JsonObject;
     readonly suspended: boolean;
     readonly rolled_back: number | null;
   }[],
 ): ReadonlyMap<string, SourceSettings> {
-  return new Map(rows.map(({ id, spec, suspended, rolled_back }) => [id, readSettings(spec, suspended, rolled_back)]));
+  return new Map(
+    rows.map(({ id, type, spec, suspended, rolled_back: rolledBack }) => [
+      id,
+      readSettings(spec, { type, suspended, rolledBack }),
+    ]),
+  );
 }
 
 type Members = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;

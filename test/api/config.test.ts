@@ -84,7 +84,7 @@ it.each(['application/yaml', 'text/yaml', 'application/x-yaml', 'text/plain; cha
     const url = '/api/config/plans?source=team&prune=false';
     const { status, body } = await own.call('POST', url, groups('one'), headers);
     expect([status, body.source, body.changes[0].file]).toEqual([201, 'team', '-']);
-    const wrong = await own.call('POST', '/api/config/validate', doc('Group', 'x', 'nam: x'), headers);
+    const wrong = await own.call('POST', '/api/config/validate?source=team', doc('Group', 'x', 'nam: x'), headers);
     expect(wrong.body.problems).toMatchObject([{ file: '-', line: 6, column: expect.any(Number) }]);
   },
 );
@@ -96,8 +96,10 @@ it.each([
   [{ files: ['x'] }, 'files[0]'],
   [{ files: [], source: 'not a name' }, 'name a source'],
   [{ files: [], source: 7 }, 'source'],
-  [{ files: [], prune: 'maybe' }, 'prune'],
-  [{ files: [], approve: true }, 'approve'],
+  [{ files: [] }, '`source` is missing'],
+  [{ files: [], source: 'x', override: '' }, 'override'],
+  [{ files: [], source: 'x', prune: 'maybe' }, 'prune'],
+  [{ files: [], source: 'x', approve: true }, 'approve'],
 ] as [JsonObject, string][])('refuses the request %j', async (body, told) => {
   const answer = await api().call('POST', '/api/config/apply', body);
   expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(told)]);

@@ -81,7 +81,7 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
         const sample = await row?.request?.samples[0]?.body(world, place);
         const sent = await withDigest(api, of, place, withOwnIds(of, body, sample));
         const headers = { ...(await row?.as?.(world, place)), ...(type === undefined ? {} : { 'content-type': type }) };
-        const url = urlOf(of, place);
+        const url = urlOf(of, place, type);
         const answer = await call(of.method.toUpperCase(), url, sent, headers);
         if (answer.status !== of.answer.status)
           faults.push(`${of.name}: ${answer.status} ${JSON.stringify(answer.body)} to ${JSON.stringify(sent)}`);
@@ -93,12 +93,18 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
 }
 
 /** The path, with the examples of the parameters without which the operation cannot be asked. */
-function urlOf({ name, operation }: Described, place: Readonly<Record<string, string>>): string {
+function urlOf({ name, operation }: Described, place: Readonly<Record<string, string>>, type = ''): string {
   const query = new URLSearchParams();
   for (const one of (operation['parameters'] ?? []) as readonly JsonObject[])
-    if (one['in'] === 'query' && one['required'] === true) query.set(String(one['name']), String(one['example']));
+    if (one['in'] === 'query' && (one['required'] === true || (isPlain(type) && one['example'] !== undefined)))
+      query.set(String(one['name']), String(one['example']));
   const path = pathOf(name, place);
   return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/** Whether a body has no members that could say what else the operation needs. */
+function isPlain(type: string): boolean {
+  return type.includes('yaml');
 }
 
 /** Whether the table of the specification makes what the operation names. */

@@ -72,7 +72,7 @@ describe('a plan of what serve applied', () => {
     expect(exported.code).toBe(0);
     const path = join(directory, 'x.yaml');
     await writeFile(path, exported.out);
-    const { code, out } = await heddle('plan', path, '--detailed-exitcode');
+    const { code, out } = await heddle('plan', path, '--source-name', 'export', '--detailed-exitcode');
     expect(out).not.toMatch(/^\s*[+~-] /m);
     expect(code).toBe(0);
   });
@@ -81,7 +81,7 @@ describe('a plan of what serve applied', () => {
 describe('apply', () => {
   it('asks nobody without a terminal: it refuses and says what to add (E150)', async () => {
     const path = await documents('unasked', group('unasked', 'name: Unasked'));
-    const { code, err } = await heddle('apply', path);
+    const { code, err } = await heddle('apply', path, '--source-name', 'unasked');
     expect(err).toContain('--auto-approve');
     expect(code).toBe(1);
     expect((await heddle('export', '--kind', 'Group')).out).not.toContain('Unasked');
@@ -117,11 +117,25 @@ describe('status and validate', () => {
 describe('exit codes (E146), and one JSON document with --json whatever happens (E147)', () => {
   const cases: readonly (readonly [code: number, what: string, args: () => Promise<readonly string[]>])[] = [
     [0, 'nothing to do', async () => ['plan', served, '--source-name', 'quickstart', '--detailed-exitcode']],
-    [1, 'a server that is not there', async () => ['plan', served, '--server', 'http://127.0.0.1:1']],
+    [
+      1,
+      'a server that is not there',
+      async () => ['plan', served, '--source-name', 'quickstart', '--server', 'http://127.0.0.1:1'],
+    ],
     [1, 'a wrong token', async () => ['status', '--token', 'nbp_wrong']],
-    [1, 'files that are not there', async () => ['plan', join(directory, 'nowhere')]],
+    [1, 'files that are not there', async () => ['plan', join(directory, 'nowhere'), '--source-name', 'other']],
     [1, 'an unknown flag', async () => ['plan', served, '--unknown']],
-    [2, 'changes', async () => ['plan', await documents('new', group('new', 'name: New')), '--detailed-exitcode']],
+    [
+      2,
+      'changes',
+      async () => [
+        'plan',
+        await documents('new', group('new', 'name: New')),
+        '--source-name',
+        'other',
+        '--detailed-exitcode',
+      ],
+    ],
     [
       3,
       'a guard',
@@ -130,9 +144,13 @@ describe('exit codes (E146), and one JSON document with --json whatever happens 
     [
       4,
       'a conflict with another source',
-      async () => ['plan', await documents('other', group('staff', 'name: Others'))],
+      async () => ['plan', await documents('other', group('staff', 'name: Others')), '--source-name', 'other'],
     ],
-    [5, 'documents that are wrong', async () => ['plan', await documents('broken', group('broken', 'nam: Broken'))]],
+    [
+      5,
+      'documents that are wrong',
+      async () => ['plan', await documents('broken', group('broken', 'nam: Broken')), '--source-name', 'other'],
+    ],
     [5, 'documents that are no YAML', async () => ['validate', await documents('torn', 'a: [')]],
   ];
 

@@ -41,6 +41,7 @@ const wrong = () => documents(doc('Group', 'wrong', 'nam: x'));
 // From then on neither of the two sources goes on, so nothing else is about this group.
 const contradiction = () => documents(group('disputed', 'name: Another'));
 const office = ['--source-name', 'office'];
+const other = ['--source-name', 'other'];
 const nowhere = ['--server', 'http://127.0.0.1:9'];
 const leave = '--auto-approve';
 const emptyPlace = () => ['--data-dir', join(directory, 'empty')];
@@ -98,28 +99,28 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['test', 0, 'the account', () => []],
   ['test', 1, 'a path that is not there', () => ['/does/not/exist']],
   ['test', 5, 'a test that fails', () => [documents(unreached), '--offline']],
-  ['plan', 0, 'changes that nobody asked about', () => [fresh()]],
+  ['plan', 0, 'changes that nobody asked about', () => [fresh(), ...other]],
   [
     'plan',
     0,
     'nothing to do',
     () => [documents(group('settled', 'name: Settled')), '--source-name', 'settled', '--detailed-exitcode'],
   ],
-  ['plan', 1, 'a server that is not there', () => [few(), ...nowhere]],
-  ['plan', 2, 'changes', () => [fresh(), '--detailed-exitcode']],
+  ['plan', 1, 'a server that is not there', () => [few(), ...nowhere, ...other]],
+  ['plan', 2, 'changes', () => [fresh(), '--detailed-exitcode', ...other]],
   ['plan', 3, 'a guard that trips', () => [few(), ...office]],
-  ['plan', 4, 'what another source states otherwise', () => [contradiction()]],
-  ['plan', 5, 'wrong documents', () => [wrong()]],
+  ['plan', 4, 'what another source states otherwise', () => [contradiction(), ...other]],
+  ['plan', 5, 'wrong documents', () => [wrong(), ...other]],
   ['apply', 0, 'changes', () => [fresh(), leave, '--source-name', `s${made}`]],
-  ['apply', 1, 'a token that nobody has', () => [few(), leave, '--token', 'nbp_wrong']],
-  ['apply', 1, 'nobody to ask', () => [few()]],
+  ['apply', 1, 'a token that nobody has', () => [few(), leave, '--token', 'nbp_wrong', ...other]],
+  ['apply', 1, 'nobody to ask', () => [few(), ...other]],
   ['apply', 1, 'a plan that is not there', () => ['d0000000000000000000', leave]],
   ['apply', 2, 'changes', () => [fresh(), leave, '--detailed-exitcode', '--source-name', `s${made}`]],
   ['apply', 3, 'a guard that trips', () => [few(), leave, ...office]],
   ['apply', 3, 'the approval of another plan', () => [few(), leave, ...office, '--approve', 'other']],
-  ['apply', 4, 'a plan that is not the expected one', () => [fresh(), leave, '--expect-digest', 'other']],
-  ['apply', 4, 'what another source states otherwise', () => [contradiction(), leave]],
-  ['apply', 5, 'wrong documents', () => [wrong(), leave]],
+  ['apply', 4, 'a plan that is not the expected one', () => [fresh(), leave, '--expect-digest', 'other', ...other]],
+  ['apply', 4, 'what another source states otherwise', () => [contradiction(), leave, ...other]],
+  ['apply', 5, 'wrong documents', () => [wrong(), leave, ...other]],
   ['approve', 0, 'a plan that waits', async () => [await guarded(), leave]],
   ['approve', 1, 'nobody to ask', async () => [await guarded()]],
   ['approve', 1, 'a plan that is not there', () => ['nothing', leave]],

@@ -30,7 +30,7 @@ async function groupsOf({ api }: Served): Promise<readonly string[]> {
 /** Starts an apply in a process of its own, with what it has written so far. */
 async function startApply(served: Served, folder: string) {
   const env = { ...process.env, ...served.env, NO_COLOR: '1' };
-  const child = spawn(process.execPath, [launcher, 'apply', folder, '--auto-approve'], { env });
+  const child = spawn(process.execPath, [launcher, 'apply', folder, '--source-name', 'big', '--auto-approve'], { env });
   const written = { out: '', note: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     written.out += text;
@@ -64,7 +64,9 @@ describe('Ctrl-C while the server applies a plan (E149)', () => {
       return () => {};
     };
     const folder = await documents('impatient');
-    const running = served.heddle(['apply', folder, '--auto-approve', '--json'], { onInterrupt });
+    const running = served.heddle(['apply', folder, '--source-name', 'big', '--auto-approve', '--json'], {
+      onInterrupt,
+    });
     await hold.waited();
     interrupt();
     interrupt();
@@ -85,7 +87,15 @@ describe('an answer that is lost', () => {
     const folder = await documents('lost');
     await using proxy = await losingProxy(served.url, { path, times: 2 });
     const before = await served.api.revision();
-    const { code, out } = await served.heddle(['apply', folder, '--auto-approve', '--server', proxy.url]);
+    const { code, out } = await served.heddle([
+      'apply',
+      folder,
+      '--source-name',
+      'big',
+      '--auto-approve',
+      '--server',
+      proxy.url,
+    ]);
     expect([code, out, proxy.lost()]).toEqual([0, expect.stringContaining(`Applied as revision ${before + 1}.`), 2]);
     expect(await served.api.revision()).toBe(before + 1);
   });
@@ -94,7 +104,15 @@ describe('an answer that is lost', () => {
     await using served = await serve();
     const folder = await documents('again');
     await using proxy = await losingProxy(served.url, { path, times: 1, status });
-    const { code, out } = await served.heddle(['apply', folder, '--auto-approve', '--server', proxy.url]);
+    const { code, out } = await served.heddle([
+      'apply',
+      folder,
+      '--source-name',
+      'big',
+      '--auto-approve',
+      '--server',
+      proxy.url,
+    ]);
     expect([code, out, proxy.lost()]).toEqual([0, expect.stringContaining('Applied as revision'), 1]);
   });
 
@@ -102,7 +120,7 @@ describe('an answer that is lost', () => {
     await using served = await serve();
     const folder = await documents('gone');
     await using proxy = await losingProxy(served.url, { path, times: 99 });
-    const plan = (await served.json('plan', folder)).document;
+    const plan = (await served.json('plan', folder, '--source-name', 'big')).document;
     const client = await connect({ server: proxy.url, token, dataDir: '/nowhere', configDir: undefined });
     const terminal = { note: () => {}, watched: false, onInterrupt: () => () => {} };
     const sent = sendPlan(terminal, client, plan, { strictBase: false, waits: [1, 1] });

@@ -48,20 +48,20 @@ describe('values that are shown once', () => {
   });
 
   it('of a push are shown by the apply that made them', async () => {
-    const { code, out } = await heddle('apply', 'pushed', '--auto-approve');
+    const { code, out } = await heddle('apply', 'pushed', '--source-name', 'pushed', '--auto-approve');
     expect(code).toBe(0);
     expect(out).toMatch(
       new RegExp(
         `Applied as revision \\d+\\.\n\nMade for new objects, and shown this once:\nSetupKey pushed  key: ${value.source}\n$`,
       ),
     );
-    const second = await heddle('apply', 'pushed', '--auto-approve', '--json');
+    const second = await heddle('apply', 'pushed', '--source-name', 'pushed', '--auto-approve', '--json');
     expect(JSON.parse(second.out).outputs).toBeUndefined();
   });
 
   it('stand in the one document of an apply with --json', async () => {
     await writeFile(join(directory, 'pushed', 'more.yaml'), key('more'));
-    const { out } = await heddle('apply', 'pushed', '--auto-approve', '--json');
+    const { out } = await heddle('apply', 'pushed', '--source-name', 'pushed', '--auto-approve', '--json');
     expect(JSON.parse(out).outputs).toEqual([
       { kind: 'SetupKey', key: 'more', field: 'key', value: expect.stringMatching(value) },
     ]);

@@ -294,7 +294,15 @@ describe('the formats of a plan', () => {
 
   it('hold the reason, when nothing could be said about documents', async () => {
     const plan = (format: string) =>
-      server().heddle(['plan', documents(group('x')), '--format', format, '--server', 'http://127.0.0.1:9']);
+      server().heddle([
+        'plan',
+        documents(group('x')),
+        ...named(),
+        '--format',
+        format,
+        '--server',
+        'http://127.0.0.1:9',
+      ]);
     expect(await plan('github')).toMatchObject({
       code: 1,
       out: expect.stringMatching(/^::error title=heddle::No server answers/),

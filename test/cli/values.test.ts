@@ -48,7 +48,10 @@ describe('values that documents name', () => {
   const env = { HEDDLE_VALUE_B: `${secret}-variable`, HEDDLE_VALUE_OTHER: 'not asked for' };
 
   it('E121 are missed with their place and the way out, all at once, and nothing is applied', async () => {
-    for (const command of [['plan'], ['apply', '--auto-approve']]) {
+    for (const command of [
+      ['plan', '--source-name', 'team'],
+      ['apply', '--source-name', 'team', '--auto-approve'],
+    ]) {
       const { code, out, err } = await heddle([...command, 'documents']);
       const told = out + err;
       expect(code).toBe(5);
@@ -63,13 +66,13 @@ describe('values that documents name', () => {
   });
 
   it('come from the variables and files where `heddle` runs, and are shown nowhere', async () => {
-    const plan = await heddle(['plan', 'documents', ...flags], env);
+    const plan = await heddle(['plan', 'documents', '--source-name', 'team', ...flags], env);
     expect([plan.code, plan.out]).toEqual([0, expect.stringContaining('2 to create')]);
-    const applied = await heddle(['apply', 'documents', '--auto-approve', ...flags], env);
+    const applied = await heddle(['apply', 'documents', '--source-name', 'team', '--auto-approve', ...flags], env);
     expect([applied.code, applied.out]).toEqual([0, expect.stringContaining('Applied as revision')]);
-    const again = await heddle(['plan', 'documents', '--detailed-exitcode', ...flags], env);
+    const again = await heddle(['plan', 'documents', '--source-name', 'team', '--detailed-exitcode', ...flags], env);
     expect([again.code, again.out]).toEqual([0, expect.stringContaining('No changes')]);
-    const changed = await heddle(['plan', 'documents', '--detailed-exitcode', ...flags], {
+    const changed = await heddle(['plan', 'documents', '--source-name', 'team', '--detailed-exitcode', ...flags], {
       ...env,
       HEDDLE_VALUE_B: 'another',
     });

@@ -104,7 +104,7 @@ describe('a person with a keyboard and a browser without scripts', () => {
     expect(await current.json()).toMatchObject({ email, status: 'active', is_current: true });
     const file = join(scene().directory, 'group.yaml');
     await writeFile(file, 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: visitors\nspec: {}\n');
-    const planned = await heddle(['plan', file, '--token', token]).ran;
+    const planned = await heddle(['plan', file, '--source-name', 'team', '--token', token]).ran;
     expect(planned).toMatchObject({ code: 0, note: '' });
     expect(planned.out).toContain('Plan: 1 to create, 0 to change, 0 to delete.');
     // Nothing came from elsewhere.

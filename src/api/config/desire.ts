@@ -14,7 +14,7 @@ import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
 
 /**
  * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, membership?, allowReplace?, force?, kinds?, select?, approve?,
- * expectDigest?, strictBase?}`, or one YAML body with these in the query.
+ * expectDigest?, strictBase?, override?}`, or one YAML body with these in the query.
  */
 export async function readDesire(
   reader: Reader,
@@ -27,14 +27,16 @@ export async function readDesire(
   const input = await readInput(reader, filesOf(body), { account, signal: goneSignal(reply) });
   const approve = textOf(body, 'approve') ?? query['approve'];
   const expectDigest = textOf(body, 'expectDigest') ?? query['expectDigest'];
+  const override = overrideOf(body, query);
   const desire: Desire = {
-    source: sourceName(textOf(body, 'source') ?? query['source'] ?? 'api'),
+    source: sourceName(textOf(body, 'source') ?? query['source']),
     documents: input.documents,
     problems: input.problems,
     place: input.place,
     ...readOptions(body, query),
     values: valuesOf(body),
     ...(approve === undefined ? {} : { approve }),
+    ...(override === undefined ? {} : { override }),
     ...(expectDigest === undefined ? {} : { expectDigest }),
     ...(flag(body, query, 'strictBase', false) ? { expectBase: callOf(request).revision } : {}),
   };
@@ -116,7 +118,20 @@ function valuesOf(body: JsonObject): PushedValues {
   return Object.fromEntries(texts);
 }
 
-function sourceName(name: string): string {
+/** Why something is applied by hand although a server runs its source. Throws `InvalidInput`. */
+export function overrideOf(body: JsonObject, query: Query): string | undefined {
+  const reason = (textOf(body, 'override') ?? query['override'])?.trim();
+  if (reason === undefined || (reason !== '' && reason.length <= longestReason)) return reason;
+  throw new InvalidInput(`\`override\` must say why, in at most ${longestReason} characters`);
+}
+
+const longestReason = 500;
+
+function sourceName(name: string | undefined): string {
+  if (name === undefined)
+    throw new InvalidInput(
+      '`source` is missing: name the source that states the documents, as {"source": "name", "files": […]} or in the query as ?source=name; what it no longer states is deleted',
+    );
   if (/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(name)) return name;
   throw new InvalidInput(
     `\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`,

@@ -15,7 +15,7 @@ import { callOf } from '../authenticate.ts';
 import { objectBody, textMember } from '../bodies.ts';
 import { keepInstead } from '../idempotency.ts';
 import { recoverApplied } from '../recover.ts';
-import { readDesire } from './desire.ts';
+import { overrideOf, readDesire } from './desire.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { flag, parameter, queryOf, textOf, wholeNumber, wordOf } from './request.ts';
 
@@ -105,6 +105,7 @@ function addUseRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutesO
       const applied = await applyPlan(engine, callOf(request), parameter(request, 'id'), {
         ...(approve === undefined ? {} : { approve }),
         strictBase: flag(body, queryOf(request), 'strictBase', false),
+        override: overrideOf(body, queryOf(request)),
       });
       return shownOnce(request, reply, applied);
     },

@@ -140,7 +140,7 @@ export const planSchemas: JsonObject = {
   DocumentFiles: object(
     'Documents, as the files that a source holds.',
     {
-      source: text('The source on whose behalf they are stated.'),
+      source: text('The source on whose behalf they are stated. What it no longer states is deleted.'),
       files: {
         type: 'array',
         description: 'Every file of the source.',
@@ -192,9 +192,12 @@ export const planSchemas: JsonObject = {
         type: 'boolean',
         description: 'Whether nothing else may change in the account until it is applied.',
       },
+      override: text(
+        'Why the documents are applied by hand although a server runs their source, which is refused otherwise; they stay until the server applies its own again.',
+      ),
     },
     [
-      'source',
+      'override',
       'values',
       'prune',
       'allowEmpty',
@@ -224,8 +227,9 @@ export const planSchemas: JsonObject = {
         description:
           'Whether the account must still be at the revision on which the plan was made. Otherwise it is enough that the plan would do the same.',
       },
+      override: text('Why it is applied by hand although a server runs its source, which is refused otherwise.'),
     },
-    ['approve', 'strictBase'],
+    ['approve', 'strictBase', 'override'],
   ),
   Approval: object('What is approved.', { digest: text('The digest of the plan, as it was looked at.') }),
   Validation: object('Documents without a fault.', {

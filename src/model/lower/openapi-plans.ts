@@ -7,7 +7,10 @@ const tag = 'config';
 const common = [401, 403, 429, 503];
 
 const flag = { type: 'boolean' };
-const source = query('source', 'For a YAML body: the source on whose behalf the documents are stated.');
+const source = {
+  ...query('source', 'For a YAML body, which needs it: the source on whose behalf the documents are stated.'),
+  example: 'cli',
+};
 const options = [
   source,
   query('prune', 'For a YAML body: as `prune` of a JSON body.', flag),
@@ -27,6 +30,7 @@ const options = [
   query('approve', 'For a YAML body: as `approve` of a JSON body.'),
   query('expectDigest', 'For a YAML body: as `expectDigest` of a JSON body.'),
   query('strictBase', 'For a YAML body: as `strictBase` of a JSON body.', flag),
+  query('override', 'For a YAML body: as `override` of a JSON body.'),
 ];
 const dryRun = query('dryRun', 'Whether the plan is only stored and shown; `revision` is `null` then.', flag);
 

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { applyDesire, planDesire } from '../../src/engine/documents.ts';
+import { recordSource } from '../../src/engine/sources.ts';
+import { document, objectOf } from '../plan/steps.ts';
+import { desire, newOffice, type Office, rowsOf } from './office.ts';
+
+const devs = (file: string, spec = {}) => document('Group', 'devs', spec, { file, line: 4 });
+
+/** A server runs the source `office`, which has made a group. */
+async function served(): Promise<Office> {
+  const office = await newOffice('postgres');
+  const { engine, call } = office;
+  await recordSource(engine, call, { id: 'office', type: 'directory', spec: { managedBy: 'server' } });
+  expect((await applyDesire(engine, call, desire('office', [devs('groups.yaml')]))).state).toBe('applied');
+  return office;
+}
+
+const ownerIn = async ({ engine, account }: Office) => {
+  const { owner, declared } = objectOf(await engine.snapshots.fresh(account), 'Group', 'devs');
+  return [owner, declared.map(({ source }) => source)];
+};
+
+describe('documents of a source that a server runs', () => {
+  it('are not taken over by a push: applying is refused with the name of the source, planning warns', async () => {
+    await using office = await served();
+    const { engine, call } = office;
+    const push = desire('cli', [devs('mine.yaml'), document('Group', 'own')], { byHand: true });
+    expect(await applyDesire(engine, call, push)).toMatchObject({
+      state: 'invalid',
+      problems: [
+        {
+          code: 'source_foreign',
+          key: 'devs',
+          line: 4,
+          source: 'office',
+          message: expect.stringContaining('belongs to the source office, which a server runs at groups.yaml:4'),
+        },
+      ],
+    });
+    const { byHand: _, ...look } = push;
+    const planned = await planDesire(engine, call, look);
+    expect(planned.outcome).toMatchObject({ ok: true, plan: { warnings: [{ code: 'source_foreign' }] } });
+    // Nothing is claimed by accident either: Git goes on deleting what it states no longer.
+    expect(await ownerIn(office)).toEqual(['office', ['office']]);
+    expect((await applyDesire(engine, call, desire('office', [], { allowEmpty: true }))).state).toBe('applied');
+    expect((await engine.snapshots.fresh(office.account)).findByKey('Group', 'devs')).toBeUndefined();
+  });
+
+  it('are taken over by force, stay shared with who states them already, and with whose scope lists them', async () => {
+    await using office = await served();
+    const { engine, call } = office;
+    const push = (source: string, more = {}) =>
+      applyDesire(engine, call, desire(source, [devs(`${source}.yaml`)], { byHand: true, ...more }));
+    expect((await push('cli', { force: true })).state).toBe('applied');
+    expect((await push('cli')).state).toBe('applied');
+    await recordSource(engine, call, {
+      id: 'data',
+      type: 'push',
+      spec: { scope: { keyPrefixes: ['d-'], groups: ['devs'] } },
+    });
+    await engine.snapshots.fresh(office.account);
+    expect((await push('data')).state).toBe('applied');
+    expect(await ownerIn(office)).toEqual(['office', ['cli', 'data', 'office']]);
+  });
+
+  it('are applied by hand only with a reason, which is recorded', async () => {
+    await using office = await served();
+    const { engine, call } = office;
+    const byHand = desire('office', [devs('groups.yaml', { name: 'Developers' })], { byHand: true });
+    await expect(applyDesire(engine, call, byHand)).rejects.toThrow('--override REASON');
+    expect((await applyDesire(engine, call, { ...byHand, override: 'incident 4711' })).state).toBe('applied');
+    const [event] = await rowsOf(
+      office.database,
+      `select meta ->> 'override' as reason from audit_events where activity_code = 'config.applied' order by id desc limit 1`,
+    );
+    expect(event).toEqual({ reason: 'incident 4711' });
+  });
+});
