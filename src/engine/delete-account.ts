@@ -2,11 +2,13 @@ import { Conflict, NotAllowed, NotFound } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { findRevision } from '../store/accounts.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
+import { isOwnMaking, withdrawn } from './tenant-removal.ts';
 import { roleInTenant } from './tenant-scope.ts';
-import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
+import { accountIn, isLinked, statusOf, tenantKind } from './tenant-steps.ts';
 
 /**
  * Deletes the account of the call with everything in it. Only its owners may; an account that looks after others lets them
@@ -16,10 +18,11 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
   if (id !== call.account) throw new NotFound(`account ${id} not found`);
   const seen = await engine.snapshots.fresh(id);
   const keeper = keeperOf(seen);
+  const { made, invited } = await unlinkedTenants(engine, seen);
   const committed = await engine.committer.mutateTogether({
     actor: call.actor,
-    accounts: [id, ...(keeper === undefined ? [] : [keeper])],
-    gone: [id],
+    accounts: [...new Set([id, ...(keeper === undefined ? [] : [keeper]), ...made, ...invited])],
+    gone: [id, ...made],
     ...(keeper === undefined ? {} : { told: { [keeper]: [deletion(seen)] } }),
     propose: (stateOf) => {
       const state = stateOf(id);
@@ -28,12 +31,32 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
       const tenant = keeper === undefined ? undefined : stateOf(keeper).get(id);
       requireOwner(state, call, keeper === undefined ? undefined : { home: stateOf(keeper), tenant });
       requireNoTenants(state);
-      if (keeper === undefined || tenant?.kind !== tenantKind) return {};
-      return { [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
+      const pending = state.ofKind(tenantKind).filter((one) => statusOf(one) === 'pending' && made.includes(one.id));
+      if (pending.length !== made.length || made.some((one) => !isLinked(stateOf(one), id)))
+        throw new Conflict('refused', 'the tenants of the account changed at the same moment; try again');
+      const others = Object.assign({}, ...invited.map((one) => withdrawn(engine, stateOf(one), id)));
+      if (keeper === undefined || tenant?.kind !== tenantKind) return others;
+      return { ...others, [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
     },
   });
   if (!committed.ok) throw refusalOf(committed.problems);
-  engine.notices.tell({ what: 'gone', account: id });
+  for (const account of [id, ...made]) engine.notices.tell({ what: 'gone', account });
+}
+
+/** Accounts that were made for tenants and never became anybody's, which go too, and those that were only invited. */
+async function unlinkedTenants(
+  engine: Engine,
+  state: Snapshot,
+): Promise<{ readonly made: readonly string[]; readonly invited: readonly string[] }> {
+  const made: string[] = [];
+  const invited: string[] = [];
+  for (const tenant of state.ofKind(tenantKind)) {
+    if (!['pending', 'invited'].includes(statusOf(tenant))) continue;
+    if ((await findRevision(engine.database, tenant.id)) === undefined) continue;
+    if (statusOf(tenant) === 'invited') invited.push(tenant.id);
+    else if (isOwnMaking(tenant, await engine.snapshots.fresh(tenant.id), state.account)) made.push(tenant.id);
+  }
+  return { made, invited };
 }
 
 function keeperOf(state: Snapshot): string | undefined {
@@ -61,9 +84,9 @@ function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping |
   if (role !== 'owner' || user?.spec['is_blocked'] === true) throw new NotAllowed('only an owner deletes the account');
 }
 
-/** Accounts that this one looks after would be nobody's. */
+/** Accounts that this one looks after would be nobody's; those that wait for a proof go with it. */
 function requireNoTenants(state: Snapshot): void {
-  const tenants = state.ofKind(tenantKind).filter((tenant) => ['pending', 'active'].includes(statusOf(tenant)));
+  const tenants = state.ofKind(tenantKind).filter((tenant) => statusOf(tenant) === 'active');
   if (tenants.length === 0) return;
   const names = tenants.slice(0, 10).map(({ name }) => name);
   throw new Conflict(

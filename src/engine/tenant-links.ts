@@ -10,7 +10,9 @@ import {
   accountIn,
   activation,
   changeTogether,
+  isLinked,
   move,
+  requireHomeOwner,
   requireStatus,
   requireTenant,
   statusOf,
@@ -82,7 +84,7 @@ function uninvited(): Conflict {
   return new Conflict('precondition', 'the account is not invited to be a tenant');
 }
 
-/** Gives the account of a tenant to one of its users and lets it go. */
+/** Gives the account of a tenant to one of its users and lets it go: for owners of the account that holds the link. */
 export async function unlinkTenant(engine: Engine, call: Call, id: string, owner: string): Promise<void> {
   const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
   requireStatus(seen, ['pending', 'active'], 'its account is not linked to this one');
@@ -90,8 +92,15 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
     accounts: [call.account, id],
     propose: (stateOf) => {
       requireRight(stateOf(call.account), call.actor, 'msp', 'update');
+      requireHomeOwner(stateOf(call.account), call);
       const tenant = requireTenant(stateOf(call.account), id);
       requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
+      // The account itself has to know its keeper: what is said here alone makes nobody an owner there.
+      if (!isLinked(stateOf(id), call.account))
+        throw new Conflict(
+          'precondition',
+          `the account of ${tenant.name} is not linked to this one; remove the tenant`,
+        );
       const account = derive(engine, accountIn(stateOf(id)), { msp: undefined });
       return {
         [call.account]: planEdits(engine, stateOf(call.account), [{ before: tenant }]),

@@ -1,4 +1,4 @@
-import { Conflict, NotFound } from '../model/errors.ts';
+import { Conflict, NotAllowed, NotFound } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Outcome } from '../plan/plan.ts';
@@ -57,6 +57,19 @@ export function accountIn(state: Snapshot): StoredObject {
   const account = state.get(state.account);
   if (account === undefined) throw new NotFound(`account ${state.account} not found`);
   return account;
+}
+
+/** Whether an account knows this keeper as its own; what the keeper says about it is only a claim. */
+export function isLinked(state: Snapshot, keeper: string): boolean {
+  return accountIn(state).derived['msp'] === keeper;
+}
+
+/** Throws `NotAllowed` unless the caller is an owner of the account that keeps the tenants. */
+export function requireHomeOwner(home: Snapshot, { actor }: Pick<Call, 'actor'>): void {
+  const user = home.get(actor.id);
+  const role = actor.granted ?? user?.spec['role'];
+  if (actor.type === 'user' && role === 'owner' && user?.spec['is_blocked'] !== true) return;
+  throw new NotAllowed('only an owner gives the account of a tenant away');
 }
 
 /** A tenant by id. Throws `NotFound`. */

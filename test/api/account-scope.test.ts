@@ -5,6 +5,7 @@ import { makeToken } from '../../src/lib/token.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { rowsOf } from '../engine/office.ts';
 import { noon, storeRequests } from '../feeds/filled.ts';
+import { putObjects } from '../setup/objects.ts';
 import { doc } from './documents.ts';
 import { type Answer, apiOn, sharedApi } from './setup.ts';
 
@@ -223,7 +224,11 @@ describe('deleting an account', () => {
 
   it('is for its owners, and not while it looks after others', async () => {
     const { account } = api();
-    await found('kept.example.com', []);
+    const kept = await found('kept.example.com', []);
+    await putObjects(api().engine, account, (state) => {
+      const one = state.get(kept);
+      return one === undefined ? [] : [{ ...one, derived: { ...one.derived, status: 'active' } }];
+    });
     const refused = await api().call('DELETE', `/api/accounts/${account}`);
     expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('unlink them first')]);
     const admin = { name: 'bot', role: 'admin', auto_groups: [], is_service_user: true };

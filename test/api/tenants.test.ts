@@ -4,6 +4,7 @@ import { hashToken } from '../../src/identity/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { canonicalSpec } from '../../src/model/canonical.ts';
+import { findRevision } from '../../src/store/accounts.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { putObjects } from '../setup/objects.ts';
 import { problemsOf } from './problems.ts';
@@ -361,6 +362,115 @@ describe('letting a tenant go', () => {
     expect((await act(id, 'unlink', { owner: next })).status).toBe(200);
     const state = await api().engine.snapshots.fresh(id);
     expect([state.get(owner)?.spec['role'], state.get(next)?.spec['role']]).toEqual(['admin', 'owner']);
+  });
+});
+
+describe('removing a tenant', () => {
+  const remove = (id: string, ask: Ask = (method, url, body) => api().call(method, url, body)) =>
+    ask('DELETE', `${tenants}/${id}`);
+  const isThere = async (id: string) => (await findRevision(api().engine.database, id)) !== undefined;
+
+  it('takes the account along whose domain nobody proved; that wants an owner', async () => {
+    const made = await create('given-up.example.com');
+    const admin = await signIn(api().account, await addUser(api().account, 'remover', { role: 'admin' }));
+    expect((await remove(made.id, admin)).status).toBe(403);
+    expect([await isThere(made.id), (await shown(made.id)).status]).toEqual([true, 'pending']);
+    const gone = await remove(made.id);
+    expect([gone.status, gone.body]).toEqual([200, '']);
+    expect([await isThere(made.id), await shown(made.id)]).toEqual([false, undefined]);
+    expect((await remove(made.id)).status).toBe(404);
+    expect((await create('given-up.example.com')).status).toBe('pending');
+  });
+
+  it('leaves an account alone that was there before, and takes the invitation back', async () => {
+    const { id } = await accountOf('left-alone.example.com');
+    await create('left-alone.example.com');
+    expect((await remove(id)).status).toBe(200);
+    await create('left-alone.example.com');
+    await act(id, 'invite');
+    expect((await remove(id)).status).toBe(200);
+    const state = await api().engine.snapshots.fresh(id);
+    expect(state.get(id)?.derived['msp_invite']).toBeUndefined();
+    expect(await isThere(id)).toBe(true);
+  });
+
+  it('is for what is not active', async () => {
+    const made = await create('running.example.com');
+    await prove(made);
+    const answer = await remove(made.id);
+    expect([answer.status, answer.body.message]).toEqual([412, expect.stringContaining('unlink')]);
+  });
+});
+
+describe('a link', () => {
+  it('is let go by owners alone', async () => {
+    const made = await create('owned.example.com');
+    await prove(made);
+    const next = await addUser(made.id, 'heir');
+    const admin = await signIn(api().account, await addUser(api().account, 'unlinker', { role: 'admin' }));
+    expect((await admin('POST', `${tenants}/${made.id}/unlink`, { owner: next })).status).toBe(403);
+    expect((await act(made.id, 'unlink', { owner: next })).status).toBe(200);
+  });
+
+  it('that only one side knows makes nobody an owner', async () => {
+    const { id } = await accountOf('claimed.example.com');
+    const heir = await addUser(id, 'heir-of-claimed');
+    await create('claimed.example.com');
+    // As after an archive that was forged.
+    await putObjects(api().engine, api().account, (state) => {
+      const tenant = state.get(id);
+      return tenant === undefined ? [] : [{ ...tenant, derived: { ...tenant.derived, status: 'active' } }];
+    });
+    const answer = await act(id, 'unlink', { owner: heir });
+    expect([answer.status, answer.body.message]).toEqual([412, expect.stringContaining('not linked')]);
+    expect((await api().engine.snapshots.fresh(id)).get(heir)?.spec['role']).toBe('user');
+  });
+
+  it('that makes owners keeps the claim that fills its group in the hands of owners', async () => {
+    const { engine, account } = api();
+    const kind = engine.registry.get('Group');
+    const id = engine.newId();
+    const { spec } = canonicalSpec(kind, { name: 'masters', peers: [] });
+    const masters = storedObject(engine, { id, kind: 'Group', spec, derived: { issued: 'jwt' } }, engine.now());
+    await putObjects(engine, account, () => [masters]);
+    const made = await create('mastered.example.com');
+    const admin = await signIn(account, await addUser(account, 'claimer', { role: 'admin' }));
+    const [{ settings }] = (await api().call('GET', '/api/accounts')).body;
+    const change = (ask: Ask, more: JsonObject) =>
+      ask('PUT', `/api/accounts/${account}`, { settings: { ...settings, ...more } });
+    const claim = { jwt_groups_enabled: true, jwt_groups_claim_name: 'department' };
+    expect((await change(admin, claim)).status).toBe(200);
+    const groups = [{ id, role: 'owner' }];
+    expect((await api().call('PUT', `${tenants}/${made.id}`, { name: 'Mastered', groups })).status).toBe(200);
+    for (const more of [
+      { ...claim, jwt_groups_claim_name: 'nickname' },
+      { ...claim, jwt_groups_enabled: false },
+    ])
+      expect((await change(admin, more)).status).toBe(403);
+    expect((await change(admin, { ...claim, peer_login_expiration: 7200 })).status).toBe(200);
+    const renamed = await admin('PUT', `/api/groups/${id}`, { name: 'everybody', peers: [] });
+    expect(renamed.status).toBe(403);
+    expect(
+      (await change((...args) => api().call(...args), { ...claim, jwt_groups_claim_name: 'nickname' })).status,
+    ).toBe(200);
+    await change((...args) => api().call(...args), { jwt_groups_enabled: false, jwt_groups_claim_name: '' });
+  });
+});
+
+describe('deleting an account', () => {
+  it('takes the accounts along that wait for a proof, and no invitation stays behind', async () => {
+    const { id, owner } = await accountOf('closing.example.com');
+    const invited = await accountOf('was-invited.example.com');
+    const inside = await signIn(id, owner);
+    const make = async (domain: string) => (await inside('POST', tenants, { name: domain, domain, groups: [] })).body;
+    const pending = await make('unproved.example.com');
+    await make('was-invited.example.com');
+    expect((await inside('POST', `${tenants}/${invited.id}/invite`)).status).toBe(200);
+    expect((await inside('DELETE', `/api/accounts/${id}`)).status).toBe(200);
+    const { database, snapshots } = api().engine;
+    const there = await Promise.all([id, pending.id, invited.id].map((one) => findRevision(database, one)));
+    expect(there.map((revision) => revision !== undefined)).toEqual([false, false, true]);
+    expect((await snapshots.fresh(invited.id)).get(invited.id)?.derived['msp_invite']).toBeUndefined();
   });
 });
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { answerInvite, inviteTenant, unlinkTenant } from '../../engine/tenant-links.ts';
+import { removeTenant } from '../../engine/tenant-removal.ts';
 import { createTenant, subscribeTenant, verifyTenant } from '../../engine/tenants.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
@@ -49,6 +50,11 @@ export const tenants: AreaRoutes = {
       await unlinkTenant(engine, callOf(request), idOf(request), owner);
       return reply.send();
     });
+    const remove = { config: { access: { module: 'msp', operation: 'delete' } } } as const;
+    app.delete(`${path}/:id`, remove, async (request, reply) => {
+      await removeTenant(engine, callOf(request), idOf(request));
+      return reply.send();
+    });
     app.post(`${path}/:id/subscription`, subscribe, async (request, reply) => {
       const price = textMember(objectBody(request.body), 'priceID');
       await subscribeTenant(engine, callOf(request), idOf(request), price);
@@ -76,6 +82,16 @@ export const tenants: AreaRoutes = {
         answer: json(named('MSPTenant'), example),
         headers: ['ETag', 'Heddle-Ignored'],
         errors: withBody.filter((status) => status !== 404 && status !== 412),
+      }),
+    },
+    [`${path}/{id}`]: {
+      delete: operation({
+        id: 'deleteMSPTenant',
+        tag: 'msp',
+        summary: 'Remove a tenant that is not active',
+        description:
+          'The account of a tenant whose domain was never proved goes too, with everything in it, which wants an owner; one that was there before is left alone.',
+        errors: [...errors, 409].sort((a, b) => a - b),
       }),
     },
     ...action('dns', {

@@ -4,7 +4,7 @@ import { defineKind } from '../../model/kind.ts';
 import { derivedText } from '../shared/stored.ts';
 import { followAccount } from './consequences.ts';
 import { updatedEvents } from './events.ts';
-import { checkAgainstAccount, checkRanges, keepCallerIn, warnOfNewAddresses } from './rules.ts';
+import { checkAgainstAccount, checkRanges, keepCallerIn, keepClaim, warnOfNewAddresses } from './rules.ts';
 import { settings } from './settings.ts';
 
 const onboarding = {
@@ -79,7 +79,7 @@ export const account = defineKind({
     },
   }),
   check: checkRanges,
-  checkDeed: keepCallerIn,
+  checkDeed: (deed, was, next) => [...keepCallerIn(deed), ...keepClaim(deed, was, next)],
   checkState: checkAgainstAccount,
   consequences: followAccount,
   risks: warnOfNewAddresses,

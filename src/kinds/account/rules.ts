@@ -1,9 +1,11 @@
 import { type Cidr, overlaps, parseCidr } from '../../lib/address.ts';
+import { equalJson } from '../../lib/json.ts';
 import { groupRules, isLetIn } from '../../model/allowed-groups.ts';
 import type { Deed, Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
 import { sectionOf } from '../shared/stored.ts';
+import { actsAsOwner, tenantWithOwners } from '../shared/tenant-owners.ts';
 
 interface Ranges {
   readonly settings: { readonly network_range: string | undefined; readonly network_range_v6: string | undefined };
@@ -69,6 +71,19 @@ export function keepCallerIn({ after, actor }: Deed): readonly Fault[] {
   const message = `your own sign-in token lists none of these groups in its claim \`${rules.claim}\`, so this would keep you out; add one of yours, or use a personal access token`;
   return [{ code: 'locks_out_caller', path: '/settings/jwt_allow_groups', message }];
 }
+
+/** Which claim fills groups decides who is in them: where a group makes owners of a tenant, only an owner changes that. */
+export function keepClaim({ before, after, actor }: Deed, was: State, next: State): readonly Fault[] {
+  if (before === undefined || after === undefined || actor === undefined || actsAsOwner(was, actor)) return [];
+  const [then, now] = [sectionOf(before, 'settings'), sectionOf(after, 'settings')];
+  const changed = claimSettings.find((name) => !equalJson(then[name] ?? null, now[name] ?? null));
+  const tenant = changed === undefined ? undefined : tenantWithOwners(next);
+  if (tenant === undefined) return [];
+  const message = `a group makes its users owners of the tenant ${tenant}, and this decides who is in it; ask an owner`;
+  return [{ code: 'not_allowed', path: `/settings/${changed}`, message }];
+}
+
+const claimSettings = ['jwt_groups_enabled', 'jwt_groups_claim_name'] as const;
 
 /** The settings must suit the peers and the zones that are there. */
 export function checkAgainstAccount(account: StoredObject, state: State): readonly Fault[] {

@@ -5,7 +5,7 @@ import { derivedText, textOf } from '../shared/stored.ts';
 import { createdEvents, updatedEvents } from './events.ts';
 import { followIpv6, hasIpv6Enabled } from './ipv6.ts';
 import { checkTypes, placeResources } from './resources.ts';
-import { listAllPeers, resourcesOf } from './rules.ts';
+import { keepProvidedName, listAllPeers, resourcesOf } from './rules.ts';
 
 const item = (member: string) => ({
   type: 'object',
@@ -73,6 +73,7 @@ export const group = defineKind({
     const holds = isAll(object) ? 'always holds every peer of the account' : 'holds the proxies of a cluster';
     return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
+  checkDeed: keepProvidedName,
   consequences: (step, state) => [...placeResources(step, state), ...followIpv6(step, state)],
   consequencesOf: 'inputs',
   alsoFollows: hasIpv6Enabled,

@@ -1,8 +1,9 @@
 import type { Json } from '../../lib/json.ts';
-import type { State } from '../../model/kind.ts';
+import type { Deed, Fault, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
-import { textOf } from '../shared/stored.ts';
+import { derivedText, textOf } from '../shared/stored.ts';
+import { actsAsOwner, ownedTenant } from '../shared/tenant-owners.ts';
 
 /** The network resources that say they belong to the group; their side owns the relation. */
 export function resourcesOf(group: StoredObject, state: State): readonly Json[] {
@@ -27,4 +28,13 @@ export function inOrderOf({ derived }: StoredObject, ids: readonly string[]): re
 /** Every peer of the account, as the members of a group are shown. */
 export function listAllPeers(state: State): readonly Json[] {
   return state.ofKind('Peer').map((peer) => ({ id: peer.id, name: peer.name }));
+}
+
+/** A claim fills groups by their names: where one makes owners of a tenant, only an owner gives it another name. */
+export function keepProvidedName({ before, after, actor }: Deed, was: State, next: State): readonly Fault[] {
+  if (after === undefined || actor === undefined || before?.name === after.name || actsAsOwner(was, actor)) return [];
+  const tenant = ownedTenant(next, [after.id]);
+  if (tenant === undefined || derivedText(after, 'issued') !== 'jwt') return [];
+  const message = `the group makes its users owners of the tenant ${tenant}, and its name decides who is in it; ask an owner`;
+  return [{ code: 'not_allowed', path: '/name', message }];
 }

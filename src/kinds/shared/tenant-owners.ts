@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../lib/json.ts';
+import type { Actor } from '../../model/actor.ts';
 import type { State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 
@@ -7,6 +8,17 @@ export function ownerGroups(tenant: StoredObject | undefined): readonly string[]
   const groups: Json | undefined = tenant?.spec['groups'];
   if (!Array.isArray(groups)) return [];
   return groups.flatMap((group) => (isObject(group) && group['role'] === 'owner' ? [String(group['id'])] : []));
+}
+
+/** Whether somebody acts as an owner of the account; what the server does by itself is not asked. */
+export function actsAsOwner(was: State, actor: Actor): boolean {
+  if (actor.type === 'system') return true;
+  return actor.type === 'user' && (actor.granted ?? was.get(actor.id)?.spec['role']) === 'owner';
+}
+
+/** The name of a tenant of which some group makes owners, `undefined` when there is none. */
+export function tenantWithOwners(state: State): string | undefined {
+  return state.ofKind('MSPTenant').find((tenant) => ownerGroups(tenant).length > 0)?.name;
 }
 
 /** The name of a tenant of which one of these groups makes owners, `undefined` when there is none. */
