@@ -54,6 +54,11 @@ export interface FieldOptions {
   readonly closed?: boolean;
   /** Members that responses show inside, by JSON Schema. Requests may send them back: they are ignored without a word. */
   readonly readOnly?: Readonly<Record<string, JsonObject>>;
+  /**
+   * Members that other systems have inside and this one has not, with the value that says so and what to do instead. Requests
+   * may give that value; any other is refused, so that nobody believes to have switched something on.
+   */
+  readonly lacking?: Readonly<Record<string, { readonly value: Json; readonly hint: string }>>;
   /** Names by which other systems know the field; a request that uses one is refused with the right name. */
   readonly formerly?: readonly string[];
 }

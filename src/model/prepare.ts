@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 import type { Fault } from './kind.ts';
@@ -34,6 +34,7 @@ interface Scope {
   readonly pointer: string;
   readonly closed: boolean;
   readonly readOnly: ReadonlySet<string>;
+  readonly lacking?: AnyField['lacking'];
 }
 
 function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope): JsonObject {
@@ -41,7 +42,7 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
   for (const [name, value] of Object.entries(body)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const pointer = pointerTo(scope.pointer, name);
-    if (field === undefined) reportUnknown(fields, name, run, scope, pointer);
+    if (field === undefined) reportUnknown(fields, name, value, run, { ...scope, pointer });
     else if (field.onlyWith !== undefined && body[field.onlyWith] !== true) continue;
     else if (value !== null && !isBlankReference(field, value))
       result[name] = prepareValue(field, value, run, { ...scope, pointer });
@@ -50,8 +51,15 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
   return result;
 }
 
-function reportUnknown(fields: Fields, name: string, run: Run, scope: Scope, pointer: string): void {
+/** `pointer` of the scope is that of the member itself. */
+function reportUnknown(fields: Fields, name: string, value: Json, run: Run, scope: Scope): void {
+  const { pointer } = scope;
   if (scope.readOnly.has(name)) return;
+  const lacking = Object.hasOwn(scope.lacking ?? {}, name) ? scope.lacking?.[name] : undefined;
+  if (lacking !== undefined) {
+    if (value !== null && !equalJson(value, lacking.value)) run.faults.push(lackingFault(name, lacking, pointer));
+    return;
+  }
   const current = Object.entries(fields).find(([, field]) => field.formerly?.includes(name))?.[0];
   if (current !== undefined) {
     run.faults.push({
@@ -66,6 +74,15 @@ function reportUnknown(fields: Fields, name: string, run: Run, scope: Scope, poi
   } else {
     run.ignored.push(pointer);
   }
+}
+
+function lackingFault(
+  name: string,
+  { value, hint }: NonNullable<NonNullable<AnyField['lacking']>[string]>,
+  path: string,
+): Fault {
+  const message = `\`${name}\` is not available here and can only be \`${JSON.stringify(value)}\`; ${hint}`;
+  return { code: 'setting_unavailable', path, message };
 }
 
 /** What is inside something closed is closed too. */
@@ -84,6 +101,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed 
             pointer,
             closed: closed || field.closed === true,
             readOnly: new Set(Object.keys(field.readOnly ?? {})),
+            lacking: field.lacking,
           })
         : value;
     case 'keyed':

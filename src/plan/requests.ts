@@ -109,7 +109,7 @@ export function planReplace(
   const replaced = { ...before, name: String(spec[kind.nameField] ?? ''), spec, derived, updatedAt: context.now };
   const after = asWritten(kind, before, replaced, canonical);
   const same =
-    equalJson(spec, before.spec) &&
+    isSameSpec(kind, before, spec) &&
     equalJson(after.derived, before.derived) &&
     equalJson(after.sortKeys, before.sortKeys);
   const implied = snapshot.get(before.id) === undefined;
@@ -121,6 +121,11 @@ export function planReplace(
   ];
   const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
   return { ...outcome, id: before.id, ignored: read.ignored };
+}
+
+/** What was stored before a field was there has its default, which is no change. */
+function isSameSpec(kind: Kind, before: StoredObject, spec: JsonObject): boolean {
+  return equalJson(spec, before.spec) || equalJson(spec, canonicalSpec(kind, before.spec).spec);
 }
 
 /** The object with its lists in the order in which the request gave them, and a note of what it gave. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { putObjects } from '../setup/objects.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, testApi } from './setup.ts';
 
@@ -171,6 +172,39 @@ it('is one: others are not found, none is made or read alone', async () => {
   expect((await api().call('PUT', '/api/accounts/other', { settings: required })).status).toBe(404);
   expect((await api().call('POST', '/api/accounts', { settings: required })).status).toBe(405);
   expect((await api().call('GET', `/api/accounts/${api().account}`)).status).toBe(405);
+});
+
+it.each<readonly [string, Json, Json]>([
+  ['auto_update_always', false, true],
+  ['metrics_push_enabled', false, true],
+  ['agent_network_only', false, true],
+  ['dashboard_features', { agent_network: false }, { agent_network: true }],
+])('says that there is no %s here, and takes only the value that says so too', async (name, off, on) => {
+  for (const value of [off, null]) {
+    const answer = await put({ ...required, [name]: value });
+    expect([answer.status, answer.headers['heddle-ignored']]).toEqual([200, undefined]);
+  }
+  const before = await api().revision();
+  const refused = await put({ ...required, [name]: on });
+  expect([refused.status, problemsOf(refused)]).toEqual([422, [`setting_unavailable /settings/${name}`]]);
+  expect(await api().revision()).toBe(before);
+});
+
+it('writes nothing when a client gives back what was stored before a setting existed', async () => {
+  await using own = await testApi();
+  const account = await read(own);
+  expect(account.settings.local_mfa_enabled).toBe(false);
+  await putObjects(own.engine, own.account, (state) => {
+    const [stored] = state.ofKind('Account');
+    if (stored === undefined) return [];
+    const { local_mfa_enabled: _, ...settings } = stored.spec['settings'] as JsonObject;
+    return [{ ...stored, spec: { ...stored.spec, settings } }];
+  });
+  const before = await own.revision();
+  expect((await read(own)).settings).toEqual(account.settings);
+  const { settings, onboarding } = account;
+  expect((await own.call('PUT', `/api/accounts/${own.account}`, { settings, onboarding })).status).toBe(200);
+  expect(await own.revision()).toBe(before);
 });
 
 it('ignores its read-only members', async () => {

@@ -1,4 +1,3 @@
-import { encodeQR } from 'qr';
 import type { Call } from '../../engine/engine.ts';
 import { addToken, readTokens, removeToken } from '../../engine/tokens.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -12,8 +11,8 @@ import type { Host } from './host.ts';
 import { type AccountView, accountPage, type ListedToken } from './pages/account.ts';
 import { messagePage } from './pages/plain.ts';
 import type { Person } from './people.ts';
+import { appOf } from './second-factor.ts';
 import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
-import { totpUri } from './totp.ts';
 import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
 /** What was done, as the page says it after it was loaded anew. */
@@ -101,9 +100,7 @@ function listed(token: JsonObject): ListedToken {
 function totpOf({ engine }: Host, person: Person, credentials: Credentials | undefined): AccountView['totp'] {
   if (credentials === undefined || credentials.totpSecret === null) return 'off';
   if (credentials.totpConfirmed) return { codesLeft: credentials.recoveryCodes };
-  const secret = engine.means.vault.open(credentials.totpSecret);
-  const uri = totpUri(secret, person.email);
-  return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
+  return appOf(engine.means.vault.open(credentials.totpSecret), person.email);
 }
 
 function callOf({ account, revision, id, name, email }: Person): Call {

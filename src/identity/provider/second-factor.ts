@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { encodeQR } from 'qr';
+import { accountIn } from '../../engine/tenant-steps.ts';
+import { isObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Credentials } from '../../store/credentials.ts';
 import type { Told } from '../../store/told.ts';
@@ -12,7 +15,7 @@ import {
 } from '../../store/totp.ts';
 import type { Host } from './host.ts';
 import type { Person } from './people.ts';
-import { base32, matchingStep, newTotpSecret } from './totp.ts';
+import { base32, matchingStep, newTotpSecret, totpUri } from './totp.ts';
 
 /** How many codes stand in for the app, each once, and how many bytes each has. */
 const [many, bytes] = [10, 10];
@@ -22,6 +25,28 @@ export interface Factor {
   readonly host: Host;
   readonly person: Person;
   readonly credentials: Credentials;
+}
+
+/** Whether the account of somebody wants a second factor of everybody who signs in with a password. */
+export async function wantsSecondFactor(
+  { snapshots }: Host['engine'],
+  { account, revision }: Pick<Person, 'account' | 'revision'>,
+): Promise<boolean> {
+  const { settings } = accountIn(await snapshots.at(account, revision)).spec;
+  return isObject(settings) && settings['local_mfa_enabled'] === true;
+}
+
+/** What an app is set up with: a secret, as text, as an address and as a picture. */
+export interface App {
+  readonly secret: string;
+  readonly uri: string;
+  readonly picture: string;
+}
+
+/** What an app of somebody is set up with. */
+export function appOf(secret: string, email: string): App {
+  const uri = totpUri(secret, email);
+  return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
 }
 
 /** Uses up what somebody typed: the code of the app, or one of those that stand in for it. Answers whether it was right. */

@@ -10,6 +10,7 @@ import {
   switchOn,
   useAppCode,
   useSecondFactor,
+  wantsSecondFactor,
 } from './second-factor.ts';
 import { inWords, textIn, type WebRequest } from './web.ts';
 
@@ -72,6 +73,8 @@ export async function changeTotp({ host, request, person }: Visit, step: string)
 
 async function changeFactor(factor: Factor, step: string): Promise<Outcome> {
   if (step === 'totp-remove') {
+    if (await wantsSecondFactor(factor.host.engine, factor.person))
+      return { faults: { code: 'Your account wants a second factor of everybody; it stays on.' } };
     await switchOff(factor);
     return { deed: 'totp-off' };
   }

@@ -7,10 +7,11 @@ import { clientIds } from './clients.ts';
 import { noteSignIn } from './first-sign-in.ts';
 import type { Host } from './host.ts';
 import { type Message, messagePage } from './pages/plain.ts';
+import { recoveryCodesPage, setUpPage } from './pages/second-factor.ts';
 import { codePage, consentPage, type Faults, newPasswordPage, type Place, passwordPage } from './pages/sign-in.ts';
 import { type Person, personOf } from './people.ts';
 import { createNotes, type Notes } from './records.ts';
-import { useSecondFactor } from './second-factor.ts';
+import { appOf, prepareApp, switchOn, useAppCode, useSecondFactor, wantsSecondFactor } from './second-factor.ts';
 import { apiScopes, audienceOf } from './token-words.ts';
 import { formToken, inWords, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
@@ -22,6 +23,10 @@ interface Progress {
   readonly amr: readonly string[];
   readonly wantsCode: boolean;
   readonly wantsPassword: boolean;
+  /** The account asks for a second factor, and the person has none yet. */
+  readonly wantsApp?: boolean;
+  /** The second factor is set up, and the codes that stand in for it were shown. */
+  readonly showsCodes?: boolean;
 }
 
 /** The pages between a program that wants somebody signed in and its answer. */
@@ -87,15 +92,20 @@ async function signIn(step: Step): Promise<WebAnswer> {
   if (asked === 'code' && progress?.wantsCode === true) return takeCode(step, progress);
   if (asked === 'new-password' && progress?.wantsPassword === true && !progress.wantsCode)
     return takeNewPassword(step, progress);
+  const isLater = progress?.wantsCode === true || progress?.wantsPassword === true;
+  if (asked === 'app' && progress?.wantsApp === true && !isLater) return takeApp(step, progress);
+  if (asked === 'codes-kept' && progress?.showsCodes === true) return goOn(step, progress);
   return asked === 'password' ? takePassword(step) : show(step, progress);
 }
 
 /** The page of the step that comes next. */
-function show(step: Step, progress: Progress | undefined, faults?: Faults, status = 200): WebAnswer {
+async function show(step: Step, progress: Progress | undefined, faults?: Faults, status = 200): Promise<WebAnswer> {
   const { place, targets, interaction } = step;
   const answer = (page: string): WebAnswer => ({ status, page, targets });
   if (progress?.wantsCode === true) return answer(codePage(place, faults));
   if (progress?.wantsPassword === true) return answer(newPasswordPage(place, faults));
+  if (progress?.showsCodes === true) return answer(recoveryCodesPage(place, []));
+  if (progress?.wantsApp === true) return showApp(step, progress, faults, status);
   const hint = String(interaction.params['login_hint'] ?? '').slice(0, 254);
   return answer(passwordPage(place, textIn(step.request.form, 'email') || hint, faults));
 }
@@ -120,17 +130,18 @@ async function takePassword(step: Step): Promise<WebAnswer> {
     ...{ user: person.id, account: person.account, amr: ['pwd'] },
     wantsCode: credentials.totpConfirmed,
     wantsPassword: credentials.oneTime,
+    wantsApp: !credentials.totpConfirmed && (await wantsSecondFactor(host.engine, person)),
   });
 }
 
-function later(step: Step, progress: Progress | undefined, seconds: number): WebAnswer {
+async function later(step: Step, progress: Progress | undefined, seconds: number): Promise<WebAnswer> {
   const problem = `Too many tries. Wait ${inWords(seconds)} and try again.`;
-  return { ...show(step, progress, { problem }, 429), headers: { 'retry-after': String(seconds) } };
+  return { ...(await show(step, progress, { problem }, 429)), headers: { 'retry-after': String(seconds) } };
 }
 
 /** On to the next step, or back to the program. */
 async function advance({ host, notes, request, interaction, place }: Step, person: Person, progress: Progress) {
-  if (progress.wantsCode || progress.wantsPassword) {
+  if (progress.wantsCode || progress.wantsPassword || progress.wantsApp === true || progress.showsCodes === true) {
     await notes.put(interaction.uid, progress, patience, person.id);
     return { location: place.action };
   }
@@ -171,6 +182,46 @@ async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
   }
   host.guesses.right(guess);
   return await advance(step, known.person, { ...progress, amr: [...progress.amr, 'otp'], wantsCode: false });
+}
+
+/** The page on which an app is set up; its secret is made up when it is first shown. */
+async function showApp(step: Step, progress: Progress, faults?: Faults, status = 200): Promise<WebAnswer> {
+  const { host, place, targets } = step;
+  const known = await knownOf(host, progress);
+  if (known === undefined) return message('ended', 400);
+  if (known.credentials.totpSecret === null) await prepareApp({ host, ...known }, true);
+  const credentials = (await knownOf(host, progress))?.credentials;
+  if (credentials === undefined || credentials.totpSecret === null) return message('ended', 400);
+  // Whoever set it up in another window has it.
+  if (credentials.totpConfirmed) return message('ended', 400);
+  const app = appOf(host.engine.means.vault.open(credentials.totpSecret), known.person.email);
+  return { status, page: setUpPage(place, app, faults), targets };
+}
+
+async function takeApp(step: Step, progress: Progress): Promise<WebAnswer> {
+  const { host, notes, request, interaction, place, targets } = step;
+  const known = await knownOf(host, progress);
+  if (known === undefined || known.credentials.totpConfirmed) return message('ended', 400);
+  if (known.credentials.totpSecret === null) return show(step, progress);
+  const guess = { address: request.address, person: `code of ${progress.user}` };
+  const seconds = host.guesses.begin(guess);
+  if (seconds > 0) return later(step, progress, seconds);
+  const factor = { host, ...known };
+  const codes = (await useAppCode(factor, textIn(request.form, 'code'))) ? await switchOn(factor) : undefined;
+  if (codes === undefined) {
+    const fault = 'Enter the code that the app shows now; each works once.';
+    return show(step, progress, { problem: 'The code is wrong.', fields: { code: fault } }, 422);
+  }
+  host.guesses.right(guess);
+  const next = { ...progress, amr: [...progress.amr, 'otp'], wantsApp: false, showsCodes: true };
+  await notes.put(interaction.uid, next, patience, known.person.id);
+  return { status: 200, page: recoveryCodesPage(place, codes), targets };
+}
+
+async function goOn(step: Step, progress: Progress): Promise<WebAnswer> {
+  const known = await knownOf(step.host, progress);
+  if (known === undefined) return message('ended', 400);
+  return await advance(step, known.person, { ...progress, showsCodes: false });
 }
 
 async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswer> {

@@ -14,6 +14,7 @@ const switches = {
   routing_peer_dns_resolution_enabled: 'account.setting.routing.peer.dns.resolution',
   lazy_connection_enabled: 'account.setting.lazy.connection',
   peer_expose_enabled: 'account.setting.peer.expose',
+  local_mfa_enabled: 'account.setting.local.mfa',
 };
 
 const extraSwitches = { peer_approval_enabled: 'account.setting.peer.approval' };

@@ -5,7 +5,7 @@ import { derivedText } from '../shared/stored.ts';
 import { followAccount } from './consequences.ts';
 import { updatedEvents } from './events.ts';
 import { checkAgainstAccount, checkRanges, keepCallerIn, keepClaim, warnOfNewAddresses } from './rules.ts';
-import { settings } from './settings.ts';
+import { lackingSettings, settings } from './settings.ts';
 
 const onboarding = {
   signup_form_pending: boolean({
@@ -35,6 +35,7 @@ export const account = defineKind({
       doc: 'Settings that hold for the whole account.',
       required: true,
       documentDefault: {},
+      lacking: lackingSettings,
       readOnly: {
         embedded_idp_enabled: {
           type: 'boolean',

@@ -101,6 +101,12 @@ export const settings = {
   }),
   // Beyond the specification: clients that know only that never send it.
   ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.', keep: 'absent' }),
+  // Beyond the specification, as the groups with IPv6 are.
+  local_mfa_enabled: boolean({
+    doc: 'Whether people who sign in with a password of this server need a second factor; who has none sets it up at the next sign-in.',
+    default: false,
+    keep: 'absent',
+  }),
   peer_expose_enabled: boolean({
     doc: 'Whether peers may publish local services through the reverse proxy.',
     required: true,
@@ -122,3 +128,11 @@ export const settings = {
     format: version,
   }),
 };
+
+/** Settings that clients of other servers know, beyond the specification; none of them exists here. */
+export const lackingSettings = {
+  auto_update_always: { value: false, hint: 'peers update as `auto_update_version` says' },
+  metrics_push_enabled: { value: false, hint: 'metrics of the server are read at `/metrics`' },
+  agent_network_only: { value: false, hint: 'there is no gateway for agents; leave it out' },
+  dashboard_features: { value: { agent_network: false }, hint: 'there is no gateway for agents; leave it out' },
+} as const;

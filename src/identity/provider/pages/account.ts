@@ -1,6 +1,7 @@
 import { done, field, form, problem } from './form.ts';
 import { Html, html, type Part } from './html.ts';
 import { renderPage } from './layout.ts';
+import { appPart, codesPart } from './second-factor.ts';
 
 /** A token as the page lists it. */
 export interface ListedToken {
@@ -121,15 +122,7 @@ ${form(action, { csrf, step: 'totp-begin' }, html`<button>Set up a second factor
 ${codes !== undefined && codesPart(codes)}
 <p>${totp.codesLeft === 1 ? '1 recovery code is' : `${totp.codesLeft} recovery codes are`} left for the day you are without the app.</p>
 ${form(action, { csrf }, html`${code}<div class="row"><button class="plain" name="step" value="totp-codes">Make new recovery codes</button><button class="danger" name="step" value="totp-remove">Switch it off</button></div>`)}`;
-  return html`<p>Scan this with an authenticator app, or enter the secret there, and then type the code that it shows.</p>
-<div class="qr" role="img" aria-label="QR code of the secret below">${new Html(totp.picture)}</div>
-<p>Secret: <code class="secret" id="totp-secret">${totp.secret}</code></p>
-<p class="soft">As an address: <code class="secret">${totp.uri}</code></p>
+  return html`${appPart(totp)}
 ${form(action, { csrf, step: 'totp-confirm' }, html`${code}<button>Switch it on</button>`)}
 ${form(action, { csrf, step: 'totp-cancel' }, html`<button class="plain">Cancel</button>`)}`;
-}
-
-function codesPart(codes: readonly string[]): Html {
-  return html`<div class="done"><strong>Keep your recovery codes now.</strong> They are not shown again. When you are without the app, each of them takes its place once.
-<ul id="recovery-codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul></div>`;
 }

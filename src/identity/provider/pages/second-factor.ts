@@ -1,0 +1,54 @@
+import { field, form, problem } from './form.ts';
+import { Html, html } from './html.ts';
+import { renderPage } from './layout.ts';
+import type { Faults, Place } from './sign-in.ts';
+
+/** What an authenticator app is set up with. */
+interface App {
+  readonly secret: string;
+  readonly uri: string;
+  readonly picture: string;
+}
+
+/** Asks somebody who signs in to set an app up, because their account wants a second factor. */
+export function setUpPage({ action, csrf }: Place, app: App, faults: Faults = {}): string {
+  const body = html`${problem(faults.problem)}
+<p>Your account wants a second factor of everybody who signs in with a password.</p>
+${appPart(app)}
+${form(
+  action,
+  { csrf, step: 'app' },
+  html`${field({
+    ...{ name: 'code', label: 'Code', fault: faults.fields?.['code'], autocomplete: 'one-time-code', focus: true },
+    ...{ hint: 'The six digits that the app shows', more: 'class="code" maxlength="30"' },
+  })}
+<button class="full">Switch it on and continue</button>`,
+)}`;
+  return renderPage({ title: 'Set up a second factor', problem: faults.problem !== undefined, body });
+}
+
+/** Shows codes that were just made, this once, on the way to the program. */
+export function recoveryCodesPage({ action, csrf, client }: Place, codes: readonly string[]): string {
+  const shown =
+    codes.length > 0
+      ? codesPart(codes)
+      : html`<p>Your recovery codes were shown once. Make new ones on the page of your account if you did not keep them.</p>`;
+  const body = html`<p>The second factor is on: from now on, signing in takes a code from the app.</p>
+${shown}
+${form(action, { csrf, step: 'codes-kept' }, html`<button class="full">Go on to ${client}</button>`)}`;
+  return renderPage({ title: 'The second factor is on', body });
+}
+
+/** How an app is set up. */
+export function appPart({ secret, uri, picture }: App): Html {
+  return html`<p>Scan this with an authenticator app, or enter the secret there, and then type the code that it shows.</p>
+<div class="qr" role="img" aria-label="QR code of the secret below">${new Html(picture)}</div>
+<p>Secret: <code class="secret" id="totp-secret">${secret}</code></p>
+<p class="soft">As an address: <code class="secret">${uri}</code></p>`;
+}
+
+/** Codes that stand in for the app. */
+export function codesPart(codes: readonly string[]): Html {
+  return html`<div class="done"><strong>Keep your recovery codes now.</strong> They are not shown again. When you are without the app, each of them takes its place once.
+<ul id="recovery-codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul></div>`;
+}
