@@ -70,7 +70,9 @@ function fieldText(name: string, value: unknown): string {
 
 /** A log line is one line, whatever the message holds. */
 function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, ' ');
+  if (!/[\r\n]/.test(text)) return text;
+  const lines = text.split(/[\r\n]/).map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
 }
 
 const secretName = /token|secret|password|authorization|cookie|credential|private_?key/i;
@@ -83,7 +85,30 @@ function replacer(name: string, value: unknown): unknown {
 
 /** Tokens and the passwords of URLs, wherever they stand in a text. */
 function redact(text: string): string {
-  return text
-    .replace(/\bnb[a-z]_[\dA-Za-z]{30,}/g, '(secret)')
-    .replace(/(\b[a-z][\w+.-]*:\/\/[^\s:/@]*):[^\s/@]+@/gi, '$1:(secret)@');
+  return hidePasswords(text.replace(/\bnb[a-z]_[\dA-Za-z]{30,}/g, '(secret)'));
+}
+
+/** Each authority of a URL is looked at once, so that the time is in proportion to the text whatever stands in it. */
+function hidePasswords(text: string): string {
+  const pieces: string[] = [];
+  let done = 0;
+  for (let sign = text.indexOf('://'); sign >= 0; sign = text.indexOf('://', done)) {
+    const begin = sign + 3;
+    const end = endOfAuthority(text, begin);
+    const authority = text.slice(begin, end);
+    const [colon, at] = [authority.indexOf(':'), authority.lastIndexOf('@')];
+    const isShown = colon < 0 || at <= colon + 1;
+    pieces.push(
+      text.slice(done, begin),
+      isShown ? authority : `${authority.slice(0, colon)}:(secret)${authority.slice(at)}`,
+    );
+    done = end;
+  }
+  return pieces.join('') + text.slice(done);
+}
+
+function endOfAuthority(text: string, begin: number): number {
+  const ends = /[\s/]/g;
+  ends.lastIndex = begin;
+  return ends.exec(text)?.index ?? text.length;
 }

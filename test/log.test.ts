@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLog, gather, type LogLine } from '../src/log.ts';
+import { growthOf, linear } from './setup/growth.ts';
 
 const time = new Date(2026, 0, 2, 10, 32, 1);
 const token = `nbp_${'a'.repeat(36)}`;
@@ -52,6 +53,30 @@ describe('the log', () => {
   test('shows where a token is, which is no secret', () => {
     expect(written('text', { level: 'info', message: 'm', tokenFile: '.heddle/token' })).toContain(
       'tokenFile=.heddle/token',
+    );
+  });
+});
+
+describe('a log line of any length', () => {
+  const length = 20_000;
+  test.each([
+    ['names with dots', 'a.'],
+    ['names with dots, and an address', 'a.://'],
+    ['addresses without an end', 'a://b'],
+    ['passwords without an end', 'a://b:'],
+    ['spaces', ' '],
+    ['spaces and line ends', '   \n'],
+    ['beginnings of tokens', 'nbp_'],
+  ])('takes time in proportion to its length: %s', (_, piece) => {
+    const lineOf = (count: number) => ({ level: 'info', message: `${piece.repeat(count)}!` }) as const;
+    const growth = growthOf((size) => written('text', lineOf(size / piece.length)), length);
+    expect(growth).toBeLessThan(linear);
+  });
+
+  test('hides the passwords of every address in it', () => {
+    const message = 'ssh://a:one@h/x https://b:t@wo@h, http://c:three@h http://d@h http://h:80/e@f ://:four@h';
+    expect(written('text', { level: 'info', message })).toBe(
+      '10:32:01  ssh://a:(secret)@h/x https://b:(secret)@h, http://c:(secret)@h http://d@h http://h:80/e@f ://:(secret)@h\n',
     );
   });
 });

@@ -38,14 +38,24 @@ export function crc32(text: string): number {
 /** A certificate in its one spelling, or why the text is none. */
 export type CertificateResult =
   | { readonly ok: true; readonly pem: string /** It may sign other certificates. */; readonly isCa: boolean }
-  | { readonly ok: false; readonly fault: 'malformed' | 'several' };
+  | { readonly ok: false; readonly fault: 'malformed' | 'several' | 'too_long' };
+
+/** How many characters the text of a certificate may have; a large one has about 8,000. */
+export const longestCertificate = 64 * 1024;
+
+const [certificateBegin, certificateEnd] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
 
 /** Reads one X.509 certificate in PEM; text around it is dropped. Whether it is still valid is not looked at. */
 export function parseCertificate(text: string): CertificateResult {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length > 1) return { ok: false, fault: 'several' };
+  if (text.length > longestCertificate) return { ok: false, fault: 'too_long' };
+  const begin = text.indexOf(certificateBegin);
+  const mark = begin < 0 ? -1 : text.indexOf(certificateEnd, begin);
+  const isWhole = mark >= 0;
+  const end = mark + certificateEnd.length;
+  const next = isWhole ? text.indexOf(certificateBegin, end) : -1;
+  if (next >= 0 && text.indexOf(certificateEnd, next) >= 0) return { ok: false, fault: 'several' };
   try {
-    const certificate = new X509Certificate(blocks[0] ?? '');
+    const certificate = new X509Certificate(isWhole ? text.slice(begin, end) : '');
     return { ok: true, pem: certificate.toString(), isCa: certificate.ca };
   } catch {
     // The constructor has no other way to say that the text is no certificate.

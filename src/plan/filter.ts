@@ -46,18 +46,37 @@ function holds(term: LabelTerm, labels: Readonly<Record<string, string>>): boole
   }
 }
 
+/** How many characters a label selector may have. */
+export const longestSelector = 4096;
+
 /**
  * Reads a label selector: terms with commas between them, each `label`, `!label`, `label=value`, `label!=value`,
  * `label in (a, b)` or `label notin (a, b)`. Gives the term that is none of these, if there is one.
  */
 export function parseSelector(text: string): readonly LabelTerm[] | { readonly fault: string } {
+  if (text.length > longestSelector) return { fault: `${text.slice(0, 40)}…` };
   const terms: LabelTerm[] = [];
-  for (const part of text.split(/,(?![^(]*\))/).map((piece) => piece.trim())) {
+  for (const part of partsOf(text)) {
     const term = parseTerm(part);
     if (term === undefined) return { fault: part };
     terms.push(term);
   }
   return terms;
+}
+
+/** The parts between commas that stand outside of parentheses; each character is looked at once. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  let begin = 0;
+  let isInside = false;
+  for (const { 0: sign, index } of text.matchAll(/[(),]/g)) {
+    if (sign !== ',') isInside = sign === '(';
+    else if (!isInside) {
+      parts.push(text.slice(begin, index).trim());
+      begin = index + 1;
+    }
+  }
+  return [...parts, text.slice(begin).trim()];
 }
 
 const label = '[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?';

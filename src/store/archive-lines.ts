@@ -13,23 +13,39 @@ export function compressArchive(texts: AsyncIterable<string>): Readable {
   return source.pipe(gzip);
 }
 
-/** A line holds one object; none is nearly so long. */
-const longestLine = 256 * 1024 * 1024;
+/**
+ * How much an archive may unpack to, from so many bytes: honest ones are ten to thirty times as long as packed, and their
+ * longest lines, with the members of large groups, twice. What grows more was made to fill the memory.
+ */
+function limitsOf(packed: number) {
+  return {
+    bytes: 16 * 1024 * 1024 + 100 * packed,
+    line: Math.min(1024 * 1024 + 4 * packed, 64 * 1024 * 1024),
+    lines: 100_000 + packed / 4,
+  };
+}
 
-/** The lines of a compressed archive. Throws `InvalidInput` for what is not compressed, or cut short. */
+/** The lines of a compressed archive. Throws `InvalidInput` for what is not compressed, cut short, or out of proportion. */
 export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const gunzip = createGunzip();
-  const source = Readable.from(compressed);
+  const counted = { packed: 0, bytes: 0, lines: 0 };
+  const source = Readable.from(countBytes(compressed, counted));
   source.on('error', (error) => gunzip.destroy(error));
   source.pipe(gunzip);
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
+  const splitter = createSplitter();
   try {
     for await (const chunk of gunzip) {
-      const parts = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
-      rest = parts.pop() ?? '';
-      if (rest.length > longestLine) throw damaged('a line of it is too long');
-      yield* parts;
+      // A chunk of a decompression is bytes.
+      const bytes = chunk as Uint8Array;
+      counted.bytes += bytes.length;
+      const lines = splitter.take(decoder.decode(bytes, { stream: true }));
+      counted.lines += lines.length;
+      const limits = limitsOf(counted.packed);
+      if (counted.bytes > limits.bytes) throw damaged('it unpacks to far more than an archive of its size');
+      if (counted.lines > limits.lines) throw damaged('it has far more rows than an archive of its size');
+      if (splitter.waiting() > limits.line) throw damaged('a line of it is too long');
+      yield* lines;
     }
   } catch (error) {
     throw explain(error);
@@ -37,7 +53,39 @@ export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): Asyn
     source.destroy();
     gunzip.destroy();
   }
-  if (rest !== '') throw damaged('it is cut short');
+  if (splitter.waiting() > 0) throw damaged('it is cut short');
+}
+
+async function* countBytes(
+  compressed: AsyncIterable<Uint8Array>,
+  counted: { packed: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of compressed) {
+    counted.packed += bytes.length;
+    yield bytes;
+  }
+}
+
+/** Cuts text that comes in pieces into lines. The pieces of an unfinished line are joined once, when it ends. */
+function createSplitter() {
+  let pieces: string[] = [];
+  let length = 0;
+  return {
+    /** How many characters wait for the end of their line. */
+    waiting: () => length,
+    take(text: string): readonly string[] {
+      const parts = text.split('\n');
+      const last = parts.pop() ?? '';
+      if (parts.length === 0) {
+        pieces.push(last);
+        length += last.length;
+        return [];
+      }
+      const first = [...pieces, parts[0]].join('');
+      [pieces, length] = [[last], last.length];
+      return [first, ...parts.slice(1)];
+    },
+  };
 }
 
 /** What the decompression says, in words for people. */

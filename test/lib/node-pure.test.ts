@@ -5,11 +5,13 @@ import {
   domainToAscii,
   domainToUnicodeText,
   isIp,
+  longestCertificate,
   parseCertificate,
   sha256,
   sha256Base64,
 } from '../../src/lib/node-pure.ts';
 import { authority, chain, leaf } from '../setup/certificates.ts';
+import { growthOf, linear } from '../setup/growth.ts';
 
 describe('pure functions of node', () => {
   test('the digest of a text is that of its UTF-8 bytes', () => {
@@ -29,6 +31,15 @@ describe('pure functions of node', () => {
     ['example.com', 0],
   ])('the address family of %s is %i', (text, family) => {
     expect(isIp(text)).toBe(family);
+  });
+
+  test('a certificate is looked for in time in proportion to the text, which is bounded', () => {
+    const begin = '-----BEGIN CERTIFICATE-----';
+    const growth = growthOf((size) => parseCertificate(begin.repeat(size / begin.length)), longestCertificate / 10);
+    expect(growth).toBeLessThan(linear);
+    expect(parseCertificate(`${authority}${' '.repeat(longestCertificate)}`)).toEqual({ ok: false, fault: 'too_long' });
+    expect(parseCertificate(`-----END CERTIFICATE-----\n${authority}${begin}`).ok).toBe(true);
+    expect(parseCertificate(`${begin}x`)).toEqual({ ok: false, fault: 'malformed' });
   });
 
   test('domain names turn into punycode and back', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isSelected, parseSelector } from '../../src/plan/filter.ts';
+import { growthOf, linear } from '../setup/growth.ts';
 import { document } from './steps.ts';
 
 const labelled = (labels: Readonly<Record<string, string>>) => document('Group', 'g', {}, { labels });
@@ -36,6 +37,21 @@ describe('label selectors', () => {
       else expect(terms).toHaveProperty('fault');
     },
   );
+
+  it('keep commas inside of parentheses together', () => {
+    expect(parseSelector('a in (b, c), d, e notin (f,g)')).toHaveLength(3);
+    for (const broken of ['a in (b, c', 'a in b, c)', 'a in ((b), c)', ')', '('])
+      expect(parseSelector(broken)).toHaveProperty('fault');
+  });
+
+  it('are short, and read in time in proportion to their length', () => {
+    const longest = 4096;
+    expect(parseSelector('a'.repeat(longest))).toHaveLength(1);
+    const fault = parseSelector(`${'a'.repeat(longest)}b`);
+    expect('fault' in fault && fault.fault.length).toBe(41);
+    for (const piece of [',', '(', ',(', 'a,', 'a ', 'a in (', '!'])
+      expect(growthOf((size) => parseSelector(piece.repeat(size / piece.length)), longest / 10)).toBeLessThan(linear);
+  });
 
   it('leaves everything in without a condition, and keeps kinds apart', () => {
     expect(isSelected({}, labelled({}))).toBe(true);

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { PushedValues } from '../../model/values.ts';
-import { type DocumentFilter, parseSelector } from '../../plan/filter.ts';
+import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/filter.ts';
 import type { RequestedOptions } from '../../plan/options.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
@@ -88,7 +88,7 @@ function labelTerms(select: string) {
   const terms = parseSelector(select);
   if ('fault' in terms)
     throw new InvalidInput(
-      `\`select\` cannot be read at \`${terms.fault}\`; write terms like team=data, team!=data, team, !team, team in (a, b), with commas between them`,
+      `\`select\` cannot be read at \`${terms.fault.slice(0, 200)}\`; write terms like team=data, team!=data, team, !team, team in (a, b), with commas between them, of at most ${longestSelector} characters`,
     );
   return terms;
 }

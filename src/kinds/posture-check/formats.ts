@@ -1,4 +1,4 @@
-import { parseCertificate } from '../../lib/node-pure.ts';
+import { longestCertificate, parseCertificate } from '../../lib/node-pure.ts';
 import type { Format } from '../../model/field.ts';
 
 /** Numbers between dots, with the additions that systems and clients put behind them. */
@@ -26,5 +26,6 @@ const notOfAnAuthority =
 const certificateFaults = {
   malformed:
     'this is not an X.509 certificate in PEM; write the text from `-----BEGIN CERTIFICATE-----` to `-----END CERTIFICATE-----`',
+  too_long: `this text is longer than any certificate; write one of at most ${longestCertificate} characters`,
   several: 'this text holds several certificates; write each of them as an entry of its own',
 } as const;

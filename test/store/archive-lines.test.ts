@@ -1,0 +1,72 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { archiveLines } from '../../src/store/archive-lines.ts';
+
+async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** What is read of a text that was packed, and how many lines came before it failed. */
+async function read(text: string, size = 64 * 1024): Promise<{ readonly lines: string[]; readonly fault?: string }> {
+  const lines: string[] = [];
+  try {
+    for await (const line of archiveLines(inPieces(gzipSync(text), size))) lines.push(line);
+    return { lines };
+  } catch (error) {
+    return { lines, fault: (error as Error).message };
+  }
+}
+
+/** Text that hardly gets shorter when it is packed. */
+function noise(length: number): string {
+  let state = 1;
+  let text = '';
+  while (text.length < length) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    text += state.toString(36);
+  }
+  return text.slice(0, length);
+}
+
+describe('the lines of an archive', () => {
+  it('are what was written, wherever the pieces end, in any language', async () => {
+    const lines = ['a', '', 'übergroß 長い', noise(100_000), '"\\n"', 'z'];
+    for (const size of [1, 7, 4096]) expect(await read(`${lines.join('\n')}\n`, size)).toEqual({ lines });
+  });
+
+  it('may be as long as the members of a large group', async () => {
+    const line = noise(5_000_000);
+    expect((await read(`${line}\n`)).lines[0]?.length).toBe(line.length);
+  });
+
+  it('end when they unpack to far more than was sent', async () => {
+    const { lines, fault } = await read(`${'x'.repeat(999)}\n`.repeat(60_000));
+    expect(fault).toMatch(/it unpacks to far more than an archive of its size/);
+    expect(lines.length * 1000).toBeLessThan(40 * 1024 * 1024);
+  });
+
+  it('end when they are far more than was sent', async () => {
+    const { lines, fault } = await read('{}\n'.repeat(1_000_000));
+    expect(fault).toMatch(/it has far more rows than an archive of its size/);
+    expect(lines.length).toBeLessThan(200_000);
+  });
+
+  it('end when one is far longer than what was sent', async () => {
+    expect((await read('x'.repeat(10_000_000))).fault).toMatch(/a line of it is too long/);
+  });
+
+  it('are cut in time in proportion to their length, however many pieces one comes in', async () => {
+    const timeOf = async (length: number) => {
+      const text = `${noise(length)}\n`;
+      const times: number[] = [];
+      for (let run = 0; run < 3; run++) {
+        const begin = performance.now();
+        await read(text);
+        times.push(performance.now() - begin);
+      }
+      return Math.min(...times);
+    };
+    const small = await timeOf(1_000_000);
+    expect((await timeOf(10_000_000)) / small).toBeLessThan(40);
+  });
+});
