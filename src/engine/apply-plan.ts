@@ -1,5 +1,5 @@
 import { Conflict, HeddleError, Internal } from '../model/errors.ts';
-import { type PlanView, viewPlan } from '../plan/view.ts';
+import { type PlanView, viewInSteps } from '../plan/view.ts';
 import { recordEvents } from '../store/events.ts';
 import { putFailure, type SavedPlan, usePlan } from '../store/plans.ts';
 import { approvePlan, awaitApproval, NeedsApproval, noteAsked } from './approvals.ts';
@@ -9,6 +9,7 @@ import { refusalOf } from './objects.ts';
 import { type Output, outputsOf } from './outputs.ts';
 import { desireOf } from './plan-requests.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
+import { runInSlices } from './slices.ts';
 import { staleRefusal } from './staleness.ts';
 
 /** A plan that was applied. `revision` is null when there was nothing to write. */
@@ -97,7 +98,7 @@ async function used(
 ): Promise<Applied> {
   if (result.revision === undefined && !(await usePlan(engine.database, call.account, saved.id)))
     throw new Conflict('stale', `plan ${saved.id} was applied already; make a new one`);
-  return appliedOf(result);
+  return await appliedOf(result);
 }
 
 /** A defect ends a plan: whether it can ever be applied is unknown. What a caller can mend or wait for does not. */
@@ -127,7 +128,7 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
     case 'stale':
       throw unexpected(desire, result);
     case 'applied':
-      return appliedOf(result);
+      return await appliedOf(result);
   }
 }
 
@@ -151,8 +152,8 @@ export async function applyApproved(engine: Engine, call: Call, desire: Desire):
   return await applyDesire(engine, call, { ...desire, approve: approval.digest });
 }
 
-function appliedOf(result: Extract<Reconciled, { readonly state: 'applied' }>): Applied {
-  const plan = viewPlan(result.plan, result.before, result.after);
+async function appliedOf(result: Extract<Reconciled, { readonly state: 'applied' }>): Promise<Applied> {
+  const plan = await runInSlices(viewInSteps(result.plan, result.before, result.after));
   const outputs = outputsOf(result.plan);
   return { plan, revision: result.revision ?? null, ...(outputs.length === 0 ? {} : { outputs }) };
 }

@@ -3,7 +3,7 @@ import { Conflict, NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type PlanState, type PlanView, viewPlan } from '../plan/view.ts';
+import { type PlanState, type PlanView, viewInSteps } from '../plan/view.ts';
 import { listPlans, type PlanHead, readPlan, type SavedPlan, type StoredState, savePlan } from '../store/plans.ts';
 import { type Desire, planDesire } from './documents.ts';
 import { onceWritten, writeUntilKnown } from './doubt.ts';
@@ -11,6 +11,7 @@ import type { Call, Engine } from './engine.ts';
 import { newIdFor } from './new-id.ts';
 import { refusalOf } from './objects.ts';
 import { desireOf, keepDesire } from './plan-requests.ts';
+import { runInSlices } from './slices.ts';
 import { withWriters } from './writers.ts';
 
 /** Plans expire after a day. */
@@ -48,6 +49,7 @@ export async function storePlan(
   { plan, before, after }: Planned,
 ): Promise<PlanView> {
   const now = engine.now();
+  const view = await runInSlices(viewInSteps(plan, before, after));
   // A request that is repeated finds the plan that it made.
   const id = newIdFor(engine, call);
   const saved: SavedPlan = {
@@ -57,7 +59,7 @@ export async function storePlan(
     state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
     request: keepDesire(engine, desire),
     // A view is plain data.
-    view: (await withWriters(engine, call.account, plan, viewPlan(plan, before, after))) as unknown as Json,
+    view: (await withWriters(engine, call.account, plan, view)) as unknown as Json,
     baseRevision: plan.base,
     actor: call.actor,
     createdAt: now,

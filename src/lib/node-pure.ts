@@ -1,5 +1,5 @@
 /** The only file of the pure core that imports `node:`, and only functions whose answer depends on their arguments alone. */
-import { hash, X509Certificate } from 'node:crypto';
+import { createHash, hash, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { crc32 as crc32OfBytes } from 'node:zlib';
@@ -7,6 +7,16 @@ import { crc32 as crc32OfBytes } from 'node:zlib';
 /** SHA-256 of the UTF-8 text, in lower-case hexadecimal. */
 export function sha256(text: string): string {
   return hash('sha256', text, 'hex');
+}
+
+/** SHA-256 of the UTF-8 text that parts make together, in hex. Yields after each. */
+export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, string> {
+  const sum = createHash('sha256');
+  for (const part of parts) {
+    sum.update(part);
+    yield undefined;
+  }
+  return sum.digest('hex');
 }
 
 /** SHA-256 of the UTF-8 text, in standard base64 with padding. */

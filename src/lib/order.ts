@@ -1,3 +1,5 @@
+import { isTurn, runToEnd, sortInSteps } from './steps.ts';
+
 /** The nodes in order, or a cycle in which each node needs the next and the last needs the first. */
 export type OrderResult<T> =
   | { readonly ok: true; readonly order: readonly T[] }
@@ -14,13 +16,22 @@ export function topologicalOrder<T>(
   needs: (node: T) => Iterable<T>,
   compare: Compare<T>,
 ): OrderResult<T> {
-  const graph = buildGraph(nodes, needs);
+  return runToEnd(orderInSteps(nodes, needs, compare));
+}
+
+/** The same, yielding now and then. */
+export function* orderInSteps<T>(
+  nodes: Iterable<T>,
+  needs: (node: T) => Iterable<T>,
+  compare: Compare<T>,
+): Generator<undefined, OrderResult<T>> {
+  const graph = yield* buildGraph(nodes, needs);
   const order: T[] = [];
   let layer = [...graph.waitsFor].filter(([, count]) => count === 0).map(([node]) => node);
   while (layer.length > 0) {
-    layer.sort(compare);
-    for (const node of layer) order.push(node);
-    layer = releaseLayer(graph, layer);
+    const sorted = yield* sortInSteps(layer, compare);
+    for (const node of sorted) order.push(node);
+    layer = yield* releaseLayer(graph, sorted);
   }
   if (order.length === graph.waitsFor.size) return { ok: true, order };
   return { ok: false, cycle: findCycle(graph, new Set(order), compare) };
@@ -33,7 +44,7 @@ interface Graph<T> {
   readonly waitsFor: Map<T, number>;
 }
 
-function buildGraph<T>(nodes: Iterable<T>, needsOf: (node: T) => Iterable<T>): Graph<T> {
+function* buildGraph<T>(nodes: Iterable<T>, needsOf: (node: T) => Iterable<T>): Generator<undefined, Graph<T>> {
   const known = new Set(nodes);
   const needs = new Map<T, Set<T>>();
   const neededBy = new Map<T, T[]>();
@@ -43,14 +54,16 @@ function buildGraph<T>(nodes: Iterable<T>, needsOf: (node: T) => Iterable<T>): G
     for (const needed of needsOf(node)) if (known.has(needed)) own.add(needed);
     for (const needed of own) neededBy.get(needed)?.push(node);
     needs.set(node, own);
+    if (isTurn(needs.size)) yield undefined;
   }
   const waitsFor = new Map([...needs].map(([node, own]) => [node, own.size]));
   return { needs, neededBy, waitsFor };
 }
 
-function releaseLayer<T>(graph: Graph<T>, layer: readonly T[]): T[] {
+function* releaseLayer<T>(graph: Graph<T>, layer: readonly T[]): Generator<undefined, T[]> {
   const released: T[] = [];
-  for (const done of layer) {
+  for (const [at, done] of layer.entries()) {
+    if (isTurn(at)) yield undefined;
     for (const node of graph.neededBy.get(done) ?? []) {
       const left = (graph.waitsFor.get(node) ?? 0) - 1;
       graph.waitsFor.set(node, left);

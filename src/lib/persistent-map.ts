@@ -11,6 +11,8 @@ export interface PersistentMap<V> extends Iterable<readonly [string, V]> {
   set(key: string, value: V): PersistentMap<V>;
   delete(key: string): PersistentMap<V>;
   edit(change: (draft: MapDraft<V>) => void): PersistentMap<V>;
+  /** The same for changes that are made in steps. */
+  open(): OpenDraft<V>;
   /** Keys under which there is something else than in an earlier map; what both share is passed over. */
   changedSince(before: PersistentMap<V>): ReadonlySet<string>;
   keys(): IterableIterator<string>;
@@ -22,6 +24,11 @@ export interface MapDraft<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
+}
+
+/** A draft that becomes a map in the end; nothing is changed through it after that. */
+export interface OpenDraft<V> extends MapDraft<V> {
+  close(): PersistentMap<V>;
 }
 
 /** The empty map. */
@@ -205,10 +212,16 @@ class Trie<V> implements PersistentMap<V> {
   }
 
   edit(change: (draft: MapDraft<V>) => void): PersistentMap<V> {
+    const draft = this.open();
+    change(draft);
+    return draft.close();
+  }
+
+  open(): OpenDraft<V> {
     const owner = {};
     let root = this.#root;
     let size = this.size;
-    change({
+    return {
       get: (key) => find(root, key, hashOf(key))?.value,
       set: (key, value) => {
         const hash = hashOf(key);
@@ -223,8 +236,8 @@ class Trie<V> implements PersistentMap<V> {
         size--;
         root = remove(root, key, hash, 0, owner);
       },
-    });
-    return root === this.#root ? this : new Trie(root, size);
+      close: () => (root === this.#root ? this : new Trie(root, size)),
+    };
   }
 
   changedSince(before: PersistentMap<V>): ReadonlySet<string> {

@@ -1,4 +1,5 @@
 import { emptyMap, type MapDraft, type PersistentMap } from '../lib/persistent-map.ts';
+import { isTurn } from '../lib/steps.ts';
 import { facetsOf, membershipFields, parentField } from './facets.ts';
 import { movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
@@ -77,37 +78,22 @@ interface Drafts {
   readonly sources: Buckets;
 }
 
-/** The tables after a step. */
-export function editTables(registry: Registry, tables: Tables, edits: Edits): Tables {
+/** The tables after a step. Yields now and then. */
+export function* editTables(registry: Registry, tables: Tables, edits: Edits): Generator<undefined, Tables> {
   const kinds = new Buckets(tables.kinds);
   const index = new Buckets(tables.index);
   const referrers = new Buckets(tables.referrers);
   const sources = new Buckets(tables.sources);
-  let { objects, unique, counts } = tables;
-  objects = objects.edit((objectDraft) => {
-    unique = unique.edit((uniqueDraft) => {
-      counts = counts.edit((countDraft) => {
-        const drafts = {
-          objects: objectDraft,
-          unique: uniqueDraft,
-          counts: countDraft,
-          kinds,
-          index,
-          referrers,
-          sources,
-        };
-        replaceAll(registry, drafts, edits);
-      });
-    });
-  });
+  const [objects, unique, counts] = [tables.objects.open(), tables.unique.open(), tables.counts.open()];
+  yield* replaceAll(registry, { objects, unique, counts, kinds, index, referrers, sources }, edits);
   return {
-    objects,
-    unique,
-    counts,
-    kinds: kinds.close(),
-    index: index.close(),
-    referrers: referrers.close(),
-    sources: sources.close(),
+    objects: objects.close(),
+    unique: unique.close(),
+    counts: counts.close(),
+    kinds: yield* kinds.close(),
+    index: yield* index.close(),
+    referrers: yield* referrers.close(),
+    sources: yield* sources.close(),
     numbers: countOn(registry, tables.numbers, edits),
     settings: tables.settings,
   };
@@ -131,8 +117,9 @@ function countOn(
 }
 
 /** Everything that goes leaves before anything comes, so that unique values can move from one object to another. */
-function replaceAll(registry: Registry, drafts: Drafts, edits: Edits): void {
-  for (const id of edits.remove) {
+function* replaceAll(registry: Registry, drafts: Drafts, edits: Edits): Generator<undefined, void> {
+  for (const [at, id] of edits.remove.entries()) {
+    if (isTurn(at)) yield undefined;
     const old = drafts.objects.get(id);
     if (old === undefined) continue;
     takeOut(registry, drafts, old);
@@ -140,13 +127,15 @@ function replaceAll(registry: Registry, drafts: Drafts, edits: Edits): void {
   }
   // Of an object that stays, memberships are compared: they may be many, and few of them move.
   const replaced = new Map<string, StoredObject>();
-  for (const { id } of edits.put) {
+  for (const [at, { id }] of edits.put.entries()) {
+    if (isTurn(at)) yield undefined;
     const old = drafts.objects.get(id);
     if (old === undefined) continue;
     takeOut(registry, drafts, old);
     replaced.set(id, old);
   }
-  for (const object of edits.put) {
+  for (const [at, object] of edits.put.entries()) {
+    if (isTurn(at)) yield undefined;
     putIn(registry, drafts, object);
     moveMembers(registry, drafts, replaced.get(object.id), object);
     replaced.set(object.id, object);
@@ -249,18 +238,21 @@ class Buckets {
     return before !== present;
   }
 
-  close(): PersistentMap<Ids> {
-    return this.#map.edit((draft) => {
-      for (const [bucket, changes] of this.#changes) {
-        const ids = (draft.get(bucket) ?? emptyMap<true>()).edit((set) => {
-          for (const [element, present] of changes) {
-            if (present) set.set(element, true);
-            else set.delete(element);
-          }
-        });
-        if (ids.size === 0) draft.delete(bucket);
-        else draft.set(bucket, ids);
+  *close(): Generator<undefined, PersistentMap<Ids>> {
+    const draft = this.#map.open();
+    let written = 0;
+    for (const [bucket, changes] of this.#changes) {
+      const set = (draft.get(bucket) ?? emptyMap<true>()).open();
+      for (const [element, present] of changes) {
+        if (present) set.set(element, true);
+        else set.delete(element);
+        written += 1;
+        if (written % 512 === 0) yield undefined;
       }
-    });
+      const ids = set.close();
+      if (ids.size === 0) draft.delete(bucket);
+      else draft.set(bucket, ids);
+    }
+    return draft.close();
   }
 }

@@ -1,3 +1,4 @@
+import { runToEnd } from '../lib/steps.ts';
 import { parentField } from './facets.ts';
 import type { State } from './kind.ts';
 import type { StoredObject } from './object.ts';
@@ -40,6 +41,8 @@ export interface Snapshot extends State {
   /** The same objects under other settings of sources. */
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
   with(edits: Edits, revision?: number): Snapshot;
+  /** The same in steps, for many edits. */
+  withInSteps(edits: Edits, revision?: number): Generator<undefined, Snapshot>;
   /** The parts of the state that are others than in an earlier one; see `parts`. */
   partsSince(before: Snapshot): ReadonlySet<string>;
   /** Ids of the objects that came, changed or went since an earlier state. */
@@ -169,7 +172,12 @@ class AccountSnapshot implements Snapshot {
   }
 
   with(edits: Edits, revision = this.revision): Snapshot {
-    return new AccountSnapshot(this.registry, this.account, revision, editTables(this.registry, this.#tables, edits));
+    return runToEnd(this.withInSteps(edits, revision));
+  }
+
+  *withInSteps(edits: Edits, revision = this.revision): Generator<undefined, Snapshot> {
+    const tables = yield* editTables(this.registry, this.#tables, edits);
+    return new AccountSnapshot(this.registry, this.account, revision, tables);
   }
 
   partsSince(before: Snapshot): ReadonlySet<string> {

@@ -1,4 +1,5 @@
 import type { Json } from '../lib/json.ts';
+import { isTurn } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import type { Consequence, Step } from '../model/kind.ts';
@@ -18,44 +19,57 @@ interface Means {
 
 /**
  * The edits with everything that follows from them. An object that is edited twice keeps the later spec; one that goes
- * stays gone.
+ * stays gone. Yields now and then.
  */
-export function withConsequences(
+export function* withConsequences(
   snapshot: Snapshot,
   edits: readonly Edit[],
   { now, newId, actor }: Means,
-): readonly Edit[] {
-  if (!edits.some((edit) => hasConsequences(snapshot, edit))) return edits;
+): Generator<undefined, readonly Edit[]> {
+  if (!(yield* haveConsequences(snapshot, edits))) return edits;
   const byId = new Map(edits.map((edit) => [subject(edit).id, edit]));
   let round: readonly Edit[] = edits;
   let state = snapshot;
   // What is decided and not in the state yet: only that is put in, or every round would cost as much as all before it.
   const fresh = new Map(byId);
-  const catchUp = (): void => {
-    state = stateAfter(state, fresh);
+  function* catchUp(): Generator<undefined, void> {
+    state = yield* stateAfter(state, fresh);
     fresh.clear();
-  };
+  }
   for (let rounds = 0; round.length > 0; rounds++) {
     if (rounds === mostRounds)
       throw new Error(`consequences of ${subject(round[0] as Edit).kind} do not come to an end`);
     const means = { newId, ...(actor === undefined ? {} : { actor }) };
-    catchUp();
+    yield* catchUp();
     const written = new Set<string>();
-    round = round.flatMap((edit) => {
+    const following: Edit[] = [];
+    for (const [at, edit] of round.entries()) {
+      if (isTurn(at)) yield undefined;
       let followers = followersOf(snapshot, edit, state, means);
       // What an earlier edit of the round did to the same object is not undone.
       if (followers.some((follower) => written.has(targetOf(follower)))) {
-        catchUp();
+        yield* catchUp();
         written.clear();
         followers = followersOf(snapshot, edit, state, means);
       }
       for (const follower of followers) written.add(targetOf(follower));
       const more = followers.flatMap((follower) => addConsequence(snapshot, byId, follower, now));
-      for (const one of more) fresh.set(subject(one).id, one);
-      return more;
-    });
+      for (const one of more) {
+        fresh.set(subject(one).id, one);
+        following.push(one);
+      }
+    }
+    round = following;
   }
   return [...byId.values()];
+}
+
+function* haveConsequences(snapshot: Snapshot, edits: readonly Edit[]): Generator<undefined, boolean> {
+  for (const [at, edit] of edits.entries()) {
+    if (isTurn(at)) yield undefined;
+    if (hasConsequences(snapshot, edit)) return true;
+  }
+  return false;
 }
 
 function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
@@ -92,9 +106,9 @@ function followersOf(
   );
 }
 
-function stateAfter(state: Snapshot, byId: ReadonlyMap<string, Edit>): Snapshot {
+function* stateAfter(state: Snapshot, byId: ReadonlyMap<string, Edit>): Generator<undefined, Snapshot> {
   const edits = [...byId.values()];
-  return state.with({
+  return yield* state.withInSteps({
     put: edits.flatMap(({ after }) => (after === undefined ? [] : [after])),
     remove: edits.flatMap(({ before, after }) => (after === undefined && before !== undefined ? [before.id] : [])),
   });

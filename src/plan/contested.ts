@@ -88,7 +88,9 @@ export function contestOf(snapshot: Snapshot, source: string, wanted: readonly W
     for (const { kind, key, ...unit } of list) {
       if (lost.has(nameOfUnit({ kind, key, ...unit }))) continue;
       const name = `${kind}/${key}`;
-      units.set(name, [...(units.get(name) ?? []), { ...unit, source: by }]);
+      const present = units.get(name) ?? [];
+      present.push({ ...unit, source: by });
+      units.set(name, present);
     }
   }
   const keys = new Map<string, string>();

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
+import { isTurn } from '../lib/steps.ts';
 import { canonicalStated } from '../model/canonical.ts';
 import type { Document, Place } from '../model/document.ts';
 import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
@@ -46,7 +47,7 @@ export function* expandDocuments(
   const sink: Sink = { desired: [], problems: [], broken: new Set() };
   for (const [at, document] of documents.entries()) {
     expandDocument(registry, validator, document, sink);
-    if (at % 500 === 499) yield undefined;
+    if (isTurn(at)) yield undefined;
   }
   return sink;
 }
@@ -78,7 +79,7 @@ function expandDocument(registry: Registry, validator: Validator, document: Docu
   const faults = documentFaults(validator, kind, document);
   if (faults.length > 0) {
     sink.broken.add(`${kind.name}/${document.metadata.name}`);
-    sink.problems.push(...faults.map((fault) => problemAt(document.place, '/spec', document, fault)));
+    for (const fault of faults) sink.problems.push(problemAt(document.place, '/spec', document, fault));
     return;
   }
   addDesired(registry, kind, document, sink);
@@ -149,7 +150,7 @@ function addChild(
 ): void {
   const { faults, spec: canonical } = canonicalStated(kind, spec);
   if (faults.length > 0) {
-    sink.problems.push(...faults.map((fault) => problemAt(base.place, base.pointer, document, fault)));
+    for (const fault of faults) sink.problems.push(problemAt(base.place, base.pointer, document, fault));
     return;
   }
   const field = kind.parent?.field ?? '';

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
-import { sha256 } from '../lib/node-pure.ts';
+import { sha256InSteps } from '../lib/node-pure.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
 
 /** What the digest covers beside the changes themselves. */
@@ -14,24 +14,49 @@ export interface DigestInput {
   readonly guards: readonly string[];
 }
 
-/** SHA-256 of what a plan does. Ids that the plan hands out itself are written as `@Kind/key`, so they do not count. */
-export function digestOf(input: DigestInput): string {
+/**
+ * SHA-256 of what a plan does, as canonical JSON. Ids that the plan hands out itself are written as `@Kind/key`, so they do
+ * not count. Yields now and then.
+ */
+export function* digestOf(input: DigestInput): Generator<undefined, string> {
+  return yield* sha256InSteps(canonicalParts(input));
+}
+
+/** The text of canonical JSON, its members in their order, in parts. */
+function* canonicalParts(input: DigestInput): Generator<string> {
+  const { account, engine, source, options, guards } = input;
   const created = placeholdersOf(input.changes);
-  const operations = input.changes.map((change) => ({
+  yield `{"account":${canonicalJson(account)},"claims":[`;
+  yield* listParts(input.claims, (claim) => claimOf(claim, created));
+  yield `],"engine":${canonicalJson(engine)},"guards":${canonicalJson(guards)},"operations":[`;
+  yield* listParts(input.changes, (change) => operationOf(change, created));
+  yield `],"options":${canonicalJson(options)},"source":${canonicalJson(source ?? null)}}`;
+}
+
+function* listParts<Item>(items: readonly Item[], jsonOf: (item: Item) => Json): Generator<string> {
+  for (let start = 0; start < items.length; start += itemsOfPart) {
+    const texts = items.slice(start, start + itemsOfPart).map((item) => canonicalJson(jsonOf(item)));
+    yield `${start === 0 ? '' : ','}${texts.join(',')}`;
+  }
+}
+
+const itemsOfPart = 32;
+
+function operationOf(change: Change, created: ReadonlyMap<string, string>): JsonObject {
+  return {
     action: change.action,
     ...identity(change, created),
     ...(change.replaces === undefined ? {} : { replaces: change.replaces.id }),
     ...effectOf(change, created),
-  }));
-  const claims = input.claims.map((claim) => ({
+  };
+}
+
+function claimOf(claim: Claim, created: ReadonlyMap<string, string>): JsonObject {
+  return {
     action: claim.action,
     ...identity(claim, created),
     stated: claim.after.declared.map((declaration) => [declaration.source, portable(declaration.stated, created)]),
-  }));
-  const { account, engine, source, options, guards } = input;
-  return sha256(
-    canonicalJson({ engine, account, source: source ?? null, options, operations, claims, guards } as unknown as Json),
-  );
+  };
 }
 
 /** What stands for the ids that a plan hands out itself: `@Kind/key`, by id. */

@@ -4,7 +4,7 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { editsOfAccount } from './base.ts';
 import { contestOf } from './contested.ts';
-import { type Edit, finishPlan } from './finish.ts';
+import { type Edit, finishInSteps } from './finish.ts';
 import { trippedGuards } from './guard.ts';
 import { likelyRenameWarnings } from './likely-rename.ts';
 import { optionsAsJson, type PlanOptions } from './options.ts';
@@ -66,12 +66,13 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   const keys = [...stage.wanted, ...wantedKeys(source, targets)].filter((name) => !foreign.has(name));
   const wanted = { keys, units: found.wants };
   if (problems.length > 0) {
-    const rules = brokenRules(input, targets, editsOfAccount(account, base, found.edits));
+    const rules = yield* brokenRules(input, targets, editsOfAccount(account, base, found.edits));
     return { ok: false, problems: sortProblems([...problems, ...rules]), wanted };
   }
   yield undefined;
-  const pruned = pruneObjects(pruning(input, stage, afterwards(targets, found.edits)));
-  const outcome = finishPlan({
+  const pruned = yield* pruneObjects(pruning(input, stage, afterwards(targets, found.edits)));
+  yield undefined;
+  const outcome = yield* finishInSteps({
     snapshot: account,
     edits: editsOfAccount(account, base, [...pruned.edits, ...found.edits]),
     source,
@@ -112,12 +113,12 @@ function guardsOf(
 const unsure = /^(reference|object)_|_(taken|overlaps)$/;
 
 /** Beside broken documents: the rules that the others break for certain, so that these are not told only later. */
-function brokenRules(
+function* brokenRules(
   { snapshot, source, now, newId, means, actor }: DocumentsInput,
   targets: readonly Target[],
   edits: readonly Edit[],
-): readonly Problem[] {
-  const outcome = finishPlan({
+): Generator<undefined, readonly Problem[]> {
+  const outcome = yield* finishInSteps({
     ...{ snapshot, edits, source, now, newId, locate: locateIn(targets) },
     ...(means === undefined ? {} : { means }),
     ...(actor === undefined ? {} : { actor }),

@@ -1,4 +1,5 @@
 import { equalJson, type JsonObject, sortedJson } from '../lib/json.ts';
+import { isTurn, runToEnd } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
@@ -61,12 +62,20 @@ export interface FinishInput {
 
 /** Checks the edits as one step from the snapshot to the next, and makes the plan of it. */
 export function finishPlan(input: FinishInput): Outcome {
+  return runToEnd(finishInSteps(input));
+}
+
+/** The same, yielding now and then. */
+export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome> {
   const { snapshot } = input;
   const { now = '1970-01-01T00:00:00.000Z', means = bareMeans } = input;
   const changes: Change[] = [];
   const claims: Claim[] = [];
   const outputs = new Map<string, Readonly<Record<string, string>>>();
-  for (const edit of withConsequences(snapshot, input.edits, { now, newId: input.newId, actor: input.actor })) {
+  const following = { now, newId: input.newId, actor: input.actor };
+  const edits = yield* withConsequences(snapshot, input.edits, following);
+  for (const [at, edit] of edits.entries()) {
+    if (isTurn(at)) yield undefined;
     sortEdit(
       input,
       edit.before === undefined ? bear(input, edit, { now, random: means.random }, outputs) : settled(input, edit),
@@ -75,7 +84,7 @@ export function finishPlan(input: FinishInput): Outcome {
     );
   }
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
-  const next = snapshot.with(
+  const next = yield* snapshot.withInSteps(
     {
       // The first to come holds a unique value: claims keep theirs, and whoever wants it is a change, which is checked.
       put: [...claims, ...changes].flatMap((change) => (change.after === undefined ? [] : [change.after])),
@@ -86,14 +95,18 @@ export function finishPlan(input: FinishInput): Outcome {
     revision,
   );
   const step = { before: snapshot, next, changes, edition: means.edition, actor: input.actor };
-  const problems = checkRules(step, input.locate);
+  const problems = yield* checkRules(step, input.locate);
   if (problems.length > 0) return { ok: false, problems };
-  const ordered = orderChanges(snapshot.registry, changes);
+  const ordered = yield* orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;
   const guards = input.guards?.(ordered.changes) ?? [];
-  const withRisks = ordered.changes.map((change) => ({ ...change, risks: risksOf(snapshot, change) }));
+  const withRisks: Change[] = [];
+  for (const [at, change] of ordered.changes.entries()) {
+    if (isTurn(at)) yield undefined;
+    withRisks.push({ ...change, risks: risksOf(snapshot, change) });
+  }
   const { account } = snapshot;
-  const digest = digestOf({
+  const digest = yield* digestOf({
     account,
     engine: engineVersionOf(snapshot.registry),
     source: input.source,

@@ -1,3 +1,4 @@
+import { mapInSteps } from '../lib/steps.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -21,9 +22,10 @@ export interface Matches {
 
 /**
  * Finds for every desired object the stored one with its key, one of those that the source stated until now that became
- * it, or one to adopt. Nothing is ever matched twice. An item comes back with the key that its object has or gets.
+ * it, or one to adopt. Nothing is ever matched twice. An item comes back with the key that its object has or gets. Yields
+ * now and then.
  */
-export function matchObjects(input: MatchInput): Matches {
+export function* matchObjects(input: MatchInput): Generator<undefined, Matches> {
   const search = createSearch(input);
   const { desired } = input;
   const matched: Matched[] = [];
@@ -34,13 +36,16 @@ export function matchObjects(input: MatchInput): Matches {
   };
   const items = desired.map((item, at) => ({ at, item }));
   const roots = items.filter(({ item }) => item.kind.parent === undefined);
-  for (const found of roots.map((root) => findRoot(search, input, root))) match(found, new Map());
+  const known = yield* mapInSteps(roots, (root) => findRoot(search, input, root));
+  yield* mapInSteps(known, (found) => match(found, new Map()));
   // Children are found by what they belong to and refer to, so everything else comes first.
   const children = items.filter(({ item }) => item.kind.parent !== undefined);
-  const byKey = children.map((child) => findChild(search, child));
-  const found = byKey.map((child) => (child.existing === undefined ? findSameChild(search, input, child) : child));
+  const byKey = yield* mapInSteps(children, (child) => findChild(search, child));
+  const found = yield* mapInSteps(byKey, (child) =>
+    child.existing === undefined ? findSameChild(search, input, child) : child,
+  );
   const leftovers = leftoversBySlot(input.snapshot, input.before, search.taken);
-  for (const child of found) match(child, leftovers);
+  yield* mapInSteps(found, (child) => match(child, leftovers));
   const { problems, warnings } = search;
   return { matched, problems, warnings };
 }
@@ -120,7 +125,9 @@ function leftoversBySlot(
     if (kind.pairing === undefined || object.key === undefined || object.parent === undefined) continue;
     // A stored spec is canonical, so it has the shape that the fields give it.
     const slot = slotOf(object.kind, object.parent, kind.pairing(object.spec as never));
-    slots.set(slot, [...(slots.get(slot) ?? []), object]);
+    const others = slots.get(slot);
+    if (others === undefined) slots.set(slot, [object]);
+    else others.push(object);
   }
   for (const objects of slots.values()) objects.sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1));
   return slots;

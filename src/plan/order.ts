@@ -1,4 +1,5 @@
-import { topologicalOrder } from '../lib/order.ts';
+import { orderInSteps } from '../lib/order.ts';
+import { isTurn } from '../lib/steps.ts';
 import { facetsOf, movedReferences } from '../model/facets.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Registry } from '../model/registry.ts';
@@ -8,32 +9,31 @@ const rank = { create: 0, update: 1, delete: 2 } as const;
 
 /**
  * Changes in the order in which they could be done one by one: a created object after the created ones it refers to,
- * a deleted one after every change that stops referring to it. Ties go by action, kind and key, never by input order.
+ * a deleted one after every change that stops referring to it. Ties go by action, kind and key, never by input order. Yields now and then.
  */
-export function orderChanges(
-  registry: Registry,
-  changes: readonly Change[],
-):
-  | { readonly ok: true; readonly changes: readonly Change[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] } {
+export function* orderChanges(registry: Registry, changes: readonly Change[]): Generator<undefined, Ordered> {
   const created = new Map<string, Change>();
   const deleted = new Map<string, Change>();
   for (const change of changes) {
     if (change.action === 'create') created.set(subjectOf(change).id, change);
     if (change.action === 'delete') deleted.set(subjectOf(change).id, change);
   }
-  const before = predecessors(registry, changes, created, deleted);
-  const result = topologicalOrder(changes, (change) => before.get(change) ?? [], compareChanges);
+  const before = yield* predecessors(registry, changes, created, deleted);
+  const result = yield* orderInSteps(changes, (change) => before.get(change) ?? [], compareChanges);
   return result.ok ? { ok: true, changes: result.order } : { ok: false, problems: [cycleProblem(result.cycle)] };
 }
 
+type Ordered =
+  | { readonly ok: true; readonly changes: readonly Change[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
 /** For each change the changes that come before it. */
-function predecessors(
+function* predecessors(
   registry: Registry,
   changes: readonly Change[],
   created: ReadonlyMap<string, Change>,
   deleted: ReadonlyMap<string, Change>,
-): ReadonlyMap<Change, readonly Change[]> {
+): Generator<undefined, ReadonlyMap<Change, readonly Change[]>> {
   const before = new Map<Change, Change[]>();
   const add = (change: Change, predecessor: Change | undefined) => {
     if (predecessor === undefined || predecessor === change) return;
@@ -41,7 +41,8 @@ function predecessors(
     if (list === undefined) before.set(change, [predecessor]);
     else list.push(predecessor);
   };
-  for (const change of changes) {
+  for (const [at, change] of changes.entries()) {
+    if (isTurn(at)) yield undefined;
     if (change.after !== undefined && created.size > 0) {
       // What is created now can only be a member from now on.
       const { come } = movedReferences(registry, change.before, change.after);

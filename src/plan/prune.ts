@@ -1,3 +1,4 @@
+import { isTurn } from '../lib/steps.ts';
 import { facetsOf, parentField } from '../model/facets.ts';
 import { originOf, type StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
@@ -40,12 +41,14 @@ export interface PruneInput {
 /**
  * Objects that the source owns and no longer states are deleted; what others state too goes over to them, and what another
  * one wants is left to it as it is; what the source only stated is released. An object that others use is kept and
- * reported. What lies outside the scope of the source, which was narrowed then, is let go and stays as it is.
+ * reported. What lies outside the scope of the source, which was narrowed then, is let go and stays as it is. Yields now and
+ * then.
  */
-export function pruneObjects(input: PruneInput): Pruned {
+export function* pruneObjects(input: PruneInput): Generator<undefined, Pruned> {
   const { snapshot, source, stated } = input;
   const outside = input.gone.filter((object) => input.isOutside(object));
-  const gone = outside.length === 0 ? input.gone : input.gone.filter((object) => !outside.includes(object));
+  const apart = new Set(outside);
+  const gone = outside.length === 0 ? input.gone : input.gone.filter((object) => !apart.has(object));
   const owned = gone.filter(
     (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
   );
@@ -62,7 +65,8 @@ export function pruneObjects(input: PruneInput): Pruned {
   ];
   const known =
     released.length === 0 ? stated : new Map([...stated, ...released.map(({ after }) => [after.id, after] as const)]);
-  const { leaving, blocked } = settle(snapshot, candidates, known);
+  yield undefined;
+  const { leaving, blocked } = yield* settle(snapshot, candidates, known);
   const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
   const warnings = [
     ...blocked.map(({ object, warning }) => ({ ...warning, ...formerPlace(source, object) })),
@@ -107,17 +111,18 @@ interface Blocked {
 }
 
 /** A candidate that somebody outside uses stays, and then keeps what it uses itself: repeat until nothing more stays. */
-function settle(
+function* settle(
   snapshot: Snapshot,
   candidates: readonly StoredObject[],
   stated: Stated,
-): { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Blocked[] } {
+): Generator<undefined, { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Blocked[] }> {
   const leaving = new Set(candidates.map((object) => object.id));
   const blocked: Blocked[] = [];
   let changed = true;
   while (changed) {
     changed = false;
-    for (const object of candidates) {
+    for (const [at, object] of candidates.entries()) {
+      if (isTurn(at)) yield undefined;
       if (!leaving.has(object.id)) continue;
       const users = usersOf(snapshot, object, leaving, stated);
       if (users.length === 0) continue;

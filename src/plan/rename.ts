@@ -1,3 +1,4 @@
+import { isTurn } from '../lib/steps.ts';
 import type { Document } from '../model/document.ts';
 import { aliasIndex } from '../model/facets.ts';
 import { type Kind, statesOnly } from '../model/kind.ts';
@@ -32,11 +33,12 @@ export interface RenameInput {
 
 /**
  * Finds the objects that changed their key. A previous name is done with once the object has it among its former keys, and
- * so is one that nothing has: it may stay in its document for ever.
+ * so is one that nothing has: it may stay in its document for ever. Yields now and then.
  */
-export function planRenames(input: RenameInput): Renames {
+export function* planRenames(input: RenameInput): Generator<undefined, Renames> {
   const search = createSearch(input);
-  for (const document of input.documents) {
+  for (const [at, document] of input.documents.entries()) {
+    if (isTurn(at)) yield undefined;
     if (document.metadata.previousNames !== undefined) renameOne(search, document);
     else findFormer(search, document);
   }
@@ -82,7 +84,9 @@ function claimsOf(documents: readonly Document[]): Map<string, Document[]> {
   for (const document of documents) {
     for (const name of previousNames(document)) {
       const claim = `${document.kind}/${name}`;
-      claims.set(claim, [...(claims.get(claim) ?? []), document]);
+      const others = claims.get(claim);
+      if (others === undefined) claims.set(claim, [document]);
+      else others.push(document);
     }
   }
   return claims;

@@ -4,7 +4,7 @@ import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { plainSettings } from '../model/source-settings.ts';
-import { type Edit, finishPlan } from './finish.ts';
+import { type Edit, finishInSteps } from './finish.ts';
 import { trippedGuards } from './guard.ts';
 import { type Change, type Claim, type Outcome, type Plan, subjectOf, type TrippedGuard } from './plan.ts';
 import { checkRollback } from './rollback-checks.ts';
@@ -46,7 +46,7 @@ export function* planRollback(input: RollbackInput): Generator<undefined, Outcom
   );
   yield undefined;
   const warnings = [...parts.flatMap((part) => part.warnings), ...checked.warnings];
-  const outcome = finish(input, checked.edits, warnings);
+  const outcome = yield* finish(input, checked.edits, warnings);
   const taken = outcome.ok ? takenKeys(snapshot, outcome.plan, outcome.next) : [];
   const problems = [...parts.flatMap((part) => part.problems), ...checked.problems, ...taken];
   if (problems.length > 0 || !outcome.ok) {
@@ -92,10 +92,14 @@ function besides(told: readonly Problem[], found: readonly Problem[]): readonly 
 
 const sameAs: Readonly<Record<string, string>> = { reference_missing: 'reference_deleted' };
 
-function finish(input: RollbackInput, edits: readonly Edit[], warnings: readonly Problem[]): Outcome {
+function* finish(
+  input: RollbackInput,
+  edits: readonly Edit[],
+  warnings: readonly Problem[],
+): Generator<undefined, Outcome> {
   const { snapshot, past, scope, now, newId, means, actor } = input;
   const { source } = onlySource(scope);
-  return finishPlan({
+  return yield* finishInSteps({
     snapshot,
     edits,
     ...(source === undefined ? {} : { source }),

@@ -1,4 +1,5 @@
 import { nearestAll } from '../lib/nearest.ts';
+import { isTurn } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { facetsOf, movedReferences, parentField, type Reference } from '../model/facets.ts';
 import type { Fields } from '../model/field.ts';
@@ -22,12 +23,13 @@ export interface StepInput {
   readonly actor?: Actor | undefined;
 }
 
-/** Every broken rule of a step. Only what changes is looked at. */
-export function checkRules(step: StepInput, locate: Locate): readonly Problem[] {
+/** Every broken rule of a step. Only what changes is looked at. Yields now and then. */
+export function* checkRules(step: StepInput, locate: Locate): Generator<undefined, readonly Problem[]> {
   const { before, next, changes, edition } = step;
   const left = leftMembers(changes, next);
   const problems: Problem[] = [];
-  for (const change of changes) {
+  for (const [at, change] of changes.entries()) {
+    if (isTurn(at)) yield undefined;
     const kind = before.registry.get(subjectOf(change).kind);
     const faults = [
       ...refusals(kind, change),
@@ -36,7 +38,7 @@ export function checkRules(step: StepInput, locate: Locate): readonly Problem[] 
       ...deedFaults(kind, change, step),
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, left })),
     ];
-    problems.push(...faults.map((fault) => locate(subjectOf(change), fault)));
+    for (const fault of faults) problems.push(locate(subjectOf(change), fault));
     if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next));
   }
   return sortProblems(problems);

@@ -50,15 +50,24 @@ export function* prepareStage(input: Contested, part: Part): Generator<undefined
   const { filter = {} } = options;
   const documents = part.documents.filter((document) => isSelected(filter, document));
   const expanded = yield* expandDocuments(account.registry, input.validator, documents);
-  const renames = planRenames({ snapshot: account, source, documents, all: input.documents });
+  const renames = yield* planRenames({ snapshot: account, source, documents, all: input.documents });
   const base = withKeys(account, renames.keys);
   const { snapshot } = base;
   const before = part.gone.map((object) => snapshot.get(object.id) ?? object);
   const desired = expanded.desired.map((item) => withoutBlocked(item, renames));
-  const matches = matchObjects({ snapshot, source, desired, before, adopt: options.adopt, former: renames.former });
+  yield undefined;
+  const matches = yield* matchObjects({
+    snapshot,
+    source,
+    desired,
+    before,
+    adopt: options.adopt,
+    former: renames.former,
+  });
   yield undefined;
   const newId = createIdGiver((kind) => snapshot.lastNumber(kind), input.newId);
-  const targets = withIds(matches.matched, newId);
+  const targets = yield* withIds(matches.matched, newId);
+  yield undefined;
   const kept = new Set(targets.map(({ id }) => id));
   const foreign = input.force === true ? [] : foreignOwnerProblems({ account, source, targets });
   // Without prune, or with broken documents, nothing leaves.
@@ -116,7 +125,7 @@ function withExisting(target: Target, { snapshot }: Base): Target {
 function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
   const { base, targets, notThere } = stage;
   const stated = new Map(targets.map((target) => [target.id, undefined]));
-  const { leaving } = pruneObjects(pruning(input, stage, stated));
+  const { leaving } = yield* pruneObjects(pruning(input, stage, stated));
   const refusal = referenceRule({ account: input.snapshot, source: input.source, targets });
   const isSettled = nameRule(input);
   const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });

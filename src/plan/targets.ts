@@ -1,4 +1,5 @@
 import type { Json } from '../lib/json.ts';
+import { isTurn, sortInSteps } from '../lib/steps.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
@@ -11,9 +12,13 @@ import type { Move } from './plan.ts';
 import type { Names } from './resolve.ts';
 import { editTarget, type Planning, type Target } from './stated-object.ts';
 
-/** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. */
-export function withIds(matched: readonly Matched[], newId: (kind: Kind) => string): readonly Target[] {
-  const sorted = [...matched].sort(
+/** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. Yields now and then. */
+export function* withIds(
+  matched: readonly Matched[],
+  newId: (kind: Kind) => string,
+): Generator<undefined, readonly Target[]> {
+  const sorted = yield* sortInSteps(
+    matched,
     ({ desired: a }, { desired: b }) =>
       compare(a.kind.name, b.kind.name) ||
       compare(a.key, b.key) ||
@@ -69,14 +74,15 @@ export function* editTargets(
   const fixed = new Set<string>();
   for (const [at, target] of targets.entries()) {
     const result = editTarget(input, target, names);
-    problems.push(...result.problems);
-    warnings.push(...result.warnings);
+    // Not `push(...many)`: a document may have more faults than the stack holds.
+    for (const problem of result.problems) problems.push(problem);
+    for (const warning of result.warnings) warnings.push(warning);
     if (result.edit !== undefined) edits.push(result.edit);
     if (result.gone !== undefined) edits.push({ before: result.gone });
     if (result.replaceable === true) fixed.add(target.id);
     if (result.move !== undefined) moves.push(result.move);
-    if (result.wants !== undefined) wants.push(...result.wants);
-    if (at % 500 === 499) yield undefined;
+    for (const want of result.wants ?? []) wants.push(want);
+    if (isTurn(at)) yield undefined;
   }
   return { edits, moves, problems, warnings, wants, fixed };
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
+import { mapInSteps, runToEnd } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { parentField } from '../model/facets.ts';
 import { isEmpty } from '../model/field.ts';
@@ -99,6 +100,11 @@ export function noteOf({ reset, setBy }: UnitView): string | undefined {
 
 /** Renders a plan with the names of the snapshots before and after it. */
 export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanView {
+  return runToEnd(viewInSteps(plan, before, after));
+}
+
+/** The same, yielding now and then. */
+export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Generator<undefined, PlanView> {
   const label = labelerOf(plan, labeler(before, after));
   return {
     formatVersion: '1.0',
@@ -106,8 +112,8 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
     digest: plan.digest,
     baseRevision: plan.base,
     counts: plan.counts,
-    changes: plan.changes.map((change) => viewChange(change, { label, before, source: plan.source })),
-    claims: plan.claims.map((claim) => ({ action: claim.action, ...viewObject(claim, plan.source) })),
+    changes: yield* mapInSteps(plan.changes, (change) => viewChange(change, { label, before, source: plan.source })),
+    claims: yield* mapInSteps(plan.claims, (claim) => ({ action: claim.action, ...viewObject(claim, plan.source) })),
     guards: plan.guards,
     warnings: plan.warnings,
     ...(plan.rollback === undefined ? {} : { rollback: plan.rollback }),

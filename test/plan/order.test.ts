@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../src/lib/json.ts';
+import { sha256 } from '../../src/lib/node-pure.ts';
+import { runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
 import { digestOf as digestOfInput } from '../../src/plan/digest.ts';
 import { engineVersionOf } from '../../src/plan/engine-version.ts';
@@ -118,8 +121,11 @@ describe('the digest', () => {
   it('E107 is another one for another version of the program', () => {
     const input = { account: 'a', options: {}, changes: [], claims: [], guards: [] };
     const engine = engineVersionOf(registry);
-    expect(digestOfInput({ ...input, engine })).toBe(digestOfInput({ ...input, engine: engineVersionOf(registry) }));
-    expect(digestOfInput({ ...input, engine })).not.toBe(digestOfInput({ ...input, engine: '1.0' }));
+    const digest = (version: string) => runToEnd(digestOfInput({ ...input, engine: version }));
+    expect(digest(engine)).toBe(digest(engineVersionOf(registry)));
+    expect(digest(engine)).not.toBe(digest('1.0'));
+    const whole = { account: 'a', source: null, options: {}, operations: [], claims: [], guards: [], engine };
+    expect(digest(engine)).toBe(sha256(canonicalJson(whole)));
     const [kind] = registry.kinds;
     const changed = { ...registry, kinds: [{ ...kind, spec: {} }] } as never;
     expect(engineVersionOf(changed)).not.toBe(engine);

@@ -82,19 +82,27 @@ export function allow(
 
 /** Plans what a source states on a state. */
 export function planOn(state: Snapshot, source: string, documents: readonly Document[], manner: Manner = {}): Outcome {
+  return run(planningOn(state, source, documents, manner));
+}
+
+/** The same as work that yields now and then. */
+export function planningOn(
+  state: Snapshot,
+  source: string,
+  documents: readonly Document[],
+  manner: Manner = {},
+): Generator<undefined, Outcome> {
   const { ids, since, ...more } = manner;
-  return run(
-    planDocuments({
-      ...(since === undefined ? {} : { since }),
-      snapshot: state,
-      validator: validatorOf(state),
-      source,
-      documents,
-      now,
-      newId: idsOn(state, ids),
-      ...more,
-    }),
-  );
+  return planDocuments({
+    ...(since === undefined ? {} : { since }),
+    snapshot: state,
+    validator: validatorOf(state),
+    source,
+    documents,
+    now,
+    newId: idsOn(state, ids),
+    ...more,
+  });
 }
 
 function validatorOf({ registry: used }: Snapshot) {
