@@ -8,6 +8,7 @@ import { connectNotices } from './app/notices.ts';
 import { openOutbound } from './app/outbound.ts';
 import { createMachines } from './app/peering.ts';
 import { configureSources, type Operator, valuePolicyOf } from './app/sources.ts';
+import { waitForDatabase } from './app/wait-for-database.ts';
 import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
 import { runLapseLoop } from './engine/lapses.ts';
@@ -54,6 +55,8 @@ export interface ServeOptions {
   readonly operatorAccount?: string | undefined;
   readonly log: 'text' | 'json';
   readonly poolSize: number;
+  /** How long to wait for a Postgres that does not answer yet. */
+  readonly waitForDatabaseMs: number;
   readonly preparedStatements: boolean;
   readonly openEndpoints: readonly string[];
   readonly edition: Edition;
@@ -152,7 +155,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   const database = await openDatabase(databaseOf(options, log));
   const closing: Closing = [() => database.close()];
   try {
-    await prepareDatabase(database, log);
+    await prepareDatabase(database, options, log);
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
     const registry = productRegistry(installationOf(options));
@@ -253,7 +256,12 @@ function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: Serv
 }
 
 /** Brings the tables up to date. */
-async function prepareDatabase(database: Database, log: Log): Promise<void> {
+async function prepareDatabase(
+  database: Database,
+  { databaseUrl, waitForDatabaseMs }: ServeOptions,
+  log: Log,
+): Promise<void> {
+  if (databaseUrl !== undefined) await waitForDatabase(database, waitForDatabaseMs, log);
   const applied = await migrate(database);
   const steps = applied.length === 1 ? '1 migration' : `${applied.length} migrations`;
   if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)} after ${steps}` });

@@ -36,6 +36,8 @@ export interface Config extends IdpConfig, OidcConfig, OperatorConfig, OutboundC
   readonly token: string | undefined;
   readonly log: 'text' | 'json';
   readonly poolSize: number;
+  /** How long a start waits for a database that does not answer. */
+  readonly waitForDatabaseMs: number;
   readonly preparedStatements: boolean;
   readonly openEndpoints: readonly string[];
   readonly shutdownGraceMs: number;
@@ -186,6 +188,14 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'Connections to Postgres at the most (default 10).',
     default: 10,
     parse: ([text = '']) => parseCount(text, 1, 1000),
+  },
+  waitForDatabaseMs: {
+    flag: 'wait-for-database',
+    variable: 'HEDDLE_WAIT_FOR_DATABASE',
+    placeholder: 'TIME',
+    doc: 'How long a start waits for a Postgres that does not answer yet (default 60s).',
+    default: 60_000,
+    parse: ([text = '']) => parseGrace(text),
   },
   preparedStatements: {
     variable: 'HEDDLE_PREPARED_STATEMENTS',

@@ -16,7 +16,7 @@ import { readServerConfig } from './server-config.ts';
 import { valueVariables } from './values.ts';
 
 /** What the server is started with. */
-export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize'> &
+export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize' | 'waitForDatabaseMs'> &
   Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
   Pick<
     Config,
@@ -68,7 +68,16 @@ const declaration = {
     'The first start makes an account with a machine owner and writes its token to the file `token` in the data directory.',
   flags: {},
   settings: [
-    ...(['sources', 'listen', 'databaseUrl', 'dataDir', 'log', 'poolSize', 'shutdownGraceMs'] as const),
+    ...([
+      'sources',
+      'listen',
+      'databaseUrl',
+      'dataDir',
+      'log',
+      'poolSize',
+      'shutdownGraceMs',
+      'waitForDatabaseMs',
+    ] as const),
     ...([
       'bootstrapToken',
       'bootstrapTokenFile',

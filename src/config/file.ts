@@ -20,6 +20,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   bootstrapTokenFile: { name: 'bootstrapTokenFile', type: 'string' },
   log: { name: 'log', type: 'string' },
   poolSize: { name: 'poolSize', type: 'integer' },
+  waitForDatabaseMs: { name: 'waitForDatabase', type: 'string' },
   preparedStatements: { name: 'preparedStatements', type: 'boolean' },
   openEndpoints: { name: 'openEndpoints', type: 'list' },
   shutdownGraceMs: { name: 'shutdownGrace', type: 'string' },

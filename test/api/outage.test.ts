@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Unavailable } from '../../src/model/errors.ts';
+import { statement } from '../../src/store/builder.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
@@ -65,4 +67,72 @@ describe.each(['fast', 'kill'] as const)('a Postgres that goes away under a runn
       expect((await api.call('POST', '/api/groups', { name })).status).toBe(status);
     }
   });
+});
+
+it('a write that was on its way when Postgres went is in doubt, and repeated with its key it is answered as it ended', async () => {
+  // Side by side, since both ask for as long as they may.
+  await Promise.all([loseWrite({}), loseWrite({ 'idempotency-key': 'k' })]);
+});
+
+async function loseWrite(headers: Readonly<Record<string, string>>): Promise<void> {
+  await using server = await startPostgres();
+  const database = await openDatabase({ url: server.url(), poolSize: 4 });
+  await migrate(database);
+  await using api = await apiOn(database, () => database.close());
+  const holder = await openDatabase({ url: server.url(), poolSize: 1 });
+  const { promise: held, resolve: holds } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+  const work = async () => {
+    holds();
+    await gate;
+  };
+  const holding = expect(holder.holding(api.account, work)).rejects.toThrow(Unavailable);
+  await held;
+  const create = () => api.call('POST', '/api/groups', { name: 'devs' }, headers);
+  const writing = create();
+  const waiting = statement("select from pg_stat_activity where wait_event_type = 'Lock'", []);
+  await expect.poll(() => database.lookUp(waiting)).toHaveLength(1);
+  await server.stop('kill');
+  release();
+  await holding;
+  const doubtful = await writing;
+  expect([doubtful.status, doubtful.body]).toEqual([
+    503,
+    {
+      code: 503,
+      message: expect.stringContaining('whether it happened is unknown'),
+      problems: [{ code: 'in_doubt', message: expect.any(String) }],
+      request: expect.any(String),
+    },
+  ]);
+  // Without a key, trying again may do it twice.
+  const hasKey = 'idempotency-key' in headers;
+  expect(doubtful.headers['retry-after']).toBe(hasKey ? '1' : undefined);
+  await server.start();
+  await expect.poll(async () => (await api.call('GET', '/api/groups')).status).toBe(200);
+  const found = await api.call('GET', `/api/config/revisions?request=${doubtful.body.request}`);
+  expect([found.status, found.body]).toEqual([200, []]);
+  await expect.poll(async () => (await create()).status, { timeout: 60_000 }).toBe(200);
+  expect((await api.call('GET', '/api/groups?name=devs')).body).toHaveLength(1);
+  // That the answer could not be noted is worth a line in the log, and no defect.
+  expect(api.defects.splice(0).every((error) => error instanceof Unavailable)).toBe(true);
+  await holder.close();
+}
+
+it('a full disk is 503 with its reason, and nothing was written', async () => {
+  await using server = await startPostgres();
+  const database = await openDatabase({ url: server.url(), poolSize: 2 });
+  await migrate(database);
+  await using api = await apiOn(database, () => database.close());
+  await database.asOwner([
+    `create function full_disk() returns trigger language plpgsql as $$ begin raise 'could not extend file' using errcode = '53100'; end $$`,
+    'create trigger full_disk before insert on objects execute function full_disk()',
+  ]);
+  const { status, headers, body } = await api.call('POST', '/api/groups', { name: 'devs' });
+  expect([status, headers['retry-after'], body.problems]).toEqual([
+    503,
+    '1',
+    [{ code: 'disk_full', message: expect.stringContaining('disk of the database is full') }],
+  ]);
+  expect((await api.call('GET', '/api/groups?name=devs')).body).toEqual([]);
 });

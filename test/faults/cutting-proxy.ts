@@ -110,8 +110,13 @@ class Cutter implements CuttingProxy {
     const cut = { way, bytes: Math.floor(this.#random() * farthest), isDone: false };
     client.on('data', (chunk) => this.#forward(client, postgres, chunk, cut));
     postgres.on('data', (chunk) => void this.#answer(client, postgres, chunk, cut));
-    client.once('close', () => (cut.isDone && way === 'late' ? undefined : postgres.destroy()));
-    postgres.once('close', () => (cut.way === 'silent' && cut.isDone ? undefined : client.destroy()));
+    // In the dark neither hears that the other has gone.
+    client.once('close', () => {
+      if (this.#weather !== 'dark' && !(cut.isDone && way === 'late')) postgres.destroy();
+    });
+    postgres.once('close', () => {
+      if (this.#weather !== 'dark' && !(cut.isDone && way === 'silent')) client.destroy();
+    });
   }
 
   #connect(): Socket {

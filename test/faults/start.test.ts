@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
+import { type PostgresServer, startPostgres } from '../setup/server.ts';
 
 let directory: string;
 let dataDir: string;
@@ -60,4 +61,41 @@ it('the first start says that it creates the database before it does, and others
   expect(await first.stop()).toBe(0);
   await using second = await serveHeddle(['--data-dir', dataDir]);
   expect(second.lines.filter((line) => /first start|database is at/.test(line))).toEqual([]);
+});
+
+describe('a Postgres that is not there yet', () => {
+  let postgres: PostgresServer;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    await postgres.stop();
+  });
+
+  afterAll(() => postgres[Symbol.asyncDispose]());
+
+  const env = () => ({
+    HEDDLE_DATABASE_URL: postgres.url(),
+    HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
+  });
+
+  it('ends a start that has waited for as long as it may, with a sentence', async () => {
+    const run = await runHeddle(
+      ['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--wait-for-database', '1s'],
+      {
+        env: env(),
+      },
+    );
+    expect([run.code === 0, run.out + run.err]).toEqual([
+      false,
+      expect.stringMatching(/waiting for the database, for 1 s more at the most: The database cannot be reached/),
+    ]);
+    expect(run.err).not.toMatch(/\n\s+at /);
+  });
+
+  it('is waited for', async () => {
+    const starting = serveHeddle(['--data-dir', dataDir], { env: env() });
+    await postgres.start();
+    await using server = await starting;
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  });
 });

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../log.ts';
+import { Unavailable } from '../model/errors.ts';
+import type { Database } from '../store/database.ts';
+
+/** Between two attempts to reach the database, and between two lines about that, in milliseconds. */
+const everyMs = 500;
+const tellMs = 10_000;
+
+// Credentials that are refused, and a database that does not exist: nothing that passes by itself.
+const lasting = /^(28|3D)/;
+
+/** Waits until a database that is not there yet answers; throws its last error when that takes longer than it may. */
+export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: number, log: Log): Promise<void> {
+  const begun = performance.now();
+  let told = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    try {
+      return await database.ping();
+    } catch (error) {
+      const waited = performance.now() - begun;
+      if (!isPassing(error) || waited >= waitMs) throw error;
+      if (waited - told >= tellMs) {
+        const left = Math.ceil((waitMs - waited) / 1000);
+        log({ level: 'warn', message: `waiting for the database, for ${left} s more at the most: ${error.message}` });
+        told = waited;
+      }
+    }
+    await delay(everyMs);
+  }
+}
+
+function isPassing(error: unknown): error is Unavailable {
+  if (!(error instanceof Unavailable)) return false;
+  const { code } = (error.cause ?? {}) as { readonly code?: unknown };
+  return typeof code !== 'string' || !lasting.test(code);
+}

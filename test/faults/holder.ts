@@ -1,0 +1,12 @@
+import { openDatabase } from '../../src/store/database.ts';
+
+// A process that locks an account, says so, and does nothing more: it is stopped like this.
+// Arguments: the URL of the database, and the account.
+
+const [url = '', account = ''] = process.argv.slice(2);
+const database = await openDatabase({ url, poolSize: 1 });
+process.on('disconnect', () => process.exit());
+await database.holding(account, async () => {
+  process.send?.('held');
+  await new Promise(() => {});
+});
