@@ -16,12 +16,17 @@ export interface WatchOptions {
   /** Watching failed; the polls go on. */
   readonly onError: (error: unknown) => void;
   readonly signal?: AbortSignal;
+  /** A door for tests: what watches. */
+  readonly open?: typeof watch;
 }
 
 /** How long it must be quiet before what changed is read. */
 export const defaultSettleMs = 250;
 const defaultPollMs = 15_000;
 const urgentMs = 1000;
+
+/** How long only polls look after the system had no watches left. */
+const exhaustedMs = 5 * 60_000;
 
 /** Tells of possible changes below a path, whether it exists yet or not. Returns a function that stops it. */
 export function watchDirectory(options: WatchOptions): () => Promise<void> {
@@ -33,7 +38,7 @@ export function watchDirectory(options: WatchOptions): () => Promise<void> {
     clearTimeout(settling);
     settling = setTimeout(check, settleMs);
   };
-  const watcher = createWatcher(path, hint, onError);
+  const watcher = createWatcher({ path, hint, onError, pollMs, open: options.open ?? watch });
   const check = () => {
     void watcher
       .renew()
@@ -78,35 +83,63 @@ interface Watcher {
   close(): Promise<void>;
 }
 
-function createWatcher(path: string, hint: () => void, onError: (error: unknown) => void): Watcher {
+interface Watching extends Required<Pick<WatchOptions, 'path' | 'onError' | 'pollMs' | 'open'>> {
+  readonly hint: () => void;
+}
+
+function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher {
   let current: { readonly identity: string; readonly watcher: FSWatcher } | undefined;
   let closed = false;
+  /** Until when nothing is watched, because the system has no watches left. */
+  let exhaustedUntil = 0;
+  let isTold = false;
   let last: Promise<void> = Promise.resolve();
   const renewNow = async () => {
-    const target = closed ? undefined : await findTarget(path);
+    const isExhausted = performance.now() < exhaustedUntil;
+    const target = closed || isExhausted ? undefined : await findTarget(path);
     if (target?.identity === current?.identity) return;
     const old = current?.watcher;
     current = undefined;
     await old?.close();
     if (closed || target === undefined) return;
-    const watcher = watch(target.directory, target.options);
+    const watcher = open(target.directory, target.options);
     current = { identity: target.identity, watcher };
     // What happens before `ready` may go unseen, so `ready` is a hint too.
-    watcher.on('all', hint).on('ready', hint).on('error', onError);
+    watcher.on('all', hint).on('ready', hint);
+    watcher.on('error', (error) => {
+      if (!isExhaustion(error)) return onError(error);
+      // There is one such error for every directory below, and a tree that is half watched is looked at all the same.
+      exhaustedUntil = performance.now() + exhaustedMs;
+      if (current?.watcher === watcher) void renew().catch(onError);
+      if (!isTold) onError(new Error(exhaustedMessage(error, pollMs), { cause: error }));
+      isTold = true;
+    });
     watcher.on('unlinkDir', (gone) => {
       if (gone === target.directory && current?.watcher === watcher) current = { identity: 'removed', watcher };
     });
   };
+  const renew = (): Promise<void> => {
+    last = last.then(renewNow, renewNow);
+    return last;
+  };
   return {
-    renew() {
-      last = last.then(renewNow, renewNow);
-      return last;
-    },
+    renew,
     close() {
       closed = true;
-      return this.renew();
+      return renew();
     },
   };
+}
+
+type Exhaustion = Error & { readonly code: 'ENOSPC' | 'EMFILE' };
+
+function isExhaustion(error: unknown): error is Exhaustion {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EMFILE');
+}
+
+function exhaustedMessage({ code }: Exhaustion, pollMs: number): string {
+  const setting = code === 'ENOSPC' ? 'fs.inotify.max_user_watches' : 'fs.inotify.max_user_instances or open files';
+  return `the system has no file watches left (${code}), so that changes are noticed by looking every ${pollMs / 1000} s; raise the limit of ${setting}`;
 }
 
 interface Target {

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type DirectoryOptions, openDirectory } from '../../src/sources/directory.ts';
 import { processClock, runLoop } from '../../src/sources/loop.ts';
@@ -108,6 +109,40 @@ describe('an ordinary directory', () => {
     await rename(join(path, 'b.txt'), join(path, 'a.yaml'));
     await expect.poll(() => ready.mock.calls.length).toBeGreaterThanOrEqual(3);
   });
+
+  test.each(['ENOSPC', 'EMFILE'])(
+    'for which the system has no watches left (%s) is polled, which is told once',
+    async (code) => {
+      const path = await temporaryDirectory();
+      const errors: string[] = [];
+      const changed = vi.fn();
+      const watchers: FSWatcher[] = [];
+      const stop = watchDirectory({
+        path,
+        settleMs: 5,
+        pollMs: 20,
+        onChange: changed,
+        onError: (error) => errors.push(String(error)),
+        open: (directory, options) => {
+          const watcher = watch(directory, options);
+          watchers.push(watcher);
+          // As of each directory below.
+          watcher.on('ready', () => {
+            for (let at = 0; at < 3; at += 1) watcher.emit('error', Object.assign(new Error(`watch ${at}`), { code }));
+          });
+          return watcher;
+        },
+      });
+      onTestFinished(stop);
+      await expect
+        .poll(() => errors)
+        .toEqual([expect.stringMatching(/no file watches left.*every 0.02 s; raise the limit/)]);
+      await expect.poll(() => watchers.map(({ closed }) => closed)).toEqual([true]);
+      const before = changed.mock.calls.length;
+      await expect.poll(() => changed.mock.calls.length).toBeGreaterThan(before + 3);
+      expect([errors.length, watchers.length]).toEqual([1, 1]);
+    },
+  );
 });
 
 describe('a plain directory that somebody writes to', () => {
