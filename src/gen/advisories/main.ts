@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { judge, readWaivers } from './verdict.ts';
+
+const usual = fileURLToPath(new URL('../../../.ci/waivers.json', import.meta.url));
+const { values } = parseArgs({ options: { waivers: { type: 'string', default: usual } } });
+
+// It ends with a failure when it found something, and when it was not answered: what it wrote says which.
+const audit = spawnSync('npm', ['audit', '--json', '--fetch-retries=1', '--fetch-timeout=30000'], {
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 * 1024,
+  timeout: 120_000,
+});
+const waivers = readWaivers(readFileSync(values.waivers, 'utf8'));
+const { ok, lines } = judge(audit.stdout ?? '', waivers, new Date().toISOString().slice(0, 10));
+for (const line of lines) console.log(line);
+process.exitCode = ok ? 0 : 1;

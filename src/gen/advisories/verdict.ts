@@ -1,0 +1,105 @@
+import { isObject } from '../../lib/json.ts';
+
+/** A published fault of a package that somebody looked at, and that does not stop a change for a while. */
+export interface Waiver {
+  /** As its address ends, such as GHSA-35jh-r3h4-6jhm. */
+  readonly advisory: string;
+  /** The last day, such as 2027-01-31. */
+  readonly until: string;
+  /** Why it does no harm here, or what is waited for. */
+  readonly reason: string;
+}
+
+/** What was found, a line each, and whether a change may go on. */
+export interface Verdict {
+  readonly ok: boolean;
+  readonly lines: readonly string[];
+}
+
+interface Advisory {
+  readonly id: string;
+  readonly package: string;
+  readonly severity: string;
+  readonly title: string;
+}
+
+/** Judges the answer of `npm audit --json`. A registry that does not answer audits is no fault, and is said loudly. */
+export function judge(answer: string, waivers: readonly Waiver[], today: string): Verdict {
+  const advisories = readAdvisories(answer);
+  if (advisories === undefined) {
+    const warning =
+      'WARNING: the package registry did not answer an audit, so published faults of the dependencies were NOT looked for.';
+    return {
+      ok: true,
+      lines: [warning, 'WARNING: run `npm run advisories` where it answers before this is released.'],
+    };
+  }
+  const lines = advisories.map((advisory) => judgeOne(advisory, waivers, today));
+  const used = new Set(advisories.map(({ id }) => id));
+  const idle = waivers.filter(({ advisory }) => !used.has(advisory));
+  return {
+    ok: lines.every(({ ok }) => ok),
+    lines: [
+      ...lines.map(({ line }) => line),
+      ...idle.map(({ advisory }) => `${advisory} is waived and concerns no dependency any more; take its waiver out.`),
+      ...(lines.length === 0 ? ['No dependency has a published fault.'] : []),
+    ],
+  };
+}
+
+/** Reads waivers; the first one that is none is what is wrong. */
+export function readWaivers(text: string): readonly Waiver[] {
+  const list: unknown = JSON.parse(text);
+  if (!Array.isArray(list)) throw new Error('the waivers must be a list');
+  return list.map((waiver, at) => {
+    const { advisory, until, reason } = isObject(waiver) ? waiver : {};
+    const isDate = typeof until === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(until) && !Number.isNaN(Date.parse(until));
+    if (typeof advisory === 'string' && isDate && typeof reason === 'string' && reason !== '')
+      return { advisory, until, reason };
+    throw new Error(`waiver ${at + 1} needs \`advisory\`, \`until\` (a date such as 2027-01-31) and \`reason\``);
+  });
+}
+
+function judgeOne(
+  advisory: Advisory,
+  waivers: readonly Waiver[],
+  today: string,
+): { readonly ok: boolean; readonly line: string } {
+  const { id, title, severity } = advisory;
+  const what = `${advisory.package}: ${title} (${severity}, ${id})`;
+  const waiver = waivers.find((one) => one.advisory === id);
+  if (waiver === undefined) return { ok: false, line: `${what}; take a version without it, or waive it for a while.` };
+  if (waiver.until < today) return { ok: false, line: `${what}; its waiver ended on ${waiver.until}.` };
+  return { ok: true, line: `${what}; waived until ${waiver.until}: ${waiver.reason}` };
+}
+
+/** The advisories of an answer, each once; `undefined` for what is no answer to an audit. */
+function readAdvisories(answer: string): readonly Advisory[] | undefined {
+  const report = parse(answer);
+  if (report?.['auditReportVersion'] !== 2 || !isObject(report['vulnerabilities'])) return undefined;
+  const packages: readonly unknown[] = Object.values(report['vulnerabilities']);
+  const causes = packages.flatMap((one) => (isObject(one) && Array.isArray(one['via']) ? one['via'] : []));
+  // A text names another package of the report, where its own advisory stands.
+  const found = causes.filter((cause) => isObject(cause)).map(advisoryOf);
+  return [...new Map(found.map((advisory) => [`${advisory.package} ${advisory.id}`, advisory])).values()];
+}
+
+function advisoryOf(cause: Readonly<Record<string, unknown>>): Advisory {
+  const { url, source, name, severity, title } = cause;
+  return {
+    id: typeof url === 'string' ? (url.split('/').at(-1) ?? url) : String(source),
+    package: String(name),
+    severity: String(severity),
+    title: String(title),
+  };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // What is no JSON is no answer to an audit.
+    return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { temporaryDirectory } from '../sources/mount.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** As npm 11 answers: one package with an advisory, and one that only depends on it. */
+const found = {
+  auditReportVersion: 2,
+  vulnerabilities: {
+    lodash: {
+      ...{ name: 'lodash', severity: 'high', isDirect: false, effects: ['product'], range: '<4.17.21' },
+      via: [
+        {
+          ...{ source: 1106913, name: 'lodash', dependency: 'lodash', title: 'Command Injection in lodash' },
+          ...{ url: 'https://github.com/advisories/GHSA-35jh-r3h4-6jhm', severity: 'high', range: '<4.17.21' },
+        },
+      ],
+      ...{ nodes: ['node_modules/lodash'], fixAvailable: true },
+    },
+    product: {
+      ...{ name: 'product', severity: 'high', isDirect: true, via: ['lodash'], effects: [], range: '*' },
+      ...{ nodes: ['node_modules/product'], fixAvailable: true },
+    },
+  },
+  metadata: { vulnerabilities: { high: 2, total: 2 } },
+};
+const none = { auditReportVersion: 2, vulnerabilities: {}, metadata: { vulnerabilities: { total: 0 } } };
+/** As npm 11 writes it when a registry does not know audits. */
+const refused = {
+  message: '405 Method Not Allowed - POST /-/npm/v1/security/advisories/bulk',
+  ...{
+    method: 'POST',
+    headers: { allow: ['GET,HEAD'] },
+    statusCode: 405,
+    body: '',
+    error: { summary: '', detail: '' },
+  },
+};
+const waiver = (until: string) => [{ advisory: 'GHSA-35jh-r3h4-6jhm', until, reason: 'only templates of ours' }];
+
+/** Runs the check with an npm that answers what was recorded. */
+async function check(answer: string, waivers: unknown = []) {
+  const bin = await temporaryDirectory();
+  await writeFile(join(bin, 'answer'), answer);
+  await writeFile(join(bin, 'npm'), `#!/bin/sh\ncat ${bin}/answer\nexit 1\n`);
+  await chmod(join(bin, 'npm'), 0o755);
+  await writeFile(join(bin, 'waivers.json'), JSON.stringify(waivers));
+  const args = ['src/gen/advisories/main.ts', '--waivers', join(bin, 'waivers.json')];
+  const env = { PATH: `${bin}:${process.env['PATH']}` };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe('published faults of dependencies', () => {
+  test('fail the check, each once', async () => {
+    expect(await check(JSON.stringify(found))).toMatchObject({
+      status: 1,
+      stdout:
+        'lodash: Command Injection in lodash (high, GHSA-35jh-r3h4-6jhm); take a version without it, or waive it for a while.\n',
+    });
+  });
+
+  test('that are waived pass until the day is over, and then fail', async () => {
+    const waived = await check(JSON.stringify(found), waiver('2999-01-01'));
+    expect([waived.status, waived.stdout]).toEqual([0, expect.stringContaining('waived until 2999-01-01: only')]);
+    const expired = await check(JSON.stringify(found), waiver('2020-01-01'));
+    expect([expired.status, expired.stdout]).toEqual([1, expect.stringContaining('its waiver ended on 2020-01-01')]);
+    const other = await check(JSON.stringify(found), [{ ...waiver('2999-01-01')[0], advisory: 'GHSA-xxxx' }]);
+    expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('GHSA-xxxx is waived and concerns no')]);
+  });
+
+  test('that are not there pass', async () => {
+    const { status, stdout } = await check(JSON.stringify(none));
+    expect([status, stdout]).toEqual([0, 'No dependency has a published fault.\n']);
+  });
+
+  test.each([
+    ['a registry that knows no audits', JSON.stringify(refused)],
+    ['no answer', ''],
+    ['a page', '<html>'],
+  ])('are warned about loudly and pass with %s', async (_, answer) => {
+    const { status, stdout } = await check(answer, waiver('2020-01-01'));
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /^WARNING: the package registry did not answer an audit, .* were NOT looked for\.\nWARNING: /,
+    );
+  });
+
+  test('cannot be waived without a date and a reason', async () => {
+    for (const wrong of [
+      {},
+      [{ advisory: 'x', until: 'soon', reason: 'y' }],
+      [{ advisory: 'x', until: '2999-01-01' }],
+    ]) {
+      const { status, stderr } = await check(JSON.stringify(none), wrong);
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/must be a list|waiver 1 needs/)]);
+    }
+  });
+
+  test('are looked for by what decides about changes', async () => {
+    expect(await readFile(join(root, '.ci/run'), 'utf8')).toMatch(/^npm run --silent advisories$/m);
+  });
+});
