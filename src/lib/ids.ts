@@ -5,14 +5,14 @@ export interface IdInputs {
 }
 
 const alphabet = '0123456789abcdefghijklmnopqrstuv';
-const lastCount = 0xff_ffff;
+const lastCount = 0xffff;
+const randomBytes = 6;
 
 /**
- * Makes a source of 20-character ids (xid: base32hex of 4 bytes seconds, 5 bytes drawn once per source, 3 bytes counter).
- * Each id sorts behind the one before it, also when the clock stands still or is set back.
+ * Makes a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter, 6 random bytes each): whoever knows one
+ * cannot tell the next. Each id sorts behind the one before it, also when the clock stands still or is set back.
  */
 export function createIdSource(inputs: IdInputs): () => string {
-  const origin = bytesToNumber(inputs.random(5));
   let seconds = 0;
   let count = 0;
   return () => {
@@ -20,7 +20,7 @@ export function createIdSource(inputs: IdInputs): () => string {
     if (now > seconds) [seconds, count] = [now, 0];
     else if (count < lastCount) count += 1;
     else [seconds, count] = [seconds + 1, 0];
-    return encode((BigInt(seconds) << 64n) | (origin << 24n) | BigInt(count));
+    return encode((BigInt(seconds) << 64n) | (BigInt(count) << 48n) | bytesToNumber(inputs.random(randomBytes)));
   };
 }
 
