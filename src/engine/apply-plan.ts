@@ -8,6 +8,7 @@ import type { Call, Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 import { type Output, outputsOf } from './outputs.ts';
 import { desireOf } from './plan-requests.ts';
+import { readablePlan } from './readable-plans.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
 import { runInSlices } from './slices.ts';
 import { staleRefusal } from './staleness.ts';
@@ -98,7 +99,7 @@ async function used(
 ): Promise<Applied> {
   if (result.revision === undefined && !(await usePlan(engine.database, call.account, saved.id)))
     throw new Conflict('stale', `plan ${saved.id} was applied already; make a new one`);
-  return await appliedOf(result);
+  return await appliedOf(call, result);
 }
 
 /** A defect ends a plan: whether it can ever be applied is unknown. What a caller can mend or wait for does not. */
@@ -128,7 +129,7 @@ export async function applyNow(engine: Engine, call: Call, desire: Desire): Prom
     case 'stale':
       throw unexpected(desire, result);
     case 'applied':
-      return await appliedOf(result);
+      return await appliedOf(call, result);
   }
 }
 
@@ -152,8 +153,9 @@ export async function applyApproved(engine: Engine, call: Call, desire: Desire):
   return await applyDesire(engine, call, { ...desire, approve: approval.digest });
 }
 
-async function appliedOf(result: Extract<Reconciled, { readonly state: 'applied' }>): Promise<Applied> {
-  const plan = await runInSlices(viewInSteps(result.plan, result.before, result.after));
+async function appliedOf(call: Call, result: Extract<Reconciled, { readonly state: 'applied' }>): Promise<Applied> {
+  const whole = await runInSlices(viewInSteps(result.plan, result.before, result.after));
+  const plan = readablePlan(result.before, call, whole);
   const outputs = outputsOf(result.plan);
   return { plan, revision: result.revision ?? null, ...(outputs.length === 0 ? {} : { outputs }) };
 }

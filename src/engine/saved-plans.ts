@@ -9,8 +9,10 @@ import { type Desire, planDesire } from './documents.ts';
 import { onceWritten, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { newIdFor } from './new-id.ts';
+import { readableNames } from './object-list.ts';
 import { refusalOf } from './objects.ts';
 import { desireOf, keepDesire } from './plan-requests.ts';
+import { readablePlan } from './readable-plans.ts';
 import { runInSlices } from './slices.ts';
 import { withWriters } from './writers.ts';
 
@@ -67,12 +69,14 @@ export async function storePlan(
   };
   // An id is stored once, however often that is tried.
   await writeUntilKnown({ requestId: id }, () => savePlan(engine.database, call.account, saved));
-  return call.requestId === undefined ? viewOf(engine, saved) : await onceWritten(() => showPlan(engine, call, id));
+  if (call.requestId !== undefined) return await onceWritten(() => showPlan(engine, call, id));
+  return readablePlan(before, call, viewOf(engine, saved));
 }
 
-/** The view of a saved plan. Throws `NotFound`. */
+/** The view of a saved plan, as far as the caller may read it. Throws `NotFound`. */
 export async function showPlan(engine: Engine, call: Call, id: string): Promise<PlanView> {
-  return viewOf(engine, await requirePlan(engine, call, id));
+  const view = viewOf(engine, await requirePlan(engine, call, id));
+  return readablePlan(await engine.snapshots.at(call.account, call.revision), call, view);
 }
 
 function viewOf(engine: Engine, saved: SavedPlan): PlanView {
@@ -144,8 +148,9 @@ export async function findApproval(
 
 /** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
 export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
-  const { plan } = await planAgain(engine, call, id);
-  return patchesOf(engine.registry, plan);
+  const { plan, before } = await planAgain(engine, call, id);
+  const isReadable = readableNames(before, call);
+  return patchesOf(engine.registry, plan).filter(({ kind }) => isReadable(kind));
 }
 
 /**

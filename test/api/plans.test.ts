@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from './documents.ts';
+import { callAs } from './people.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const api = sharedApi();
@@ -152,5 +153,33 @@ it.each([
   })) {
     const refused = await ask({ [name]: value });
     expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(`\`${name}\` must be`)]);
+  }
+});
+
+it('shows a stored plan without the kinds that its reader may not read', async () => {
+  await using own = await testApi();
+  const channel = { apiVersion: 'heddle.dev/v1', kind: 'NotificationChannel', metadata: { name: 'alarms' } };
+  const target = { emails: ['ops@example.com'] };
+  const spec = { type: 'email', target, event_types: ['user.join'], enabled: true };
+  const text = `${JSON.stringify({ ...channel, spec })}\n---\n${doc('Group', 'seen', 'name: seen')}`;
+  const body = { source: 'team', files: [{ path: 'a.yaml', text }] };
+  const made = await own.call('POST', '/api/config/plans', body);
+  expect(made.body.changes.map(({ kind }: { kind: string }) => kind).sort()).toEqual(['Group', 'NotificationChannel']);
+  const person = {
+    name: 'Net',
+    email: 'net@example.com',
+    role: 'network_admin',
+    auto_groups: [],
+    is_service_user: false,
+  };
+  const ask = await callAs(own, (await own.call('POST', '/api/users', person)).body.id);
+  const seen = await ask('GET', `/api/config/plans/${made.body.id}`);
+  expect(seen.body.changes.map(({ kind }: { kind: string }) => kind)).toEqual(['Group']);
+  expect([seen.body.digest, seen.body.counts]).toEqual([made.body.digest, made.body.counts]);
+  expect(seen.body.warnings.map(({ code }: { code: string }) => code)).toContain('changes_hidden');
+  for (const part of ['.md', '/patch']) {
+    const other = await ask('GET', `/api/config/plans/${made.body.id}${part}`);
+    expect([part, other.status]).toEqual([part, 200]);
+    expect(JSON.stringify(other.body)).not.toContain('alarms');
   }
 });

@@ -1,0 +1,20 @@
+import type { Snapshot } from '../model/snapshot.ts';
+import type { PlanView } from '../plan/view.ts';
+import type { Call } from './engine.ts';
+import { readableNames } from './object-list.ts';
+
+/**
+ * A plan as its reader may see it: without what it does to objects of kinds that they may not read. Counts and digest stay
+ * those of the whole plan, and a warning says how much is left out.
+ */
+export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: PlanView): PlanView {
+  const isReadable = readableNames(state, call);
+  const changes = view.changes.filter(({ kind }) => isReadable(kind));
+  const claims = view.claims.filter(({ kind }) => isReadable(kind));
+  const warnings = view.warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
+  const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
+  if (hidden === 0 && warnings.length === view.warnings.length) return view;
+  const message = `${hidden} changes of the plan are of kinds that you may not read; ask somebody who may before you approve or apply it`;
+  const told = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
+  return { ...view, changes, claims, warnings: [...warnings, ...told] };
+}
