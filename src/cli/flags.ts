@@ -7,6 +7,11 @@ export const jsonFlag: Flags = {
   json: { doc: 'Write exactly one JSON document to standard output, also when the command fails.' },
 };
 
+/** The flag of `--strict-files`. */
+export const strictFlag: Flags = {
+  'strict-files': { doc: 'Refuse files that hold no documents of ours, which are ignored with a note otherwise.' },
+};
+
 /** The flags of commands that plan documents on a server. */
 export const planFlags: Flags = {
   ...sourceFlag,
@@ -24,6 +29,7 @@ export const planFlags: Flags = {
     placeholder: 'LABELS',
     doc: 'Apply only documents whose labels fit, such as team=data, and delete nothing.',
   },
+  ...strictFlag,
   'detailed-exitcode': { doc: 'Exit with 2 when there are changes.' },
   ...jsonFlag,
 };

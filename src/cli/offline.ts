@@ -14,6 +14,7 @@ import { isValueVariable, meansOfPush } from '../model/values.ts';
 import { adoptAnnotation } from '../plan/annotations.ts';
 import { expandDocuments } from '../plan/desired.ts';
 import { planDocuments } from '../plan/documents.ts';
+import { judgeForeign } from '../plan/foreign-files.ts';
 import { newSnapshot } from './offline-account.ts';
 import { readOffline } from './offline-input.ts';
 import { findOutside, standIns } from './offline-references.ts';
@@ -34,12 +35,19 @@ export interface OfflineResult {
 }
 
 /** Checks documents as a server with a new account would, but takes what they do not state to exist there. */
-export async function checkOffline(files: readonly SourceFile[], config: ValueConfig): Promise<OfflineResult> {
-  return await readOffline(files, (input) => checkInput(input, config));
+export async function checkOffline(
+  files: readonly SourceFile[],
+  config: ValueConfig,
+  strict = false,
+): Promise<OfflineResult> {
+  return await readOffline(files, (input) => checkInput(input, config, strict));
 }
 
-async function checkInput(input: DocumentInput, config: ValueConfig): Promise<OfflineResult> {
+async function checkInput(read: DocumentInput, config: ValueConfig, strict: boolean): Promise<OfflineResult> {
   const registry = createRegistry(Object.values(kinds));
+  const { foreign } = read;
+  const others = judgeForeign({ foreign, source: '', kinds: registry.names, strict, stated: () => [] });
+  const input = { ...read, problems: [...read.problems, ...others.problems] };
   const values = findValues(input.documents, config);
   const checker = {
     validator: createValidator(registry),
@@ -56,7 +64,7 @@ async function checkInput(input: DocumentInput, config: ValueConfig): Promise<Of
   return {
     documents: input.documents.length,
     problems: sortProblems([...input.problems, ...(await input.place(later))]),
-    warnings: await input.place(warnings),
+    warnings: [...others.warnings, ...(await input.place(warnings))],
     unchecked: first.unchecked,
     ...(tests === undefined ? {} : { tests }),
     unset: values.missing,

@@ -73,6 +73,7 @@ function bodyOf({ source, files, values }: Push, flags: Invocation['flags']) {
     allowReplace: flags['allow-replace'] === true,
     force: flags['force-ownership'] === true,
     strictBase: flags['strict-base'] === true,
+    ...(flags['strict-files'] === true ? { strictFiles: true } : {}),
     ...pick(flags, { adopt: 'adopt', kinds: 'kind', select: 'select' }),
   };
 }

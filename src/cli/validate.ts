@@ -2,7 +2,7 @@ import { defineCommand } from './command.ts';
 import { exit, exitCodeOfProblems } from './exit.ts';
 import { writeJson } from './failure.ts';
 import { collectFiles, pathArgument } from './files.ts';
-import { jsonFlag } from './flags.ts';
+import { jsonFlag, strictFlag } from './flags.ts';
 import { type Format, formatFailure, formatFlag, formatOf, formatValid } from './formats.ts';
 import type { OfflineResult } from './offline.ts';
 import type { Paint } from './paint.ts';
@@ -16,7 +16,7 @@ export const validate = defineCommand({
   details:
     'Checks what can be known from the documents alone. What they refer to and do not state is a warning: it may exist on the server, which `heddle plan` asks.',
   argument: pathArgument,
-  flags: { ...formatFlag, ...jsonFlag },
+  flags: { ...strictFlag, ...formatFlag, ...jsonFlag },
   settings: valueSettings,
   examples: [
     ['heddle validate examples/quickstart', 'Check a directory'],
@@ -30,7 +30,7 @@ export const validate = defineCommand({
     const { checkOffline } = await import('./offline.ts');
     const what = `checking ${count(files.length, 'file')}`;
     const { documents, problems, warnings, unchecked, unset } = await withProgress(terminal, what, () =>
-      checkOffline(files, config),
+      checkOffline(files, config, flags['strict-files'] === true),
     );
     const code = problems.length === 0 ? exit.ok : exitCodeOfProblems(problems);
     const valid = problems.length === 0;

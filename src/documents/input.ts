@@ -1,4 +1,4 @@
-import type { Document, Place, SourceFile } from '../model/document.ts';
+import type { Document, ForeignFile, Place, SourceFile } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { brief } from './brief.ts';
 import { limits } from './limits.ts';
@@ -10,6 +10,8 @@ import type { Reader } from './reader.ts';
 export interface DocumentInput {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
+  /** Files that are none of ours; what is wrong with them as documents is not among the problems. */
+  readonly foreign: readonly ForeignFile[];
   /** Gives problems found later their line and column, and a hint where the text itself explains the fault. */
   place(problems: readonly Problem[]): Promise<readonly Problem[]>;
 }
@@ -20,8 +22,8 @@ export async function readInput(
   files: readonly SourceFile[],
   who: ReadFor = {},
 ): Promise<DocumentInput> {
-  const { documents, problems } = await reader.read(files, who);
-  return { documents, problems, place: (later) => placeProblems(later, documents, { reader, files, who }) };
+  const { documents, problems, foreign } = await reader.read(files, who);
+  return { documents, problems, foreign, place: (later) => placeProblems(later, documents, { reader, files, who }) };
 }
 
 interface Placing {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Document, Place } from '../model/document.ts';
-import type { Problem } from '../model/problem.ts';
+import type { Foreign } from './foreign.ts';
 import { createLocator } from './locate.ts';
 import type { ReadResult } from './objects.ts';
 import type { Position } from './position.ts';
@@ -26,8 +26,8 @@ const partCharacters = 256 * 1024;
  */
 export function runJob(job: Job): readonly string[] {
   if (job.what === 'locate') return [JSON.stringify(locateAll(job.text, job.asked))];
-  const { documents, problems } = readFile({ path: '', text: job.text });
-  return [JSON.stringify(problems), ...partsOf(documents)];
+  const { documents, ...rest } = readFile({ path: '', text: job.text });
+  return [JSON.stringify(rest), ...partsOf(documents)];
 }
 
 function locateAll(text: string, asked: readonly Asked[]): readonly Position[] {
@@ -51,13 +51,16 @@ function partsOf(documents: readonly Document[]): readonly string[] {
   return part.length === 0 ? parts : [...parts, `[${part.join(',')}]`];
 }
 
+/** What reading a text gave; `foreign` when it is none of ours, in spite of its problems. */
+export type ReadText = ReadResult & { readonly foreign?: Foreign };
+
 /** What reading a text gave. Others get a turn between the parts. */
-export async function readAnswer([problems = '[]', ...parts]: readonly string[]): Promise<ReadResult> {
+export async function readAnswer([rest = '{"problems":[]}', ...parts]: readonly string[]): Promise<ReadText> {
   const documents: Document[] = [];
   for (const [at, part] of parts.entries()) {
     if (at > 0) await nextTurn();
     // The parts are what `runJob` wrote.
     for (const document of JSON.parse(part) as readonly Document[]) documents.push(document);
   }
-  return { documents, problems: JSON.parse(problems) as readonly Problem[] };
+  return { documents, ...(JSON.parse(rest) as Omit<ReadText, 'documents'>) };
 }

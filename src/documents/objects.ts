@@ -18,7 +18,8 @@ export function readObjects(stated: StatedObject): ReadResult {
   return { documents, problems };
 }
 
-function isList(value: Json): boolean {
+/** Whether a value is the list in which kubectl writes several objects. */
+export function isList(value: Json): boolean {
   return isJsonObject(value) && value['kind'] === 'List';
 }
 

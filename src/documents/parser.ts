@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { type Asked, type Job, readAnswer, runJob } from './job.ts';
-import type { ReadResult } from './objects.ts';
+import { type Asked, type Job, type ReadText, readAnswer, runJob } from './job.ts';
 import { Pool } from './pool.ts';
 import type { Position } from './position.ts';
 
 /** What reading one text gave; `bytes` is its size as JSON text. Places and problems carry an empty path. */
-export interface ParsedFile extends ReadResult {
+export interface ParsedFile extends ReadText {
   readonly bytes: number;
 }
 

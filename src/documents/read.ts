@@ -1,6 +1,7 @@
 import type { Document, SourceFile } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { normalizeText } from './digest.ts';
+import { type Foreign, foreignIn } from './foreign.ts';
 import { readJsonText } from './json-text.ts';
 import { describeBytes, limits } from './limits.ts';
 import { type ReadResult, readObjects } from './objects.ts';
@@ -10,10 +11,11 @@ import { readYamlText } from './yaml-text.ts';
  * Reads the documents of one file strictly. It returns all problems and all documents without one; who applies documents
  * must refuse the whole revision when there is any problem, or half of what was meant would be taken for all of it.
  */
-export function readFile(file: SourceFile): { documents: Document[]; problems: Problem[] } {
+export function readFile(file: SourceFile): { documents: Document[]; problems: Problem[]; foreign?: Foreign } {
   const text = normalizeText(file.text);
   const { documents, problems } = readText(text, file.path);
-  return { documents: [...documents], problems: [...problems] };
+  const foreign = documents.length === 0 ? foreignIn(text, problems) : undefined;
+  return { documents: [...documents], problems: [...problems], ...(foreign === undefined ? {} : { foreign }) };
 }
 
 function readText(text: string, file: string): ReadResult {

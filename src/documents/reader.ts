@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Document, SourceFile } from '../model/document.ts';
+import type { Document, ForeignFile, SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { createByteCache } from './cache.ts';
@@ -14,13 +14,21 @@ import type { Position } from './position.ts';
 /** Reads source revisions; unchanged files cost only a hash. */
 export interface Reader {
   /** All documents and all problems of one revision. With any problem, the revision must be refused. */
-  read(files: readonly SourceFile[], who?: ReadFor): Promise<{ documents: Document[]; problems: Problem[] }>;
+  read(files: readonly SourceFile[], who?: ReadFor): Promise<ReadRevision>;
   /** The places of values in a file. */
   locate(file: SourceFile, asked: readonly Asked[], who?: ReadFor): Promise<readonly Position[]>;
   /** How many files were parsed and how many came from the cache, since the start. */
   stats(): { readonly parsed: number; readonly reused: number };
   /** Ends the threads. */
   close(): Promise<void>;
+}
+
+/** What reading a revision gave. */
+export interface ReadRevision {
+  documents: Document[];
+  problems: Problem[];
+  /** Files that are none of ours; their problems are not among those above. */
+  foreign: ForeignFile[];
 }
 
 /** Limits of a reader, for tests and small machines. */
@@ -68,21 +76,24 @@ async function readRevision(
   files: readonly SourceFile[],
   readText: ReadText,
   findDuplicates: ReturnType<typeof createDuplicateFinder>,
-): Promise<{ documents: Document[]; problems: Problem[] }> {
+): Promise<ReadRevision> {
   const bytes = files.reduce((total, file) => total + Buffer.byteLength(file.text), 0);
   if (bytes > limits.revisionBytes)
     return refusal('revision_too_large', describeBytes(bytes), describeBytes(limits.revisionBytes));
   const documents: Document[] = [];
   const byFile: (readonly Document[])[] = [];
   const problems: Problem[] = [];
+  const foreign: ForeignFile[] = [];
   let characters = 0;
   for (const file of files) {
     const text = readText(file);
     // What is known already needs no turn of the event loop.
-    const result = placeIn(file.path, text instanceof Promise ? await text : text);
+    const parsed = text instanceof Promise ? await text : text;
+    const result = placeIn(file.path, parsed);
     byFile.push(result.documents);
     for (const document of result.documents) documents.push(document);
-    for (const problem of result.problems) problems.push(problem);
+    if (parsed.foreign !== undefined) foreign.push({ file: file.path, ...parsed.foreign, problems: result.problems });
+    else for (const problem of result.problems) problems.push(problem);
     characters += file.text.length;
     if (characters < charactersPerTurn) continue;
     // Files from the cache need no turn of the event loop; hashing 64 MiB of them in one would hold up requests.
@@ -92,7 +103,7 @@ async function readRevision(
   if (documents.length > limits.revisionDocuments) {
     return refusal('revision_too_many_documents', `${documents.length} documents`, String(limits.revisionDocuments));
   }
-  return { documents, problems: [...sortProblems([...problems, ...findDuplicates(byFile)])] };
+  return { documents, problems: [...sortProblems([...problems, ...findDuplicates(byFile)])], foreign };
 }
 
 const placed = new WeakMap<ParsedFile, Map<string, ReadResult>>();
@@ -111,7 +122,7 @@ function placeIn(file: string, parsed: ParsedFile): ReadResult {
   return result;
 }
 
-function refusal(code: string, found: string, limit: string): { documents: Document[]; problems: Problem[] } {
+function refusal(code: string, found: string, limit: string): ReadRevision {
   const message = `The source holds ${found} and may hold ${limit}; split it into several sources.`;
-  return { documents: [], problems: [{ code, message }] };
+  return { documents: [], problems: [{ code, message }], foreign: [] };
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts';
-import type { Document } from '../model/document.ts';
+import type { Document, ForeignFile } from '../model/document.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Means } from '../model/means.ts';
 import type { CommitInfo } from '../model/object.ts';
@@ -8,6 +8,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { meansOfPush, meansOfSource, type PushedValues } from '../model/values.ts';
 import { stuckIn, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
+import { judgeForeign } from '../plan/foreign-files.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import { planRollback } from '../plan/rollback.ts';
@@ -33,6 +34,9 @@ export interface Desire extends RequestedOptions {
   readonly documents: readonly Document[];
   /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
   readonly problems: readonly Problem[];
+  /** Files that are none of ours, and whether they are refused, all of them; unless said otherwise as the source is set. */
+  readonly foreign?: readonly ForeignFile[];
+  readonly strictFiles?: boolean;
   /** Says more exactly where problems stand. */
   place(problems: readonly Problem[]): Promise<readonly Problem[]> | readonly Problem[];
   /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
@@ -162,7 +166,15 @@ async function draft(
     const back = { snapshot: before, past, scope, now, newId, means, actor };
     return limitSize(await runInSlices(planRollback(back)));
   }
-  const isRead = desire.problems.length === 0;
+  const files = judgeForeign({
+    foreign: desire.foreign ?? [],
+    source: desire.source,
+    kinds: engine.registry.names,
+    strict: desire.strictFiles === true || before.settingsOf(desire.source).strictFiles,
+    stated: () => before.declaredBy(desire.source),
+  });
+  const unread = [...desire.problems, ...files.problems];
+  const isRead = unread.length === 0;
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? desire : { ...desire, prune: false };
   const outcome = await runInSlices(
@@ -174,17 +186,22 @@ async function draft(
       isApply: desire.byHand === true,
     }),
   );
-  if (outcome.ok && isRead) return limitSize({ ...outcome, plan: await withPlaces(outcome.plan, desire) });
+  if (outcome.ok && isRead)
+    return limitSize({ ...outcome, plan: withWarnings(await withPlaces(outcome.plan, desire), files.warnings) });
   const found = outcome.ok ? [] : outcome.problems;
-  const certain = isRead ? found : found.filter((problem) => isSure(problem, desire.problems));
+  const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
   // Documents that could not be read may want anything.
   const lacks = isRead && !outcome.ok && outcome.wanted !== undefined ? { wanted: outcome.wanted } : {};
-  return { ok: false, problems: sortProblems([...desire.problems, ...(await desire.place(certain))]), ...lacks };
+  return { ok: false, problems: sortProblems([...unread, ...(await desire.place(certain))]), ...lacks };
 }
 
 /** The plan with the exact places of its warnings. */
 async function withPlaces(plan: Plan, { place }: Desire): Promise<Plan> {
   return plan.warnings.length === 0 ? plan : { ...plan, warnings: await place(plan.warnings) };
+}
+
+function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
+  return more.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...more]) };
 }
 
 /** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */

@@ -1,4 +1,5 @@
 import type { Json } from '../lib/json.ts';
+import type { Problem } from './problem.ts';
 
 /** The only `apiVersion` that documents may carry: exact match, no guessing. */
 export const apiVersion = 'heddle.dev/v1';
@@ -29,6 +30,17 @@ export interface Document {
   readonly place: Place;
   /** Lines of the entries of lists in the spec, by member, where the text has lines: inline children begin there. */
   readonly entryLines?: Readonly<Record<string, readonly number[]>>;
+}
+
+/** A file of a source that holds what others read, and none of ours. */
+export interface ForeignFile {
+  readonly file: string;
+  /** What it holds, as the end of a sentence. */
+  readonly holds: string;
+  /** Kinds that it names without a group of their own. */
+  readonly kinds: readonly string[];
+  /** What is wrong with it as documents. */
+  readonly problems: readonly Problem[];
 }
 
 /** One file of a source revision. */

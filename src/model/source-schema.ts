@@ -8,6 +8,7 @@ export interface SourceConfig {
   readonly membership?: MembershipMode;
   readonly prune?: boolean;
   readonly allowEmpty?: boolean;
+  readonly strictFiles?: boolean;
   readonly limits?: Partial<GuardLimits>;
   readonly scope?: Scope;
   readonly onSourceDelete?: 'orphan' | 'prune';
@@ -108,6 +109,9 @@ export const settingsMembers: JsonObject = {
   ),
   prune: flag('Whether objects that no document states any more are deleted; true unless said otherwise.'),
   allowEmpty: flag('Whether the source may come to state nothing at all; false unless said otherwise.'),
+  strictFiles: flag(
+    'Whether files that hold no documents of ours are refused; unless said otherwise they are ignored with a note.',
+  ),
   limits: members('From how much on a plan wants to be approved.', {
     deletes: { type: 'integer', minimum: 0, description: 'So many deletes always pass; 5 unless said otherwise.' },
     deleteShare: share('Share of what the source owns that may be deleted; 0.2 unless said otherwise.'),

@@ -46,6 +46,8 @@ export interface SourceSettings {
   readonly membership: MembershipMode;
   readonly prune: boolean;
   readonly allowEmpty: boolean;
+  /** Files that are none of ours are refused, and not ignored. */
+  readonly strictFiles: boolean;
   readonly limits: GuardLimits;
   readonly scope: Scope;
   readonly suspended: boolean;
@@ -62,6 +64,7 @@ export const plainSettings: SourceSettings = {
   membership: 'additive',
   prune: true,
   allowEmpty: false,
+  strictFiles: false,
   limits: { deletes: 5, deleteShare: 0.2, kindShare: 0.5, updateShare: 0.4 },
   scope: {},
   suspended: false,
@@ -84,6 +87,7 @@ export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: 
     membership: wordOf(spec['membership'], ['additive', 'exclusive'], plainSettings.membership),
     prune: spec['prune'] !== false,
     allowEmpty: spec['allowEmpty'] === true,
+    strictFiles: spec['strictFiles'] === true,
     limits: {
       deletes: numberOf(limits['deletes'], plainSettings.limits.deletes),
       deleteShare: numberOf(limits['deleteShare'], plainSettings.limits.deleteShare),

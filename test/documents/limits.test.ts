@@ -109,7 +109,7 @@ test('E15: 64 MiB are read, and one byte more is refused before anything is pars
   const reader = createReader();
   const text = '#'.repeat(limits.fileBytes);
   const files = Array.from({ length: 16 }, (_, index) => ({ path: `${index}.yaml`, text }));
-  expect(await reader.read(files)).toEqual({ documents: [], problems: [] });
+  expect(await reader.read(files)).toEqual({ documents: [], problems: [], foreign: [] });
   const before = reader.stats();
   const result = await reader.read([...files, { path: 'one-more.yaml', text: '#' }]);
   expect(result).toMatchObject({ documents: [], problems: [{ code: 'revision_too_large' }] });

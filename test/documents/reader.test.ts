@@ -76,7 +76,8 @@ test('what a busy machine did not read is read later, with the same result as ev
   await expect(reader.read([text])).rejects.toBeInstanceOf(Unavailable);
   expect(await open().read([text])).toMatchObject({
     documents: [],
-    problems: [{ code: 'api_version_unknown' }, {}, {}, {}],
+    problems: [],
+    foreign: [{ problems: [{ code: 'api_version_unknown' }, {}, {}, {}] }],
   });
 });
 

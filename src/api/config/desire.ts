@@ -14,7 +14,7 @@ import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
 
 /**
  * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, membership?, allowReplace?, force?, kinds?, select?, approve?,
- * expectDigest?, strictBase?, override?}`, or one YAML body with these in the query.
+ * expectDigest?, strictBase?, strictFiles?, override?}`, or one YAML body with these in the query.
  */
 export async function readDesire(
   reader: Reader,
@@ -32,6 +32,8 @@ export async function readDesire(
     source: sourceName(textOf(body, 'source') ?? query['source']),
     documents: input.documents,
     problems: input.problems,
+    foreign: input.foreign,
+    strictFiles: flag(body, query, 'strictFiles', false),
     place: input.place,
     ...readOptions(body, query),
     values: valuesOf(body),

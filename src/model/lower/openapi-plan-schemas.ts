@@ -192,12 +192,18 @@ export const planSchemas: JsonObject = {
         type: 'boolean',
         description: 'Whether nothing else may change in the account until it is applied.',
       },
+      strictFiles: {
+        type: 'boolean',
+        description:
+          'Whether files that hold no documents of ours are refused; otherwise they are ignored with a note.',
+      },
       override: text(
         'Why the documents are applied by hand although a server runs their source, which is refused otherwise; they stay until the server applies its own again.',
       ),
     },
     [
       'override',
+      'strictFiles',
       'values',
       'prune',
       'allowEmpty',

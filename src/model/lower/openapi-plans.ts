@@ -30,6 +30,7 @@ const options = [
   query('approve', 'For a YAML body: as `approve` of a JSON body.'),
   query('expectDigest', 'For a YAML body: as `expectDigest` of a JSON body.'),
   query('strictBase', 'For a YAML body: as `strictBase` of a JSON body.', flag),
+  query('strictFiles', 'For a YAML body: as `strictFiles` of a JSON body.', flag),
   query('override', 'For a YAML body: as `override` of a JSON body.'),
 ];
 const dryRun = query('dryRun', 'Whether the plan is only stored and shown; `revision` is `null` then.', flag);

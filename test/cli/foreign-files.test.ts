@@ -1,0 +1,62 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { doc } from '../api/documents.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { sharedServer } from './served.ts';
+
+const server = sharedServer();
+
+/** A directory of files. */
+async function directory(files: Readonly<Record<string, string>>): Promise<string> {
+  const path = join(await temporaryDirectory(), 'config');
+  await mkdir(path);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
+  return path;
+}
+
+const renovate = '{"extends": ["config:recommended"]}';
+
+describe('files of others beside documents', () => {
+  it('are ignored with a note, the schema that `heddle schema` writes among them', async () => {
+    const schema = (await server().heddle(['schema'])).out;
+    const path = await directory({
+      'a.yaml': doc('Group', 'a', '{}'),
+      'heddle.json': schema,
+      'renovate.json': renovate,
+    });
+    const { code, document } = await server().json('plan', path, '--source-name', 'a');
+    expect([code, document.counts.create]).toEqual([0, 1]);
+    expect(document.warnings.map((warning: { code: string; file: string }) => [warning.code, warning.file])).toEqual([
+      ['file_ignored', join(path, 'heddle.json')],
+      ['file_ignored', join(path, 'renovate.json')],
+    ]);
+    const valid = await server().heddle(['validate', path]);
+    expect([valid.code, valid.out]).toEqual([0, expect.stringContaining('renovate.json')]);
+  });
+
+  it('are refused with --strict-files, and when they name a kind that is nearly ours', async () => {
+    const path = await directory({ 'renovate.json': renovate });
+    for (const words of [
+      ['validate', path],
+      ['plan', path, '--source-name', 'b'],
+    ])
+      expect((await server().heddle([...words, '--strict-files'])).code).toBe(5);
+    const near = await directory({ 'a.yaml': 'apiVersion: v1\nkind: Grup\nmetadata: {name: a}\n' });
+    expect((await server().heddle(['validate', near])).code).toBe(5);
+    expect((await server().heddle(['plan', near, '--source-name', 'b'])).code).toBe(5);
+  });
+
+  it('are refused where they stand in place of documents that were applied, and nothing is deleted', async () => {
+    const path = await directory({ 'a.yaml': doc('Group', 'kept', '{}'), 'b.yaml': doc('Group', 'other', '{}') });
+    const apply = () => server().heddle(['apply', path, '--source-name', 'c', '--auto-approve']);
+    expect((await apply()).code).toBe(0);
+    await writeFile(join(path, 'a.yaml'), renovate);
+    const refused = await apply();
+    expect([refused.code, refused.out + refused.note]).toEqual([
+      5,
+      expect.stringContaining('has stated Group kept until now and holds no `apiVersion`'),
+    ]);
+    expect((await server().heddle(['export', '--kind', 'Group'])).out).toContain('name: kept');
+  });
+});
