@@ -20,6 +20,7 @@ import type { SavedPlan } from '../store/plans.ts';
 import { afterCommit } from './bookkeeping.ts';
 import type { Mutation, Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
+import { type AlsoUsedBy, planAmongInvites } from './invited.ts';
 import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
 import { reviewAccess } from './review-access.ts';
@@ -113,6 +114,7 @@ interface Surroundings {
   readonly claims: PendingClaims;
   /** By the database's clock: overrides end for all servers at the same time. */
   readonly now: string;
+  readonly database: AccountAccess;
   /** The state that a rollback goes back to. */
   readonly past?: Snapshot;
 }
@@ -136,8 +138,8 @@ async function surroundingsOf(
   past: Snapshot | undefined,
 ): Promise<Surroundings> {
   const now = await engine.time(database, account);
-  if (rollback === undefined) return { now, claims: await readClaims(database, account) };
-  return { now, claims: noClaims, ...(past === undefined ? {} : { past }) };
+  if (rollback === undefined) return { now, database, claims: await readClaims(database, account) };
+  return { now, database, claims: noClaims, ...(past === undefined ? {} : { past }) };
 }
 
 async function planOn(
@@ -153,17 +155,22 @@ async function planOn(
   return await reviewAccess(engine, { before, source: desire.source, actors }, outcome);
 }
 
-async function draft(
+function draft(engine: Engine, call: Call, before: Snapshot, desire: Desire, around: Surroundings): Promise<Outcome> {
+  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, desire, { ...around, alsoUsedBy });
+  return planAmongInvites(around.database, before, plan);
+}
+
+async function draftAmong(
   engine: Engine,
   { actor }: Call,
   before: Snapshot,
   desire: Desire,
-  { claims, now, past }: Surroundings,
+  { claims, now, past, alsoUsedBy }: Surroundings & { readonly alsoUsedBy: AlsoUsedBy | undefined },
 ): Promise<Outcome> {
   if (past !== undefined && desire.rollback !== undefined) {
     const { newId, means } = engine;
     const { scope } = desire.rollback;
-    const back = { snapshot: before, past, scope, now, newId, means, actor };
+    const back = { snapshot: before, past, scope, now, newId, means, actor, alsoUsedBy };
     return limitSize(await runInSlices(planRollback(back)));
   }
   const files = judgeForeign({
@@ -183,6 +190,7 @@ async function draft(
       now,
       actor,
       wanted: claims.list,
+      alsoUsedBy,
       isApply: desire.byHand === true,
     }),
   );

@@ -7,9 +7,11 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { planRenewal } from '../plan/renew.ts';
 import { planCreate, planDelete, planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
+import type { AccountAccess } from '../store/database.ts';
 import { judgeRequest } from './access-tests.ts';
 import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
+import { type AlsoUsedBy, usedByInvites } from './invited.ts';
 import { withCommits } from './managed.ts';
 import { type OverrideRequest, openGlass } from './overrides.ts';
 
@@ -116,10 +118,13 @@ export async function deleteObject(
   parent?: string,
 ): Promise<Written> {
   const manner = await dated(engine, call, options);
-  return await write(engine, call, kind, (state) => {
-    const object = requireObject(state, kind, id, parent);
-    requireVersion(object, options);
-    return planDelete(contextOf(engine, call, state, manner), kind, object);
+  return await write(engine, call, kind, (state, database) => {
+    const end = (alsoUsedBy: AlsoUsedBy): RequestOutcome => {
+      const object = requireObject(state, kind, id, parent);
+      requireVersion(object, options);
+      return planDelete({ ...contextOf(engine, call, state, manner), alsoUsedBy }, kind, object);
+    };
+    return kind.namedByInvites === true ? usedByInvites(database, call.account, [id]).then(end) : end(new Map());
   });
 }
 
@@ -128,12 +133,16 @@ export async function write(
   engine: Engine,
   call: Call,
   kind: Kind,
-  plan: (state: Snapshot) => RequestOutcome,
+  plan: (state: Snapshot, database: AccountAccess) => RequestOutcome | Promise<RequestOutcome>,
 ): Promise<Written> {
   let outcome: RequestOutcome | undefined;
-  const propose: Propose = (state) => {
-    outcome = plan(state);
-    return judgeRequest(engine, state, outcome);
+  const propose: Propose = (state, database) => {
+    const judge = (planned: RequestOutcome) => {
+      outcome = planned;
+      return judgeRequest(engine, state, planned);
+    };
+    const planned = plan(state, database);
+    return planned instanceof Promise ? planned.then(judge) : judge(planned);
   };
   const committed = await engine.committer.mutate({ ...call, propose });
   if (!committed.ok) throw refusalOf(await withCommits(engine, call.account, committed.problems));

@@ -220,6 +220,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   risks?(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[];
   /** How a refused delete of a referenced object of this kind is answered, or how by the kind that refers to it. */
   readonly inUse?: InUse | Readonly<Record<string, InUse>>;
+  /** Invites, which are no objects, name objects of this kind; one that a pending invite names is in use. */
+  readonly namedByInvites?: true;
   readonly activity?: Activity;
   /** Meta of the activity, `{name}` unless said otherwise. */
   activityMeta?(object: StoredObject, state: State): Readonly<Record<string, string>>;

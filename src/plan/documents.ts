@@ -85,6 +85,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
     ...(input.means === undefined ? {} : { means: input.means }),
     ...(input.actor === undefined ? {} : { actor: input.actor }),
     guards: (changes) => guardsOf(input, options, changes),
+    alsoUsedBy: input.alsoUsedBy,
   });
   if (!outcome.ok) return { ...outcome, wanted };
   const { plan } = outcome;

@@ -18,7 +18,7 @@ import { digestOf } from './digest.ts';
 import { engineVersionOf } from './engine-version.ts';
 import { orderChanges } from './order.ts';
 import type { Change, Claim, Counts, Move, Outcome, TrippedGuard } from './plan.ts';
-import { checkRules, type Locate } from './rules.ts';
+import { checkRules, type Locate, type StepInput } from './rules.ts';
 
 /** One object as it should be afterwards (`after` absent: gone), before the rules have looked at it. */
 export interface Edit {
@@ -58,6 +58,8 @@ export interface FinishInput {
   readonly means?: Means;
   /** On whose behalf; absent for what the server does by itself. */
   readonly actor?: Actor;
+  /** By id of an object: what uses it and is no object. */
+  readonly alsoUsedBy?: StepInput['alsoUsedBy'];
 }
 
 /** Checks the edits as one step from the snapshot to the next, and makes the plan of it. */
@@ -94,7 +96,8 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
     },
     revision,
   );
-  const step = { before: snapshot, next, changes, edition: means.edition, actor: input.actor };
+  const { alsoUsedBy, actor } = input;
+  const step = { before: snapshot, next, changes, edition: means.edition, actor, alsoUsedBy };
   const problems = yield* checkRules(step, input.locate);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);

@@ -39,6 +39,8 @@ export interface RequestContext {
   readonly actor?: Actor;
   /** What sources state is set aside, by whom and how long. */
   readonly breakGlass?: BreakGlass;
+  /** By id of an object: what uses it and is no object. */
+  readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The outcome of a request, the object it is about, and the members of the body that nothing knows. */
@@ -185,8 +187,9 @@ function settling({ snapshot, breakGlass }: RequestContext) {
 }
 
 /** What every request's plan is finished with. */
-function finishing({ snapshot, now, newId, means, actor }: RequestContext, kind: Kind) {
+function finishing({ snapshot, now, newId, means, actor, alsoUsedBy }: RequestContext, kind: Kind) {
   return {
+    alsoUsedBy,
     ...{ snapshot, now, newId, locate: locateIn(kind) },
     ...(means === undefined ? {} : { means }),
     ...(actor === undefined ? {} : { actor }),

@@ -24,6 +24,8 @@ export interface RollbackInput {
   newId(): string;
   readonly means?: Means;
   readonly actor?: Actor;
+  /** By id of an object: what uses it and is no object. */
+  readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 /**
@@ -111,6 +113,7 @@ function* finish(
     ...(means === undefined ? {} : { means }),
     ...(actor === undefined ? {} : { actor }),
     guards: (changes) => guardsOf(input, changes),
+    alsoUsedBy: input.alsoUsedBy,
   });
 }
 

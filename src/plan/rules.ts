@@ -21,6 +21,8 @@ export interface StepInput {
   readonly changes: readonly Change[];
   readonly edition: Edition;
   readonly actor?: Actor | undefined;
+  /** By id of an object: what uses it and is no object, as people call it. */
+  readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 /** Every broken rule of a step. Only what changes is looked at. Yields now and then. */
@@ -39,7 +41,7 @@ export function* checkRules(step: StepInput, locate: Locate): Generator<undefine
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, left })),
     ];
     for (const fault of faults) problems.push(locate(subjectOf(change), fault));
-    if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next));
+    if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next, step.alsoUsedBy));
   }
   return sortProblems(problems);
 }
@@ -160,14 +162,20 @@ function leftMembers(changes: readonly Change[], next: Snapshot): Outcome['left'
 
 const inUseCodes = { linked: 'object_linked', in_use: 'object_in_use', precondition: 'object_required' } as const;
 
-function deleteProblems(kind: Kind, object: StoredObject, next: Snapshot): readonly Problem[] {
+function deleteProblems(
+  kind: Kind,
+  object: StoredObject,
+  next: Snapshot,
+  alsoUsedBy: StepInput['alsoUsedBy'],
+): readonly Problem[] {
+  const others = alsoUsedBy?.get(object.id) ?? [];
   const referrers = next
     .referrersOf(object.id)
     .filter(({ from, field }) => field !== parentField || next.registry.get(from.kind).parent?.holds === true);
-  if (referrers.length === 0) return [];
+  if (referrers.length + others.length === 0) return [];
   // What goes may be the parent by whose name a referrer is called.
   const named = next.with({ put: [object], remove: [] });
-  const list = namesOf(named, referrers);
+  const list = [...namesOf(named, referrers), ...others];
   return [
     {
       code: inUseCodes[inUseReason(kind, referrers)],

@@ -42,6 +42,8 @@ export interface DocumentsInput extends RequestedOptions {
   newId(): string;
   readonly means?: Means;
   readonly actor?: Actor;
+  /** By id of an object: what uses it and is no object. */
+  readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
   /** What the sources of the account want and could not have. */
   readonly wanted?: readonly Wanted[];
   /** It is to be applied, and not only looked at: what only a look may do is refused. */

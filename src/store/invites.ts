@@ -1,6 +1,6 @@
 import { statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
-import type { Database } from './database.ts';
+import type { AccountAccess, Database } from './database.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** An invite as it is stored: never its token. */
@@ -32,6 +32,21 @@ export async function listInvites(database: Database, account: string): Promise<
   const text = `select ${columns} from invites i where account_id = $1 and user_id is null order by created_at, id`;
   const [rows] = await database.inAccount(account, [statement<Invite>(text, [account])]);
   return rows;
+}
+
+/** Which of these groups pending invites name: by id of the group the addresses that are invited. */
+export async function readInvited(
+  database: AccountAccess,
+  account: string,
+  groups: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const text = `select g.id, array_agg(i.email order by i.email) as emails
+    from invites i, jsonb_array_elements_text(i.auto_groups) as g(id)
+    where i.account_id = $1 and i.user_id is null and i.expires_at > clock_timestamp() and g.id = any($2::text[])
+    group by g.id`;
+  const query = statement<{ readonly id: string; readonly emails: readonly string[] }>(text, [account, groups]);
+  const [rows] = await database.inAccount(account, [query]);
+  return new Map(rows.map(({ id, emails }) => [id, emails]));
 }
 
 /** The invite with a token, in whichever account, by the hash of the token. */

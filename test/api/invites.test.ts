@@ -5,6 +5,7 @@ import { noteSignIn } from '../../src/identity/provider/first-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { statement } from '../../src/store/builder.ts';
+import { doc } from './documents.ts';
 import { callAs, callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
@@ -168,8 +169,11 @@ describe('an invite', () => {
 
   it('leaves out groups that have gone since', async () => {
     const [kept, gone] = [await api().group('kept guests'), await api().group('gone guests')];
-    const { invite_token: token, email } = (await invite({ auto_groups: [kept, gone] })).body;
+    const { id, email } = (await invite({ auto_groups: [kept, gone] })).body;
+    // A group goes while the invite is over, which somebody then renews.
+    await expire(api(), id);
     expect((await api().call('DELETE', `/api/groups/${gone}`)).status).toBe(200);
+    const { invite_token: token } = (await api().call('POST', `${path}/${id}/regenerate`, {})).body;
     expect((await accept(token)).status).toBe(200);
     const made = (await api().call('GET', '/api/users')).body.find((user: JsonObject) => user['email'] === email);
     expect(made.auto_groups).toEqual([kept]);
@@ -288,5 +292,35 @@ describe.each([
     const made = await own().call('POST', '/api/users', person());
     expect([made.status, made.body.password, made.body.status]).toEqual([200, undefined, 'invited']);
     expect((await own().call('GET', '/api/instance')).body).toEqual({ setup_required: false });
+  });
+});
+
+describe('a group that a pending invite names', () => {
+  it('is in use: it does not go, whoever deletes it, until the invite is accepted, deleted or over', async () => {
+    await using own = await testApi();
+    const apply = (text: string, more: JsonObject = {}) =>
+      own.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 'a.yaml', text }], ...more });
+    const documents = ['wanted', 'other'].map((name) => doc('Group', name, '{}'));
+    await apply(documents.join('---\n'));
+    const groups: readonly JsonObject[] = (await own.call('GET', '/api/groups')).body;
+    const idOf = (name: string) => String(groups.find((group) => group['name'] === name)?.['id']);
+    const byHand = await own.group('by hand');
+    const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
+    const policy = { name: 'Uses it', enabled: true, rules: [{ ...rule, sources: [byHand], destinations: [byHand] }] };
+    const used = (await own.call('POST', '/api/policies', policy)).body.id;
+    const { id } = (await invite({ email: 'zoe@example.com', auto_groups: [byHand, idOf('wanted')] }, own)).body;
+    const refused = await own.call('DELETE', `/api/groups/${byHand}`);
+    expect([refused.status, problemsOf(refused)]).toEqual([400, ['object_linked ']]);
+    expect(refused.body.message).toContain('linked to policy: Uses it, invite: zoe@example.com;');
+    await own.call('DELETE', `/api/policies/${used}`);
+    expect((await own.call('DELETE', `/api/groups/${byHand}`)).status).toBe(400);
+    const pruned = await apply(documents[1] ?? '');
+    expect([pruned.status, pruned.body.message]).toEqual([400, expect.stringContaining('invite: zoe@example.com')]);
+    expect((await own.call('GET', `/api/groups/${idOf('wanted')}`)).status).toBe(200);
+    // What no invite names goes as ever.
+    expect((await apply(documents[0] ?? '', {})).status).toBe(200);
+    await expire(own, id);
+    expect((await own.call('DELETE', `/api/groups/${byHand}`)).status).toBe(200);
+    await own.call('DELETE', `${path}/${id}`);
   });
 });

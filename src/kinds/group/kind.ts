@@ -78,6 +78,7 @@ export const group = defineKind({
   consequencesOf: 'inputs',
   alsoFollows: hasIpv6Enabled,
   inUse: 'linked',
+  namedByInvites: true,
   activity: { create: 'group.add', update: 'group.update', delete: 'group.delete' },
   createEvents: createdEvents,
   updateEvents: updatedEvents,
