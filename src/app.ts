@@ -7,6 +7,7 @@ import { explained, requireListenable } from './app/listening.ts';
 import { connectNotices } from './app/notices.ts';
 import { openOutbound } from './app/outbound.ts';
 import { createMachines } from './app/peering.ts';
+import { listenUnready, watchSealing } from './app/sealing.ts';
 import { configureSources, type Operator, valuePolicyOf } from './app/sources.ts';
 import { waitForDatabase } from './app/wait-for-database.ts';
 import { createReader } from './documents/reader.ts';
@@ -36,6 +37,8 @@ import { readKeys } from './store/keys.ts';
 import { type LeaseKeeper, openLeaseKeeper } from './store/lease-keeper.ts';
 import { endLeases } from './store/leases.ts';
 import { migrate } from './store/migrate.ts';
+import { checkKey } from './store/sealing.ts';
+import { WrongKey } from './store/wrong-key.ts';
 import { programVersion } from './version.ts';
 
 export { createEngine, firstObjects, productRegistry } from './app/engine.ts';
@@ -145,6 +148,16 @@ function defectsTo(log: Log): (error: unknown, place: string) => void {
   return (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` });
 }
 
+/** Starts a server. One that has not the key of the installation serves nothing, and says why to everybody who asks. */
+export async function serve(options: ServeOptions, log: Log): Promise<Pick<RunningServer, 'url' | 'stop'>> {
+  try {
+    return await startServer(options, log);
+  } catch (error) {
+    if (error instanceof WrongKey) return listenUnready(options.listen, error, log);
+    throw error;
+  }
+}
+
 /** Opens the database, brings it up to date, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const named = nameSources(options.sources);
@@ -155,14 +168,15 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   const database = await openDatabase(databaseOf(options, log));
   const closing: Closing = [() => database.close()];
   try {
-    await prepareDatabase(database, options, log);
+    const registry = productRegistry(installationOf(options));
+    await prepareDatabase(database, options, log, () => checkKey(database, registry, means.vault));
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
-    const registry = productRegistry(installationOf(options));
     const engine = createEngine(
       ...([database, log, registry, means, createTxtResolver(), notices, options.claimLapseSeconds] as const),
     );
-    closing.unshift(() => engine.committer.settle());
+    const report = defectsTo(log);
+    closing.unshift(watchSealing(engine, report), () => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
     const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
@@ -173,7 +187,6 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const sources = installSources(engine, account, await configureSources(database, named, options, around));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
-    const report = defectsTo(log);
     let listening = '';
     const localPeople = await localPeopleOf(options, () => listening);
     closing.unshift(async () => localPeople.mailer?.close());
@@ -255,16 +268,18 @@ function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: Serv
   return { dataDir, creating: () => log({ level: 'info', message }) };
 }
 
-/** Brings the tables up to date. */
+/** Brings the tables up to date, and has what is in them checked before anything else is written. */
 async function prepareDatabase(
   database: Database,
   { databaseUrl, waitForDatabaseMs }: ServeOptions,
   log: Log,
+  check: () => Promise<void>,
 ): Promise<void> {
   if (databaseUrl !== undefined) await waitForDatabase(database, waitForDatabaseMs, log);
   const applied = await migrate(database);
   const steps = applied.length === 1 ? '1 migration' : `${applied.length} migrations`;
   if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)} after ${steps}` });
+  await check();
   await endLeases(database);
 }
 
@@ -303,7 +318,8 @@ async function readMeans(options: ServeOptions, policy: ValuePolicy): Promise<Me
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
-    ...meansOfKeys(keys),
+    // Which form it may use is read from the database.
+    ...meansOfKeys(keys, 'unbound'),
     edition,
     random: (bytes) => randomBytes(bytes),
     valueFrom: createValues(options),

@@ -4,7 +4,7 @@ import { createTerminal } from './cli/terminal.ts';
 import { environment } from './config.ts';
 
 // Loaded when it is needed: the other commands need neither a database nor a web server.
-const startServer: StartServer = async (options, log) => (await import('./app.ts')).startServer(options, log);
+const startServer: StartServer = async (options, log) => (await import('./app.ts')).serve(options, log);
 
 // The launcher imports this file, and that runs the program.
 const terminal = createTerminal(process, environment);

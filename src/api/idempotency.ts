@@ -77,7 +77,7 @@ function hashOf({ means }: Engine, request: FastifyRequest): string {
   // What is no archive is JSON, or made of texts.
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
   const text = canonicalJson([request.method, request.url, (body ?? null) as Json]);
-  return sha256(means.vault.seal(sha256(text)));
+  return sha256(means.vault.requestFingerprint(sha256(text)));
 }
 
 async function replay(

@@ -15,6 +15,7 @@ import { lowerToOpenApi } from '../model/lower/openapi.ts';
 import type { RateLimit } from '../model/means.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
 import { type ConnectionListener, createHub } from '../peering/streams/hub.ts';
+import { watchKey } from '../store/sealing.ts';
 import { areaPaths, areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { acceptJson } from './bodies.ts';
@@ -193,11 +194,11 @@ function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** `/healthz` says that the process answers, `/readyz` that the database does too. */
+/** `/healthz` says that the process answers, `/readyz` that the database does too, and that the secret key is still good. */
 function addHealth(app: FastifyInstance, engine: Engine): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
-    await engine.database.ping();
+    await watchKey(engine.database, engine.means.vault);
     return { status: 'ready' };
   });
 }

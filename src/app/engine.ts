@@ -14,7 +14,7 @@ import { newAccount } from '../kinds/new-account.ts';
 import { createIdSource } from '../lib/ids.ts';
 import type { Log } from '../log.ts';
 import type { Installation } from '../model/installation.ts';
-import type { Means } from '../model/means.ts';
+import type { Means, SealForm } from '../model/means.ts';
 import { createRegistry, type Registry } from '../model/registry.ts';
 import { createValidator } from '../model/validate.ts';
 import { describeChange } from '../plan/describe.ts';
@@ -45,8 +45,9 @@ export function createEngine(
 ): Engine {
   const snapshots = createSnapshots(database, registry);
   const past = createPastStates(database, registry, snapshots);
-  notices.on(({ what, account }) => {
-    if (what !== 'gone') return;
+  notices.on((notice) => {
+    if (notice.what !== 'gone') return;
+    const { account } = notice;
     snapshots.drop(account);
     past.drop(account);
     log({ level: 'warn', message: `the account ${account} was deleted` });
@@ -117,8 +118,11 @@ export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['fir
 }
 
 /** What of the means comes from the keys of the server. */
-export function meansOfKeys(keys: readonly Uint8Array[]): Pick<Means, 'vault' | 'archiveSigner'> {
-  return { vault: createVault(keys), archiveSigner: createSigner(keys, 'archives') };
+export function meansOfKeys(
+  keys: readonly Uint8Array[],
+  form: SealForm = 'bound',
+): Pick<Means, 'vault' | 'archiveSigner'> {
+  return { vault: createVault(keys, form), archiveSigner: createSigner(keys, 'archives') };
 }
 
 /** Means with a key that lives as long as the process. */

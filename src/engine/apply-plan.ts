@@ -43,7 +43,7 @@ export async function applyPlan(
 ): Promise<Applied> {
   let saved = await requirePlan(engine, call, id);
   requireUsable(engine, saved);
-  const desire = desireOf(engine, saved);
+  const desire = desireOf(engine, call.account, saved);
   if (saved.state === 'needs_approval' && approve === saved.digest) {
     await approvePlan(engine, call, id, approve);
     saved = { ...saved, state: 'approved' };

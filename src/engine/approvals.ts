@@ -37,7 +37,7 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
   const state = stateOf(engine, saved);
   if (state === 'applied' || state === 'expired' || state === 'failed')
     throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
-  desireOf(engine, saved);
+  desireOf(engine, call.account, saved);
   if (state !== 'approved') await approve(engine, call, saved);
   engine.notices.tell({ what: 'sources', account: call.account });
   return await showPlan(engine, call, id);

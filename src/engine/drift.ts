@@ -40,13 +40,15 @@ export async function reportDrift(engine: Engine, call: Call, source?: string): 
   );
   return {
     revision: state.revision,
-    units: drifts.map((drift) => viewDrift(drift, label)),
+    units: drifts.map((drift) => viewDrift(engine, drift, label)),
   };
 }
 
-function viewDrift({ object, path, by, stated, effective, because }: Drift, label: Label): DriftUnit {
+function viewDrift({ registry }: Engine, drift: Drift, label: Label): DriftUnit {
+  const { object, path, by, stated, effective, because } = drift;
   const { kind, key, name, id } = object;
   const [unit] = viewUnits(
+    registry.get(kind).spec,
     [
       {
         path,

@@ -6,6 +6,7 @@ import { fieldsOn } from '../model/lower/shape.ts';
 import { defaultOf } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
 import { mapReferences } from '../model/references.ts';
+import { mapSecrets } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { adoptAnnotation, protectAnnotation } from '../plan/annotations.ts';
 
@@ -145,9 +146,15 @@ function exportSpec({ state, mention }: Run, kind: Kind, object: StoredObject): 
   const fields = Object.fromEntries(
     entriesOf(fieldsOn(kind, 'document')).filter(([name]) => name !== kind.parent?.field),
   );
-  const stated = stateFields(fields, object.spec);
+  const stated = stateFields(
+    fields,
+    mapSecrets(kind.spec, object.spec, () => storedSecret),
+  );
   return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : mention(text)));
 }
+
+/** Stands for a secret: whoever applies the document keeps the one that the object has. */
+const storedSecret: Json = { valueFrom: { stored: true } };
 
 /** What a document has to say: everything that is not the default anyway. */
 function stateFields(fields: Fields, spec: JsonObject): JsonObject {

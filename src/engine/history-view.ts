@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '../lib/json.ts';
-import { isEmpty } from '../model/field.ts';
+import { type Fields, isEmpty } from '../model/field.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
+import { hideSecrets } from '../model/secret-fields.ts';
 import { diffUnits, type UnitChange } from '../model/units.ts';
 import { type Label, labelValue, viewUnits } from '../plan/view.ts';
 import type { Image } from '../store/history.ts';
@@ -19,7 +20,9 @@ export interface HistoryRow {
 
 /** What a revision did to one object: units with names for ids, who states what, and what changed beside the spec. */
 export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label): JsonObject {
-  const declared = declaredOf(row, label);
+  // Of a kind that is gone nobody knows what of it was secret.
+  const fields = registry.find(row.kind)?.spec;
+  const declared = fields === undefined ? undefined : declaredOf(fields, row, label);
   const metadata = metadataOf(row, label);
   return {
     action: row.action,
@@ -27,18 +30,17 @@ export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label
     ...(row.key === null ? {} : { key: row.key }),
     name: row.name,
     id: row.object_id,
-    units: viewUnits(unitsOf(registry, row), label) as unknown as Json,
+    units: fields === undefined ? [] : (viewUnits(fields, unitsOf(fields, row), label) as unknown as Json),
     ...(declared === undefined ? {} : { declared }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }
 
 /** Of a created or deleted object all units that say something, else those that changed. */
-function unitsOf(registry: Registry, row: HistoryRow): readonly UnitChange[] {
+function unitsOf(fields: Fields, row: HistoryRow): readonly UnitChange[] {
   const { object } = imageOf(row);
-  const fields = registry.find(row.kind)?.spec;
   // Written by the store from values of this type.
-  if (object === undefined || fields === undefined) return row.units as unknown as readonly UnitChange[];
+  if (object === undefined) return row.units as unknown as readonly UnitChange[];
   const units = row.action === 'delete' ? diffUnits(fields, object.spec, {}) : diffUnits(fields, {}, object.spec);
   return units.filter((unit) => !isEmpty(unit.before) || !isEmpty(unit.after));
 }
@@ -49,17 +51,19 @@ function imageOf({ image }: HistoryRow): Image {
 }
 
 /** Which sources state the object since, what they state, and which do not any more. */
-function declaredOf(row: HistoryRow, label: Label): JsonObject | undefined {
+function declaredOf(fields: Fields, row: HistoryRow, label: Label): JsonObject | undefined {
   const { object, declared } = imageOf(row);
   const isGone = row.action === 'delete';
   const stated = object === undefined ? (declared?.put ?? []) : isGone ? [] : object.declared;
   const released = isGone ? (object?.declared ?? []).map(({ source }) => source) : (declared?.drop ?? []);
   if (stated.length + released.length === 0) return undefined;
-  return { stated: stated.map((declaration) => viewDeclaration(declaration, label)), released };
+  return { stated: stated.map((declaration) => viewDeclaration(fields, declaration, label)), released };
 }
 
-function viewDeclaration({ source, file, line, stated, exclusive }: Declaration, label: Label): JsonObject {
-  return { source, file, line, ...(exclusive === undefined ? {} : { exclusive }), spec: labelValue(stated, label) };
+function viewDeclaration(fields: Fields, declaration: Declaration, label: Label): JsonObject {
+  const { source, file, line, stated, exclusive } = declaration;
+  const spec = labelValue(hideSecrets(fields, stated), label);
+  return { source, file, line, ...(exclusive === undefined ? {} : { exclusive }), spec };
 }
 
 const shown = ['key', 'owner', 'parent', 'protected', 'aliases', 'overrides'] as const;

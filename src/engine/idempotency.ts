@@ -1,6 +1,7 @@
 import type { Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
+import { type SealPlace, sealPlaces } from '../model/means.ts';
 import {
   type Attempt,
   findRequest,
@@ -68,7 +69,8 @@ export function createRequests(engine: Engine): Requests {
       return await begin(engine, call, { ...request, key: keyOf(call, request.key) });
     },
     async keep({ account, ...call }, key, attempted, { status, once, ...shown }) {
-      const sealed = once === undefined ? {} : { sealed: engine.means.vault.seal(JSON.stringify(once)) };
+      const place = sealPlaces.answer(account, keyOf(call, key));
+      const sealed = once === undefined ? {} : { sealed: engine.means.vault.seal(JSON.stringify(once), place) };
       const kept = { attempted, status, answer: { ...shown, ...sealed } };
       // The same is kept, however often that is tried.
       await onceWritten(() => keepAnswer(engine.database, account, keyOf(call, key), kept));
@@ -92,7 +94,11 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
     throw new InvalidInput(
       'this Idempotency-Key was used for another request within a day; use a new key for a new request',
     );
-  if (known.status !== null) return { state: 'answered', answer: answerOf(engine, known.status, known.answer) };
+  if (known.status !== null)
+    return {
+      state: 'answered',
+      answer: answerOf(engine, sealPlaces.answer(call.account, key), known.status, known.answer),
+    };
   const revision = await findRequest(database, call.account, candidates(baseOf(call.account, key, known.since)));
   if (revision !== undefined) return { state: 'done', revision };
   const { attempted } = known;
@@ -137,10 +143,10 @@ function candidates(base: string): readonly string[] {
   return [base, ...[2, 3, 4, 5, 6, 7, 8].map((at) => `${base}.${at}`)];
 }
 
-function answerOf({ means }: Engine, status: number, answer: Json | null): KeptAnswer {
+function answerOf({ means }: Engine, place: SealPlace, status: number, answer: Json | null): KeptAnswer {
   // Written by `keep` alone.
   const { sealed, headers = {}, body } = (answer ?? {}) as Partial<AnswerText> & { readonly sealed?: string };
   const shown = { status, headers, ...(body === undefined ? {} : { body }) };
   if (sealed === undefined) return shown;
-  return { ...shown, once: JSON.parse(means.vault.open(sealed)) as AnswerText };
+  return { ...shown, once: JSON.parse(means.vault.open(sealed, place)) as AnswerText };
 }

@@ -30,7 +30,11 @@ export function createNews(engine: Pick<Engine, 'database' | 'notices'>): News {
   const end = (account: string): void => {
     for (const follower of followers.get(account) ?? []) follower.gone();
   };
-  const unlisten = engine.notices.on(({ what, account }) => (what === 'gone' ? end(account) : tell(account)));
+  const unlisten = engine.notices.on((notice) => {
+    if (notice.what === 'sealing') return;
+    if (notice.what === 'gone') end(notice.account);
+    else tell(notice.account);
+  });
   let asking = false;
   const ask = async (): Promise<void> => {
     if (asking) return;

@@ -1,7 +1,9 @@
 /** A hint for every server: an account moved on, something about its sources wants to be looked at, or it is gone. */
 export type Notice =
   | { readonly what: 'revision'; readonly account: string; readonly revision: number }
-  | { readonly what: 'sources' | 'gone'; readonly account: string };
+  | { readonly what: 'sources' | 'gone'; readonly account: string }
+  /** Secrets are sealed in another way from now on. */
+  | { readonly what: 'sealing' };
 
 /** Tells servers of each other. Hints may be lost; nothing may depend on them but how soon something happens. */
 export interface NoticeBoard {
@@ -30,7 +32,7 @@ export function createNoticeBoard(send: (key: string, message: string) => void =
   return {
     tell(notice) {
       spread(notice);
-      send(`${notice.what} ${notice.account}`, write(notice));
+      send(notice.what === 'sealing' ? notice.what : `${notice.what} ${notice.account}`, write(notice));
     },
     on: (listener) => joined(listeners, listener),
     onMissed: (listener) => joined(missing, listener),
@@ -51,12 +53,14 @@ function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => v
 
 function write(notice: Notice): string {
   if (notice.what === 'revision') return `r ${notice.account} ${notice.revision}`;
+  if (notice.what === 'sealing') return 'k';
   return `${notice.what === 'sources' ? 's' : 'g'} ${notice.account}`;
 }
 
 function read(message: string): Notice | undefined {
   const [what, account = '', revision = ''] = message.split(' ');
   if (what === 'r' && /^\d+$/.test(revision)) return { what: 'revision', account, revision: Number(revision) };
+  if (what === 'k') return { what: 'sealing' };
   if (what === 'g') return { what: 'gone', account };
   return what === 's' ? { what: 'sources', account } : undefined;
 }

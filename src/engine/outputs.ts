@@ -1,4 +1,5 @@
 import { Conflict, NotFound } from '../model/errors.ts';
+import { sealPlaces } from '../model/means.ts';
 import { type Plan, subjectOf } from '../plan/plan.ts';
 import { viewPlan } from '../plan/view.ts';
 import { type SavedPlan, takeOutputs } from '../store/plans.ts';
@@ -34,7 +35,7 @@ export const outputsKeptDays = 30;
  */
 export function keepOutputs(
   engine: Engine,
-  { actor }: Call,
+  { account, actor }: Call,
   source: string,
   { plan, revision, before, after }: Extract<Committed, { readonly ok: true }>,
 ): SavedPlan | undefined {
@@ -52,7 +53,7 @@ export function keepOutputs(
     baseRevision: plan.base,
     actor: { ...actor },
     ...(revision === undefined ? {} : { appliedRevision: revision }),
-    outputs: engine.means.vault.seal(JSON.stringify(outputs)),
+    outputs: engine.means.vault.seal(JSON.stringify(outputs), sealPlaces.outputs(account, id)),
   };
 }
 
@@ -66,5 +67,5 @@ export async function readOutputs(engine: Engine, { account }: Call, id: string)
       `the outputs of plan ${id} were read already, and they are shown once; renew the value where the interface offers it, or make the object anew`,
     );
   // Written by `keepOutputs` alone.
-  return found === 'none' ? [] : JSON.parse(engine.means.vault.open(found.sealed));
+  return found === 'none' ? [] : JSON.parse(engine.means.vault.open(found.sealed, sealPlaces.outputs(account, id)));
 }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import { Conflict } from '../model/errors.ts';
+import { sealPlaces } from '../model/means.ts';
 import type { PushedValues } from '../model/values.ts';
 import { engineVersionOf } from '../plan/engine-version.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
@@ -16,8 +17,12 @@ interface Kept {
   readonly rollback?: RollbackRequest;
 }
 
-/** What a saved plan keeps of a desire. */
-export function keepDesire({ means, registry }: Engine, desire: Desire): JsonObject {
+/** What a saved plan, with its id and account, keeps of a desire. */
+export function keepDesire(
+  { means, registry }: Engine,
+  { account, id }: { readonly account: string; readonly id: string },
+  desire: Desire,
+): JsonObject {
   const { documents, values, rollback, expectBase } = desire;
   const kept: Kept = {
     documents,
@@ -26,7 +31,7 @@ export function keepDesire({ means, registry }: Engine, desire: Desire): JsonObj
   };
   return {
     engine: engineVersionOf(registry),
-    sealed: means.vault.seal(JSON.stringify(kept)),
+    sealed: means.vault.seal(JSON.stringify(kept), sealPlaces.plan(account, id)),
     // Options are plain data.
     options: requestedOptions(desire) as unknown as JsonObject,
     strictBase: expectBase !== undefined,
@@ -37,7 +42,7 @@ export function keepDesire({ means, registry }: Engine, desire: Desire): JsonObj
  * The desire of a saved plan; it wants the plan that was shown, and no other. Throws `Conflict` (`stale`) for a plan of
  * another version of the program.
  */
-export function desireOf({ means, registry }: Engine, saved: SavedPlan): Desire {
+export function desireOf({ means, registry }: Engine, account: string, saved: SavedPlan): Desire {
   const { engine, sealed, options, strictBase } = saved.request;
   if (engine !== engineVersionOf(registry) || typeof sealed !== 'string' || !isObject(options))
     throw new Conflict(
@@ -45,7 +50,7 @@ export function desireOf({ means, registry }: Engine, saved: SavedPlan): Desire 
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
   // Written by `keepDesire` alone.
-  const kept: Kept = JSON.parse(means.vault.open(sealed));
+  const kept: Kept = JSON.parse(means.vault.open(sealed, sealPlaces.plan(account, saved.id)));
   return {
     ...kept,
     source: saved.source,

@@ -59,7 +59,7 @@ export async function storePlan(
     source: desire.source,
     digest: plan.digest,
     state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
-    request: keepDesire(engine, desire),
+    request: keepDesire(engine, { account: call.account, id }, desire),
     // A view is plain data.
     view: (await withWriters(engine, call.account, plan, view)) as unknown as Json,
     baseRevision: plan.base,
@@ -160,7 +160,11 @@ export async function patchPlan(engine: Engine, call: Call, id: string): Promise
 export async function planAgain(engine: Engine, call: Call, id: string): Promise<Planned> {
   const saved = await requirePlan(engine, call, id);
   if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
-  const { outcome, before } = await planDesire(engine, { ...call, actor: saved.actor }, desireOf(engine, saved));
+  const { outcome, before } = await planDesire(
+    engine,
+    { ...call, actor: saved.actor },
+    desireOf(engine, call.account, saved),
+  );
   if (!outcome.ok || outcome.plan.digest !== saved.digest)
     throw new Conflict(
       'stale',

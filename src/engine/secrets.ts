@@ -1,13 +1,33 @@
 import { sealAgain } from '../store/rotate.ts';
+import { beginSealing } from '../store/sealing.ts';
 import type { Engine } from './engine.ts';
 
-/** Seals all secrets of the server again under its current key; afterwards older keys are not needed any more. */
-export async function rotateSecrets(engine: Engine): Promise<{ readonly rows: number }> {
+/** How secrets are sealed again. */
+export interface RotateOptions {
+  /** Takes what is in the form of an earlier release although that is refused since: one of its servers ran too long. */
+  readonly acceptUnbound: boolean;
+}
+
+/**
+ * Seals all secrets of the server again under its current key and for their places; afterwards older keys are not needed any
+ * more, and servers of earlier releases cannot take part.
+ */
+export async function rotateSecrets(
+  engine: Engine,
+  { acceptUnbound }: RotateOptions,
+): Promise<{ readonly rows: number }> {
+  const { database, registry, means, notices } = engine;
+  // Others seal to places before the last unbound text is looked for.
+  await beginSealing(database);
+  means.vault.advance('binding');
+  notices.tell({ what: 'sealing' });
   // Plans under way were made of the old seals.
   await engine.committer.settle();
-  const rows = await sealAgain(engine.database, engine.means.vault);
+  const rows = await sealAgain(database, { registry, vault: means.vault, form: 'bound', acceptUnbound });
+  means.vault.advance('bound');
   // Other servers notice by the revision; this one need not wait for it.
   engine.snapshots.forget();
   engine.past.forget();
+  notices.tell({ what: 'sealing' });
   return { rows };
 }

@@ -158,6 +158,8 @@ interface MapShape {
   readonly type: 'map';
   readonly of: AnyField;
   readonly secretKeys?: readonly string[];
+  /** Other spellings of member names, and the one that is kept. */
+  readonly otherSpellings?: Readonly<Record<string, string>>;
   readonly maxItems?: number;
   /** A replace changes the members that it names and leaves the others; `null` takes one out. */
   readonly merge?: boolean;

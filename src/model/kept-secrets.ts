@@ -1,6 +1,6 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
 import type { AnyField, Fields } from './field.ts';
-import { isSealed } from './means.ts';
+import { isSecretMember } from './secret-fields.ts';
 
 /** A spec whose secrets are those of another one, and which top-level fields had others. */
 export interface WithSecrets {
@@ -21,11 +21,12 @@ function keepInFields(fields: Fields, spec: JsonObject, present: JsonObject): Js
 }
 
 function keepInValue(field: AnyField | undefined, value: Json, present: Json | undefined): Json {
-  if (isSealed(value)) return isSealed(present) ? present : value;
   if (field === undefined || present === undefined) return value;
+  if (field.type === 'secret') return present;
   if (field.type === 'object' && isObject(value) && isObject(present))
     return keepInFields(field.fields, value as JsonObject, present as JsonObject);
-  if (field.type === 'map' && isObject(value) && isObject(present)) return keepInMap(field.of, value, present);
+  if (field.type === 'map' && isObject(value) && isObject(present))
+    return keepInMap(field, value as JsonObject, present as JsonObject);
   if (!Array.isArray(value) || !Array.isArray(present)) return value;
   if (field.type === 'keyed') return value.map((entry) => keepInEntry(field, entry, present));
   // Items of a list have no names: only lists of one length are taken to hold the same ones.
@@ -34,9 +35,14 @@ function keepInValue(field: AnyField | undefined, value: Json, present: Json | u
   return value;
 }
 
-function keepInMap(of: AnyField, value: object, present: object): JsonObject {
-  const [members, others] = [value as JsonObject, present as JsonObject];
-  return Object.fromEntries(Object.entries(members).map(([name, item]) => [name, keepInValue(of, item, others[name])]));
+function keepInMap(
+  field: Extract<AnyField, { readonly type: 'map' }>,
+  members: JsonObject,
+  present: JsonObject,
+): JsonObject {
+  const keep = (name: string, item: Json): Json =>
+    isSecretMember(field, name) ? (present[name] ?? item) : keepInValue(field.of, item, present[name]);
+  return Object.fromEntries(Object.entries(members).map(([name, item]) => [name, keep(name, item)]));
 }
 
 function keepInEntry(
@@ -46,11 +52,4 @@ function keepInEntry(
 ): Json {
   const other = present.find((item) => isObject(item) && isObject(entry) && item[key] === entry[key]);
   return other === undefined ? entry : keepInFields(fields, entry as JsonObject, other as JsonObject);
-}
-
-/** Every sealed text in a value. */
-export function sealedTexts(value: Json | undefined): readonly string[] {
-  if (isSealed(value)) return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((item) => sealedTexts(item as Json));
 }

@@ -1,8 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { Internal } from './errors.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
 import type { Fault } from './kind.ts';
-import { isSealed, type Means, mask } from './means.ts';
+import { isSealed, type Means, mask, type SealForm, type SealPlace, type Vault } from './means.ts';
 import { pointerTo } from './pointer.ts';
+import { anyItem, hasSecrets, isSecretMember, memberName, placeOf, type SecretPath } from './secret-fields.ts';
 
 /** A spec whose secrets are sealed, and what was wrong with them. */
 export interface SealedSpec {
@@ -10,16 +12,13 @@ export interface SealedSpec {
   readonly faults: readonly Fault[];
 }
 
-/** Whether any field of the kind is kept sealed. */
-export function hasSecrets(fields: Fields): boolean {
-  return entriesOf(fields).some(([, field]) => holdsSecrets(field));
-}
-
-function holdsSecrets(field: AnyField): boolean {
-  if (field.type === 'secret') return true;
-  if (field.type === 'map') return field.secretKeys !== undefined || holdsSecrets(field.of);
-  if (field.type === 'object' || field.type === 'keyed') return hasSecrets(field.fields);
-  return field.type === 'list' && holdsSecrets(field.of);
+/** The object whose secrets are sealed. */
+export interface SealTarget {
+  readonly account: string;
+  readonly object: string;
+  readonly form: SealForm;
+  /** What is stored of it; absent for a new one. */
+  readonly before?: JsonObject | undefined;
 }
 
 /**
@@ -29,34 +28,42 @@ function holdsSecrets(field: AnyField): boolean {
 export function sealSecrets(
   fields: Fields,
   spec: JsonObject,
-  before: JsonObject | undefined,
+  target: SealTarget,
   means: Means,
   from: 'document' | 'request',
 ): SealedSpec {
   if (!hasSecrets(fields)) return { spec, faults: [] };
-  const run: Run = { means, from, faults: [] };
-  return { spec: sealFields(fields, spec, before, run, ''), faults: run.faults };
+  const run: Run = { target, means, from, faults: [] };
+  return { spec: sealFields(fields, spec, target.before, run, start), faults: run.faults };
 }
 
 interface Run {
+  readonly target: SealTarget;
   readonly means: Means;
   readonly from: 'document' | 'request';
   readonly faults: Fault[];
 }
 
-function sealFields(
-  fields: Fields,
-  spec: JsonObject,
-  before: JsonObject | undefined,
-  run: Run,
-  pointer: string,
-): JsonObject {
+/** How far a value is within its spec: for people with positions, and as secrets are bound, by names alone. */
+interface At {
+  readonly pointer: string;
+  readonly path: SecretPath;
+}
+
+const start: At = { pointer: '', path: [] };
+
+/** One step down; the name by which the path knows it may be another one. */
+function below({ pointer, path }: At, member: string, name: string = member): At {
+  return { pointer: pointerTo(pointer, member), path: [...path, name] };
+}
+
+function sealFields(fields: Fields, spec: JsonObject, before: JsonObject | undefined, run: Run, at: At): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(spec)) {
     const field = fields[name];
-    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, `${pointer}/${name}`);
+    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, below(at, name));
     if (sealed !== undefined) result[name] = sealed;
-    else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, pointer);
+    else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, at.pointer);
   }
   return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
 }
@@ -71,31 +78,39 @@ function keptSecrets(fields: Fields, spec: JsonObject, before: JsonObject | unde
   return Object.fromEntries(kept);
 }
 
-function sealValue(
-  field: AnyField,
-  value: Json,
-  before: Json | undefined,
-  run: Run,
-  pointer: string,
-): Json | undefined {
+function sealValue(field: AnyField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
   switch (field.type) {
     case 'secret':
-      return sealText(field, value, before, run, pointer);
+      return sealText(field, value, before, run, at);
     case 'map':
-      return isObject(value) ? sealMap(field, value as JsonObject, asObject(before), run, pointer) : value;
+      return isObject(value) ? sealMap(field, value as JsonObject, asObject(before), run, at) : value;
     case 'object':
-      return isObject(value) ? sealFields(field.fields, value as JsonObject, asObject(before), run, pointer) : value;
+      return isObject(value) ? sealFields(field.fields, value as JsonObject, asObject(before), run, at) : value;
     case 'keyed':
       return Array.isArray(value)
-        ? value.map((entry, at) => sealEntry(field, entry, before, run, `${pointer}/${at}`))
+        ? value.map((entry, index) =>
+            sealEntry(field, entry, before, run, { ...at, pointer: `${at.pointer}/${index}` }),
+          )
         : value;
     case 'list':
       return Array.isArray(value)
-        ? value.map((item, at) => sealValue(field.of, item, itemOf(before, at), run, `${pointer}/${at}`) ?? null)
+        ? value.map((item, index) =>
+            sealItem(field, item, itemOf(before, index), run, below(at, String(index), anyItem)),
+          )
         : value;
     default:
       return value;
   }
+}
+
+function sealItem(
+  field: Extract<AnyField, { readonly type: 'list' }>,
+  item: Json,
+  before: Json | undefined,
+  run: Run,
+  at: At,
+): Json {
+  return sealValue(field.of, item, before, run, at) ?? null;
 }
 
 function sealEntry(
@@ -103,13 +118,14 @@ function sealEntry(
   entry: Json,
   before: Json | undefined,
   run: Run,
-  pointer: string,
+  at: At,
 ): Json {
   if (!isObject(entry)) return entry;
   const stored = Array.isArray(before)
     ? before.find((item) => asObject(item)?.[field.key] === entry[field.key])
     : undefined;
-  return sealFields(field.fields, entry as JsonObject, asObject(stored), run, pointer);
+  const path = [...at.path, String((entry as JsonObject)[field.key])];
+  return sealFields(field.fields, entry as JsonObject, asObject(stored), run, { ...at, path });
 }
 
 function sealMap(
@@ -117,29 +133,43 @@ function sealMap(
   value: JsonObject,
   before: JsonObject | undefined,
   run: Run,
-  pointer: string,
+  at: At,
 ): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, item] of Object.entries(value)) {
-    const place = pointerTo(pointer, name);
-    const isSecret = field.of.type === 'secret' || field.secretKeys?.includes(name) === true;
+    const kept = memberName(field, name);
+    const inner = below(at, name, kept);
     // `null` takes a member out, whatever it holds.
-    const sealed = isSecret && item !== null ? sealText(field.of, item, before?.[name], run, place) : item;
+    const isSecret = isSecretMember(field, name) && item !== null;
+    const sealed = isSecret ? sealText(field.of, item, before?.[kept], run, inner) : item;
     if (sealed !== undefined) result[name] = sealed;
   }
   return result;
 }
 
-function sealText(field: AnyField, value: Json, before: Json | undefined, run: Run, pointer: string): Json | undefined {
+function sealText(field: AnyField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
   const stored = isSealed(before) ? before : undefined;
-  // An export carries what is stored. Whatever else looks sealed may be somebody else's.
-  if (run.from === 'document' && stored !== undefined && value === stored) return stored;
-  const text = textOf(value, run, pointer);
+  // An export of an earlier release carries what is stored. Whatever else looks sealed may be somebody else's.
+  if (run.from === 'document' && stored !== undefined && (value === stored || saysStored(value))) return stored;
+  const text = textOf(value, run, at.pointer);
   // A fault says already why there is none.
   if (text === undefined) return '';
   if (run.from === 'request' && (text === '' || isMask(text))) return stored;
-  if (stored !== undefined && opens(run.means, stored, text)) return stored;
-  return run.means.vault.seal(spelled(field, text, run, pointer));
+  const { vault } = run.means;
+  const { account, object, form } = run.target;
+  const place = placeOf(account, object, at.path);
+  const wanted = spelled(field, text, run, at.pointer);
+  return stored !== undefined && says(vault, stored, place, wanted) ? stored : vault.seal(wanted, place, form);
+}
+
+/** Whether a stored secret is this text. One that does not open is not: whoever writes it again mends it. */
+function says(vault: Vault, stored: string, place: SealPlace, text: string): boolean {
+  try {
+    return vault.open(stored, place) === text;
+  } catch (error) {
+    if (error instanceof Internal) return false;
+    throw error;
+  }
 }
 
 /** The text as its format spells it. No fault repeats it. */
@@ -163,23 +193,22 @@ function isMask(text: string): boolean {
   return text.endsWith(mask);
 }
 
-function opens(means: Means, sealed: string, text: string): boolean {
-  return means.vault.open(sealed) === text;
-}
-
 function textOf(value: Json, run: Run, pointer: string): string | undefined {
   if (typeof value === 'string') {
     if (run.from === 'request' || run.means.literalSecrets) return value;
     run.faults.push({
       code: 'secret_literal',
       path: pointer,
-      message:
-        'a secret must not stand in a document; name where it comes from: `valueFrom: {envRef: HEDDLE_VALUE_…}` or `valueFrom: {fileRef: …}`',
+      message: isSealed(value) ? sealedHint : literalHint,
     });
     return undefined;
   }
   const [origin, name] = Object.entries(asObject(asObject(value)?.['valueFrom']) ?? {})[0] ?? [];
   const { means } = run;
+  if (origin === 'stored') {
+    run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
+    return undefined;
+  }
   const found = origin === undefined ? undefined : means.valueFrom(origin, String(name));
   if (found === undefined) {
     const hint = means.unsetHint?.(origin ?? '', String(name)) ?? serverHint;
@@ -188,6 +217,16 @@ function textOf(value: Json, run: Run, pointer: string): string | undefined {
   }
   return found;
 }
+
+/** Whether a document leaves the value as it is stored, as exports do. */
+function saysStored(value: Json): boolean {
+  return asObject(asObject(value)?.['valueFrom'])?.['stored'] === true;
+}
+
+const origins = '`valueFrom: {envRef: HEDDLE_VALUE_…}` or `valueFrom: {fileRef: …}`';
+const literalHint = `a secret must not stand in a document; name where it comes from: ${origins}`;
+const sealedHint = `a sealed secret must not stand in a document, and another one is stored here; write \`valueFrom: {stored: true}\` to keep what is stored, or name where it comes from: ${origins}`;
+const storedHint = `\`stored\` keeps the value that the object has, and it has none here; name where it comes from: ${origins}`;
 
 const serverHint = 'variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values';
 

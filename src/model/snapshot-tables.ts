@@ -1,6 +1,7 @@
 import { emptyMap, type MapDraft, type PersistentMap } from '../lib/persistent-map.ts';
 import { isTurn } from '../lib/steps.ts';
 import { facetsOf, membershipFields, parentField } from './facets.ts';
+import type { SealForm } from './means.ts';
 import { movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 import type { Registry } from './registry.ts';
@@ -34,6 +35,7 @@ export interface Tables {
   readonly sources: PersistentMap<Ids>;
   readonly numbers: Readonly<Record<string, number>>;
   readonly settings: ReadonlyMap<string, SourceSettings>;
+  readonly sealForm: SealForm;
 }
 
 /** Between an id and a field in the entries of `referrers`. */
@@ -51,6 +53,8 @@ export function emptyTables(numbers: Readonly<Record<string, number>>): Tables {
     sources: emptyMap(),
     numbers,
     settings: new Map(),
+    // What no server of an earlier release ever read.
+    sealForm: 'bound',
   };
 }
 
@@ -96,6 +100,7 @@ export function* editTables(registry: Registry, tables: Tables, edits: Edits): G
     sources: yield* sources.close(),
     numbers: countOn(registry, tables.numbers, edits),
     settings: tables.settings,
+    sealForm: tables.sealForm,
   };
 }
 

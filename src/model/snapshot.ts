@@ -1,6 +1,7 @@
 import { runToEnd } from '../lib/steps.ts';
 import { parentField } from './facets.ts';
 import type { State } from './kind.ts';
+import type { SealForm } from './means.ts';
 import type { StoredObject } from './object.ts';
 import type { Observed } from './observed.ts';
 import type { Registry } from './registry.ts';
@@ -38,6 +39,10 @@ export interface Snapshot extends State {
   settingsOf(source: string): SourceSettings;
   /** The settings of all sources that have some. */
   settings(): ReadonlyMap<string, SourceSettings>;
+  /** The form in which secrets of the account are sealed now. */
+  readonly sealForm: SealForm;
+  /** The same objects, whose secrets are sealed in another form from now on. */
+  withSealForm(form: SealForm): Snapshot;
   /** The same objects under other settings of sources. */
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
   with(edits: Edits, revision?: number): Snapshot;
@@ -165,6 +170,15 @@ class AccountSnapshot implements Snapshot {
 
   settings(): ReadonlyMap<string, SourceSettings> {
     return this.#tables.settings;
+  }
+
+  get sealForm(): SealForm {
+    return this.#tables.sealForm;
+  }
+
+  withSealForm(sealForm: SealForm): Snapshot {
+    if (sealForm === this.sealForm) return this;
+    return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, sealForm });
   }
 
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot {

@@ -14,6 +14,16 @@ export interface UnitChange {
   readonly after?: Json;
 }
 
+/** The unit with the values of both sides changed. */
+export function mapSides(unit: UnitChange, change: (value: Json) => Json): UnitChange {
+  const { before, after } = unit;
+  return {
+    ...unit,
+    ...(before === undefined ? {} : { before: change(before) }),
+    ...(after === undefined ? {} : { after: change(after) }),
+  };
+}
+
 /** The units that a stated or full canonical spec says, with their values. An element of a set has the value `true`. */
 export function unitsOf(fields: Fields, spec: JsonObject, prefix = ''): ReadonlyMap<string, Json> {
   const units = new Map<string, Json>();
@@ -146,7 +156,7 @@ function withUnits(field: AnyField, value: Json | undefined, changes: readonly U
 }
 
 /** `name.rest`, `name[rest]` (the brackets are dropped), or `name` alone. */
-function splitPath(path: string): { readonly name: string; readonly rest?: string } {
+export function splitPath(path: string): { readonly name: string; readonly rest?: string } {
   const dot = path.indexOf('.');
   const bracket = path.indexOf('[');
   if (bracket >= 0 && (dot < 0 || bracket < dot))

@@ -3,9 +3,9 @@ import { Unauthenticated } from '../model/errors.ts';
 import type { Means, Vault } from '../model/means.ts';
 import { equalHash, type KeyPair, makeKeyPair, readPrivateKey, sharedHash } from './keys.ts';
 import { tunnelText } from './proof-text.ts';
-import { openValue, sealValue } from './sealed.ts';
+import { openValue, sealValue, type Ticket } from './sealed.ts';
 
-const prefix = 'nbc_';
+const ticket: Ticket = { prefix: 'nbc_', purpose: 'challenge' };
 const lifetimeMs = 120_000;
 /** How long challenges are made with one key. */
 const keyMs = 60_000;
@@ -61,7 +61,7 @@ export function createChallenges({ vault }: Means): Challenges {
       if (own === undefined || own.until <= now) own = { pair: makeKeyPair('X25519'), until: now + keyMs };
       const expires_at = new Date(Math.floor(now / 1000) * 1000 + lifetimeMs).toISOString();
       if (last?.expires_at !== expires_at || last.public_key !== own.pair.publicKey) {
-        const challenge = sealValue(vault, prefix, { ...own.pair, until: expires_at });
+        const challenge = sealValue(vault, ticket, { ...own.pair, until: expires_at });
         last = { challenge, public_key: own.pair.publicKey, expires_at };
       }
       return { ...last, server_time: new Date(now).toISOString() };
@@ -81,7 +81,7 @@ export function createChallenges({ vault }: Means): Challenges {
 }
 
 function open(vault: Vault, challenge: string): Opened | undefined {
-  const made = openValue(vault, prefix, challenge);
+  const made = openValue(vault, ticket, challenge);
   if (made === undefined) return undefined;
   const pair = { publicKey: String(made['publicKey']), privateKey: String(made['privateKey']) };
   return { until: String(made['until']), key: readPrivateKey('X25519', pair) };

@@ -1,8 +1,8 @@
 import { Unauthenticated } from '../model/errors.ts';
 import type { Means } from '../model/means.ts';
-import { openValue, sealValue } from './sealed.ts';
+import { openValue, sealValue, type Ticket } from './sealed.ts';
 
-const prefix = 'nba_';
+const ticket: Ticket = { prefix: 'nba_', purpose: 'session' };
 const lifetimeMs = 3_600_000;
 
 /** What a session says about whoever has it. It is worth nothing without the key that it is bound to. */
@@ -23,14 +23,14 @@ export interface IssuedSession {
 export function issueSession({ vault, random }: Means, session: Session, now: number): IssuedSession {
   const expires_at = new Date(now + lifetimeMs).toISOString();
   const id = Buffer.from(random(8)).toString('base64url');
-  return { token: sealValue(vault, prefix, { ...session, id, until: expires_at }), expires_at };
+  return { token: sealValue(vault, ticket, { ...session, id, until: expires_at }), expires_at };
 }
 
 /** Reads the session of an `Authorization: Peer …` header. Throws `Unauthenticated`. */
 export function readSession({ vault }: Means, header: string | undefined, now: number): Session {
   const [, token = ''] = /^peer +(\S+)$/i.exec((header ?? '').trim()) ?? [];
   if (token === '') throw new Unauthenticated('no session: log in, and send `Authorization: Peer <token>`');
-  const session = openValue(vault, prefix, token);
+  const session = openValue(vault, ticket, token);
   if (session === undefined) throw new Unauthenticated('the session is not one of this server; log in again');
   if (Date.parse(String(session['until'])) < now)
     throw new Unauthenticated(`the session ended at ${String(session['until'])}; log in again`);

@@ -1,10 +1,16 @@
 import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256InSteps } from '../lib/node-pure.ts';
+import type { Fields } from '../model/field.ts';
+import type { Registry } from '../model/registry.ts';
+import { mapSides } from '../model/units.ts';
+import type { Comparison } from './comparison.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
 
 /** What the digest covers beside the changes themselves. */
 export interface DigestInput {
   readonly account: string;
+  readonly registry: Registry;
+  readonly comparison: Comparison;
   /** What else decides what the plan does: see `engineVersionOf`. */
   readonly engine: string;
   readonly source?: string | undefined;
@@ -27,9 +33,9 @@ function* canonicalParts(input: DigestInput): Generator<string> {
   const { account, engine, source, options, guards } = input;
   const created = placeholdersOf(input.changes);
   yield `{"account":${canonicalJson(account)},"claims":[`;
-  yield* listParts(input.claims, (claim) => claimOf(claim, created));
+  yield* listParts(input.claims, (claim) => claimOf(input, claim, created));
   yield `],"engine":${canonicalJson(engine)},"guards":${canonicalJson(guards)},"operations":[`;
-  yield* listParts(input.changes, (change) => operationOf(change, created));
+  yield* listParts(input.changes, (change) => operationOf(input, change, created));
   yield `],"options":${canonicalJson(options)},"source":${canonicalJson(source ?? null)}}`;
 }
 
@@ -42,20 +48,23 @@ function* listParts<Item>(items: readonly Item[], jsonOf: (item: Item) => Json):
 
 const itemsOfPart = 32;
 
-function operationOf(change: Change, created: ReadonlyMap<string, string>): JsonObject {
+function operationOf(input: DigestInput, change: Change, created: ReadonlyMap<string, string>): JsonObject {
   return {
     action: change.action,
     ...identity(change, created),
     ...(change.replaces === undefined ? {} : { replaces: change.replaces.id }),
-    ...effectOf(change, created),
+    ...effectOf(input, change, created),
   };
 }
 
-function claimOf(claim: Claim, created: ReadonlyMap<string, string>): JsonObject {
+function claimOf(input: DigestInput, claim: Claim, created: ReadonlyMap<string, string>): JsonObject {
   return {
     action: claim.action,
     ...identity(claim, created),
-    stated: claim.after.declared.map((declaration) => [declaration.source, portable(declaration.stated, created)]),
+    stated: claim.after.declared.map(({ source, stated }) => [
+      source,
+      portable(input.comparison.spec(fieldsOf(input, claim), claim.after.id, stated), created),
+    ]),
   };
 }
 
@@ -70,10 +79,20 @@ export function placeholdersOf(changes: readonly Change[]): ReadonlyMap<string, 
 }
 
 /** Of a created object its whole spec, else the units in the order of their paths. */
-function effectOf({ action, after, units }: Change, created: ReadonlyMap<string, string>): JsonObject {
-  if (action === 'create' && after !== undefined) return { spec: portable(after.spec, created) };
-  const moved = units.map((unit) => portable({ ...unit }, created) as JsonObject);
+function effectOf(input: DigestInput, change: Change, created: ReadonlyMap<string, string>): JsonObject {
+  const { action, after, units } = change;
+  const fields = fieldsOf(input, change);
+  const { comparison } = input;
+  if (action === 'create' && after !== undefined)
+    return { spec: portable(comparison.spec(fields, after.id, after.spec), created) };
+  const { id } = subjectOf(change);
+  const compared = units.map((unit) => mapSides(unit, (value) => comparison.unit(fields, id, unit.path, value)));
+  const moved = compared.map((unit) => portable({ ...unit }, created) as JsonObject);
   return { units: moved.sort((a, b) => (String(a['path']) < String(b['path']) ? -1 : 1)) };
+}
+
+function fieldsOf({ registry }: DigestInput, change: Change | Claim): Fields {
+  return registry.get(subjectOf(change).kind).spec;
 }
 
 function identity(change: Change | Claim, created: ReadonlyMap<string, string>): JsonObject {

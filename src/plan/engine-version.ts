@@ -2,7 +2,7 @@ import { sha256 } from '../lib/node-pure.ts';
 import type { Registry } from '../model/registry.ts';
 
 /** Raised when the planner comes to do something else with the same input, or a digest comes to mean something else. */
-const planner = 2;
+const planner = 3;
 
 const known = new WeakMap<Registry, string>();
 

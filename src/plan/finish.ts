@@ -13,6 +13,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover } from '../model/units.ts';
+import { createComparison } from './comparison.ts';
 import { withConsequences } from './consequences.ts';
 import { digestOf } from './digest.ts';
 import { engineVersionOf } from './engine-version.ts';
@@ -111,6 +112,8 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const { account } = snapshot;
   const digest = yield* digestOf({
     account,
+    registry: snapshot.registry,
+    comparison: createComparison(account, input.means),
     engine: engineVersionOf(snapshot.registry),
     source: input.source,
     options: input.options ?? {},

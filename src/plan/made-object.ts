@@ -2,8 +2,10 @@ import { equalJson, type JsonObject } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { entriesOf } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
+import { bareMeans } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import { mapSecrets, placeOf } from '../model/secret-fields.ts';
 import { isPrunable } from './annotations.ts';
 import { type Desired, problemOf } from './desired.ts';
 import { apiOrigin, sourceOrigin, withSourceOrigins } from './membership.ts';
@@ -49,12 +51,16 @@ export function createObject(
 }
 
 /** The same object under another id, as if it had never been there before: what nobody states stays as it was set. */
-export function madeAnew({ source, now }: Planning, { id, desired }: Target, object: StoredObject): StoredObject {
-  const { owner: _, ...rest } = object;
+export function madeAnew(input: Planning, { id, desired }: Target, object: StoredObject): StoredObject {
+  const { source, now } = input;
+  const { owner: _, spec, declared, ...rest } = object;
+  const move = (stated: JsonObject) => moveSecrets(input, desired.kind, stated, object.id, id);
   const { protected: isProtected, owner } = keepingOfNew(source, desired);
   return {
     ...rest,
     id,
+    spec: move(spec),
+    declared: declared.map((declaration) => ({ ...declaration, stated: move(declaration.stated) })),
     derived: {},
     ...(owner === undefined ? {} : { owner }),
     protected: isProtected,
@@ -63,6 +69,19 @@ export function madeAnew({ source, now }: Planning, { id, desired }: Target, obj
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** Secrets are bound to their object: another one gets them sealed for itself. */
+function moveSecrets(
+  { snapshot: { account, sealForm }, means = bareMeans }: Planning,
+  { spec: fields }: Kind,
+  spec: JsonObject,
+  from: string,
+  to: string,
+): JsonObject {
+  return mapSecrets(fields, spec, (text, path) =>
+    means.vault.seal(means.vault.open(text, placeOf(account, from, path)), placeOf(account, to, path), sealForm),
+  );
 }
 
 /** Whether an object can be made anew by its document: whoever owns its life decides. */

@@ -1,8 +1,8 @@
 import type { Operation } from 'fast-json-patch';
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from '../model/field.ts';
-import { hiddenSecret, isSealed } from '../model/means.ts';
 import type { Registry } from '../model/registry.ts';
+import { hideSecrets, hideValueSecrets } from '../model/secret-fields.ts';
 import { placeholdersOf, portable } from './digest.ts';
 import { type Change, type Plan, subjectOf } from './plan.ts';
 
@@ -31,28 +31,16 @@ export function patchesOf(registry: Registry, plan: Plan): readonly ObjectPatch[
       id: created.get(id) ?? id,
       action: change.action,
       // Operations are plain data, and stay what they are.
-      patch: portable(operations.map(hideSecrets) as unknown as Json, created) as unknown as readonly Operation[],
+      patch: portable(operations as unknown as Json, created) as unknown as readonly Operation[],
     };
   });
 }
 
 function operationsOf(fields: Fields, { before, after }: Change): readonly Operation[] {
   if (before === undefined)
-    return after === undefined ? [] : [{ op: 'add', path: '', value: listed(fields, after.spec) }];
+    return after === undefined ? [] : [{ op: 'add', path: '', value: listed(fields, hideSecrets(fields, after.spec)) }];
   if (after === undefined) return [{ op: 'remove', path: '' }];
   return patchFields(fields, listed(fields, before.spec), listed(fields, after.spec), '');
-}
-
-function hideSecrets(operation: Operation): Operation {
-  // Of the operations written here all values are JSON.
-  return 'value' in operation ? { ...operation, value: hidden(operation.value as Json) } : operation;
-}
-
-function hidden(value: Json): Json {
-  if (isSealed(value)) return hiddenSecret;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(hidden);
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, hidden(item)]));
 }
 
 /** Membership as a list of ids, as documents and requests write it. */
@@ -79,12 +67,13 @@ function patchValue(
 ): readonly Operation[] {
   if (equalJson(before, after)) return [];
   if (after === undefined) return [{ op: 'remove', path }];
-  if (before === undefined) return [{ op: 'add', path, value: after }];
+  const shown = hideValueSecrets(field, after);
+  if (before === undefined) return [{ op: 'add', path, value: shown }];
   if (field.type === 'object') return patchFields(field.fields, before as JsonObject, after as JsonObject, path);
   const identity = identityOf(field);
   if (identity === undefined || !Array.isArray(before) || !Array.isArray(after))
-    return [{ op: 'replace', path, value: after }];
-  return patchList(identity, before, after, path);
+    return [{ op: 'replace', path, value: shown }];
+  return patchList(identity, before, after, Array.isArray(shown) ? shown : after, path);
 }
 
 type Identity = (item: Json) => string;
@@ -96,24 +85,25 @@ function identityOf(field: AnyField): Identity | undefined {
   return isSet ? (item) => String(item) : undefined;
 }
 
-/** Both lists are sorted by identity: removals from the end, then replacements and additions at their final places. */
+/** Both lists are sorted by identity, and `shown` is the new one without secrets: removals from the end, then replacements and additions at their final places. */
 function patchList(
   identity: Identity,
   before: readonly Json[],
   after: readonly Json[],
+  shown: readonly Json[],
   path: string,
 ): readonly Operation[] {
   const wanted = new Set(after.map(identity));
   const present = new Map(before.map((item) => [identity(item), item]));
   // Repeated identities have no positions of their own.
-  if (wanted.size < after.length || present.size < before.length) return [{ op: 'replace', path, value: after }];
+  if (wanted.size < after.length || present.size < before.length) return [{ op: 'replace', path, value: [...shown] }];
   const removals = before.flatMap((item, at): readonly Operation[] =>
     wanted.has(identity(item)) ? [] : [{ op: 'remove', path: `${path}/${at}` }],
   );
   const others = after.flatMap((item, at): readonly Operation[] => {
     const old = present.get(identity(item));
-    if (old === undefined) return [{ op: 'add', path: `${path}/${at}`, value: item }];
-    return equalJson(old, item) ? [] : [{ op: 'replace', path: `${path}/${at}`, value: item }];
+    if (old === undefined) return [{ op: 'add', path: `${path}/${at}`, value: shown[at] ?? item }];
+    return equalJson(old, item) ? [] : [{ op: 'replace', path: `${path}/${at}`, value: shown[at] ?? item }];
   });
   return [...removals.reverse(), ...others];
 }

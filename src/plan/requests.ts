@@ -59,7 +59,7 @@ export function planCreate(
 ): RequestOutcome {
   const { snapshot } = context;
   const id = seed.id ?? createIdGiver((name) => snapshot.lastNumber(name), context.newId)(kind);
-  const read = readBody(context, kind, body, undefined);
+  const read = readBody(context, kind, body, id, undefined);
   const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
   if (read.faults.length > 0) return refused(kind, withRules(kind, stated, read.faults), id, read.ignored);
   const canonical = canonicalSpec(kind, stated);
@@ -95,7 +95,7 @@ export function planReplace(
   body: JsonObject,
   facts: JsonObject = {},
 ): RequestOutcome {
-  const read = readBody(context, kind, body, before);
+  const read = readBody(context, kind, body, before.id, before);
   if (!isTyped(read.faults)) return refused(kind, read.faults, before.id, read.ignored);
   const kept = keepStored(kind, before, read.spec);
   const entries = matchEntries(kind, before, read.spec);
@@ -197,7 +197,13 @@ function finishing({ snapshot, now, newId, means, actor, alsoUsedBy }: RequestCo
 }
 
 /** Prepares, validates, resolves and seals a request body. References are ids here, and must exist. */
-function readBody(context: RequestContext, kind: Kind, body: JsonObject, before: StoredObject | undefined): Body {
+function readBody(
+  context: RequestContext,
+  kind: Kind,
+  body: JsonObject,
+  id: string,
+  before: StoredObject | undefined,
+): Body {
   const surface = before === undefined ? 'request' : 'replace';
   const fields = fieldsOn(kind, surface);
   const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body);
@@ -213,7 +219,9 @@ function readBody(context: RequestContext, kind: Kind, body: JsonObject, before:
   const shape = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body)];
   if (!isTyped(shape)) return { spec: stated, given: {}, faults: shape, ignored };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
-  const sealed = sealSecrets(kind.spec, stated, before?.spec, context.means ?? bareMeans, 'request');
+  const { account, sealForm } = context.snapshot;
+  const target = { account, object: id, form: sealForm, before: before?.spec };
+  const sealed = sealSecrets(kind.spec, stated, target, context.means ?? bareMeans, 'request');
   const unknownInputs = [...inputs.faults, ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec)];
   const deeper = [
     ...formatFaultsBeside(kind, stated, shape),

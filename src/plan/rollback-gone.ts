@@ -1,8 +1,7 @@
-import type { Json } from '../lib/json.ts';
-import { sealedTexts } from '../model/kept-secrets.ts';
 import { type Kind, statesOnly } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import { secretsOf } from '../model/secret-fields.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember, statedOverrides } from './overrides.ts';
 import { type RolledBack, told, type Way, withoutOverrides } from './rollback-object.ts';
@@ -52,7 +51,7 @@ function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): rea
     const message = `${name} comes back without the tokens and passwords that it had; make new ones`;
     warnings.push(told(object, 'credential_not_restored', message));
   }
-  if (sealedTexts(object.spec as Json).length > 0) {
+  if (secretsOf(kind.spec, object.spec).length > 0) {
     const message = `${name} comes back with the secrets that it had at revision ${revision}; see whether they still hold`;
     warnings.push(told(object, 'credential_old', message));
   }

@@ -1,9 +1,10 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { Fields } from '../model/field.ts';
-import { sealedTexts, withSecretsOf } from '../model/kept-secrets.ts';
+import { withSecretsOf } from '../model/kept-secrets.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import { secretsOf, secretsOfUnit } from '../model/secret-fields.ts';
 import { applyUnits, diffUnits, type UnitChange, unitsOf } from '../model/units.ts';
 import { loosens } from './failsafe.ts';
 import type { Edit } from './finish.ts';
@@ -89,7 +90,7 @@ function unitsBack(
   const { spec, replaced } = withSecretsOf(fields, withoutOverrides(fields, was), is.spec);
   const reach = reachOf(way.scope, fields, was, is, spec);
   const [past, current] = [unitsOf(fields, spec), unitsOf(fields, is.spec)];
-  const known = new Set(sealedTexts(is.spec));
+  const known = new Set(secretsOf(fields, is.spec));
   const found: UnitsBack = { changes: [], problems: [], warnings: [] };
   for (const path of reach) {
     const before = current.get(path);
@@ -181,7 +182,7 @@ function staysBecause(
     const message = `${name} stays as it is, because it restricts and a rollback does not undo that; undo it through the API`;
     return told(is, 'failsafe_kept', message, path);
   }
-  if (sealedTexts(after).every((text) => known.has(text))) return undefined;
+  if (secretsOfUnit(kind.spec, path, after).every((text) => known.has(text))) return undefined;
   const message = `${name} stays as it is, because it held a secret then that is not there any more; a rollback never brings one back`;
   return told(is, 'credential_kept', message, path);
 }

@@ -4,6 +4,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import { createIdGiver } from '../model/wire-id.ts';
 import { type Base, withKeys } from './base.ts';
+import { createComparison } from './comparison.ts';
 import { type Desired, expandDocuments } from './desired.ts';
 import { filterProblems, isSelected } from './filter.ts';
 import { foreignOwnerProblems } from './foreign-owner.ts';
@@ -130,7 +131,11 @@ function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
   const isSettled = nameRule(input);
   const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });
   const { snapshot, moved } = base;
-  const found = yield* editTargets({ ...input, snapshot, moved, digest: digestAmong(targets) }, targets, names);
+  const found = yield* editTargets(
+    { ...input, snapshot, moved, digest: digestAmong(createComparison(snapshot.account, input.means), targets) },
+    targets,
+    names,
+  );
   return { stage, found };
 }
 

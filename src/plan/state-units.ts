@@ -19,7 +19,7 @@ export interface Manner {
   /** What other sources want this object to be and could not have. */
   readonly wanted?: readonly WantedByOther[];
   /** The digest by which wanted values are compared. */
-  digest?(value: Json): string;
+  digest?(path: string, value: Json): string;
   /** ISO 8601; overrides that end later hold. */
   readonly now?: string;
 }
@@ -189,7 +189,7 @@ function otherwise(elsewhere: Step['elsewhere'], path: string, value: Json): Ste
 /** Finds who else claims another value for a unit that is to change, and could not have it. */
 function contestClaims({ manner, elsewhere, conflicts }: Step, path: string, value: Json): void {
   if (manner.force === true || otherwise(elsewhere, path, value).length > 0) return;
-  const wanted = manner.wanted?.find((unit) => unit.path === path && unit.digest !== manner.digest?.(value));
+  const wanted = manner.wanted?.find((unit) => unit.path === path && unit.digest !== manner.digest?.(path, value));
   if (wanted === undefined) return;
   const { source, file, line } = wanted;
   conflicts.push({ path, value, source, file, line, wanted: true });

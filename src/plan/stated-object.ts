@@ -2,7 +2,7 @@ import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalStated } from '../model/canonical.ts';
 import type { Document } from '../model/document.ts';
-import { type Fault, statesOnly } from '../model/kind.ts';
+import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
@@ -55,8 +55,8 @@ export interface Planning extends DocumentsInput {
   /** Ids of objects that the snapshot shows with another key than the account has. */
   readonly moved: ReadonlySet<string>;
   readonly contest: Contest;
-  /** The digest by which wanted values are compared. */
-  digest(value: Json): string;
+  /** The digest by which wanted values of an object are compared, by the path of their unit. */
+  digest(kind: Kind, object: string, path: string, value: Json): string;
 }
 
 /** A matched object with its id, handed out before references are resolved. */
@@ -86,7 +86,10 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const { registry } = input.snapshot;
   const resolved = resolveReferences(registry, desired.kind, desired.spec, names);
   const parent = parentId(desired, names);
-  const sealed = sealSecrets(desired.kind.spec, resolved.spec, existing?.spec, input.means ?? bareMeans, 'document');
+  const { account, sealForm: form } = input.snapshot;
+  // What is made anew takes its secrets along when it gets its id.
+  const sealing = { account, object: existing?.id ?? target.id, form, before: existing?.spec };
+  const sealed = sealSecrets(desired.kind.spec, resolved.spec, sealing, input.means ?? bareMeans, 'document');
   const canonical = canonicalStated(desired.kind, sealed.spec);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
   const notes = annotationFaults(desired.kind, desired.annotations).map((fault) => annotationProblem(desired, fault));
@@ -232,7 +235,7 @@ function absent(desired: Desired): Problem {
 
 /** The way out is one of three: take it, take this one, leave it. */
 function differs(desired: Desired, existing: StoredObject, units: readonly UnitChange[], names: Names): Problem {
-  const change = describeUnits(viewUnits(units, (id) => names.label(id)));
+  const change = describeUnits(viewUnits(desired.kind.spec, units, (id) => names.label(id)));
   const message = `${desired.kind.name} \`${existing.name}\` exists already (id ${existing.id}), no source manages it, and taking it over would change it (${change}); make the document equal, take it over with --adopt=take or with the annotation ${adoptAnnotation}: "id:${existing.id}", or choose another name`;
   return problemOf(desired, { code: 'object_exists', path: '', message });
 }

@@ -1,8 +1,8 @@
-import type { Json } from '../lib/json.ts';
 import { isTurn, sortInSteps } from '../lib/steps.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Comparison } from './comparison.ts';
 import { type WantedUnit, wantedDigest } from './contested.ts';
 import { problemOf } from './desired.ts';
 import { placeFault } from './fault-place.ts';
@@ -104,15 +104,15 @@ export function wantedKeys(source: string, targets: readonly Target[]): readonly
 }
 
 /** Values of this plan name what it makes by kind and key. */
-export function digestAmong(targets: readonly Target[]): (value: Json) => string {
+export function digestAmong(compare: Comparison, targets: readonly Target[]): Planning['digest'] {
   let created: Map<string, string> | undefined;
-  return (value) => {
+  return (kind, object, path, value) => {
     created ??= new Map(
       targets
         .filter(({ existing }) => existing === undefined)
         .map(({ id, desired }) => [id, `@${desired.kind.name}/${desired.key}`]),
     );
-    return wantedDigest(value, created);
+    return wantedDigest(compare.unit(kind.spec, object, path, value), created);
   };
 }
 

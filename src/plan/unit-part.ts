@@ -1,4 +1,5 @@
-import type { JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Kind } from '../model/kind.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { SourceSettings } from '../model/source-settings.ts';
 import { membershipAnnotation } from './annotations.ts';
@@ -13,7 +14,7 @@ export interface Stating extends Pick<Manner, 'force' | 'now'> {
   readonly source: string;
   readonly settings: SourceSettings;
   readonly wanted: NonNullable<Manner['wanted']>;
-  digest: NonNullable<Manner['digest']>;
+  digest(kind: Kind, object: string, path: string, value: Json): string;
 }
 
 /** What a document does to the units of a stored object. */
@@ -29,17 +30,18 @@ export function stateOnObject(how: Stating, desired: Desired, object: StoredObje
   const declaration = declarationOf(how, desired, stated);
   const others = object.declared.filter(({ source }) => source !== how.source);
   if (how.settings.conflictMode === 'seed') return { ...letBe(desired, object, others), declaration, wants: [] };
+  const digest = (path: string, value: Json) => how.digest(desired.kind, object.id, path, value);
   const result = stateUnits(desired.kind.spec, object, how.source, stated, {
     mode: how.settings.conflictMode,
     exclusive: declaration.exclusive === true,
     force: how.force === true,
     wanted: how.wanted,
-    digest: how.digest,
+    digest,
     ...(how.now === undefined ? {} : { now: how.now }),
   });
   const { kind, key, place } = desired;
   const wants = result.conflicts.map(({ path, value }) => ({
-    ...{ kind: kind.name, key, path, digest: how.digest(value) },
+    ...{ kind: kind.name, key, path, digest: digest(path, value) },
     ...{ file: place.file, line: place.line },
   }));
   return { ...result, declaration, wants };

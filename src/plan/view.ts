@@ -2,10 +2,10 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { mapInSteps, runToEnd } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { parentField } from '../model/facets.ts';
-import { isEmpty } from '../model/field.ts';
-import { hiddenSecret, isSealed } from '../model/means.ts';
+import { type Fields, isEmpty } from '../model/field.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import { hideUnitSecrets } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, type UnitChange } from '../model/units.ts';
 import type { AccessImpact } from './access.ts';
@@ -140,7 +140,7 @@ function viewChange(change: Change, { label, before, source }: Viewing): ChangeV
     ...viewObject(change, source),
     ...(change.replaces === undefined ? {} : { replaces: change.replaces.id }),
     ...formerKey(change, before),
-    units: viewUnits(unitsToShow(change, before), label, resets),
+    units: viewUnits(before.registry.get(subjectOf(change).kind).spec, unitsToShow(change, before), label, resets),
     ...usersOf(change, before),
     risks: change.risks,
   };
@@ -166,13 +166,15 @@ function usersOf(change: Change, before: Snapshot): Pick<ChangeView, 'usedBy'> {
   return referrers.length === 0 ? {} : { usedBy: describeReferrers(before, referrers) };
 }
 
-/** Renders units with names for ids. */
+/** Renders units with names for ids, and without secrets. */
 export function viewUnits(
+  fields: Fields,
   units: readonly UnitChange[],
   label: Label,
   resets: ReadonlySet<string> = new Set(),
 ): readonly UnitView[] {
-  return units.map((unit) => ({
+  const shown = units.map((unit) => hideUnitSecrets(fields, unit));
+  return shown.map((unit) => ({
     path: labelPath(unit.path, label),
     ...(unit.before === undefined ? {} : { before: labelValue(unit.before, label) }),
     ...(unit.after === undefined ? {} : { after: labelValue(unit.after, label) }),
@@ -218,9 +220,8 @@ export function labelPath(path: string, label: Label): string {
   return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;
 }
 
-/** A value with names for ids, and without secrets. */
+/** A value with names for ids. */
 export function labelValue(value: Json, label: Label): Json {
-  if (isSealed(value)) return hiddenSecret;
   if (typeof value === 'string') return label(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => labelValue(item, label));

@@ -1,9 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
 import { peersOfProxy } from '../engine/proxy-peers.ts';
-import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
-import { isSealed, type Vault } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
+import { placeOf, revealSecrets, type SecretPath } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { KnownProxy } from './registration.ts';
 
@@ -54,23 +54,11 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
 /** The services of a cluster, as its proxies need them. A cluster that is gone has none. */
 function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly JsonObject[] {
   return shownServices(engine, state, cluster).map(({ service, shown: { meta: _, ...shown } }) => {
-    const auth = opened(shown['auth'], service.spec['auth'], engine.means.vault);
-    return { ...shown, ...(auth === undefined ? {} : { auth }), version: service.updatedRevision };
+    const { spec } = engine.registry.get(service.kind);
+    const open = (text: string, path: SecretPath) =>
+      engine.means.vault.open(text, placeOf(state.account, service.id, path));
+    return { ...shown, ...revealSecrets(spec, shown, service.spec, open), version: service.updatedRevision };
   });
-}
-
-/** What is shown, with the sealed texts of what is stored opened in their places. */
-function opened(shown: Json | undefined, stored: Json | undefined, vault: Vault): Json | undefined {
-  if (isSealed(stored)) return vault.open(stored);
-  if (Array.isArray(stored))
-    return stored.map((item, at) => opened(Array.isArray(shown) ? shown[at] : undefined, item, vault) ?? null);
-  if (!isObject(stored)) return shown;
-  const members = isObject(shown) ? (shown as JsonObject) : {};
-  const secrets = Object.entries(stored).flatMap(([name, value]): readonly (readonly [string, Json])[] => {
-    const text = opened(members[name], value as Json, vault);
-    return text === undefined ? [] : [[name, text]];
-  });
-  return { ...members, ...Object.fromEntries(secrets) };
 }
 
 /** The ids of the services of a cluster. */

@@ -57,6 +57,9 @@ export interface Section {
   pages(): AsyncIterable<readonly JsonObject[]>;
 }
 
+/** What looks like a sealed text of any form, with the id of its key: enough to tell people which keys they will need. */
+export const sealedTextPattern = /"sealed:(?:2:)?([0-9a-f]{12}):/g;
+
 /** Writes a signed archive, a piece of text at a time. */
 export async function* writeArchive(
   header: ArchiveHeader,
@@ -79,7 +82,7 @@ export async function* writeArchive(
     for await (const page of section.pages()) {
       const texts = page.map((row) => `${JSON.stringify(row)}\n`);
       const text = texts.join('');
-      for (const [, key = ''] of text.matchAll(/"sealed:([^:"]*):/g)) keys.add(key);
+      for (const [, key = ''] of text.matchAll(sealedTextPattern)) keys.add(key);
       hash.update(text);
       whole.update(text);
       rows += page.length;

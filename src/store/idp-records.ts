@@ -16,6 +16,7 @@ export interface IdpRecord {
 
 /** A record as it is found. */
 export interface FoundRecord {
+  readonly id: string;
   readonly payload: string;
   /** When it was used up. */
   readonly consumed_at: Date | null;
@@ -46,7 +47,7 @@ export async function findRecord(
 ): Promise<FoundRecord | undefined> {
   const [row] = await database.lookUp(
     statement<FoundRecord>(
-      `select payload, consumed_at from idp_records where model = $1 and ${key} = $2 order by expires_at desc limit 1`,
+      `select id, payload, consumed_at from idp_records where model = $1 and ${key} = $2 order by expires_at desc limit 1`,
       [model, value],
     ),
   );

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { inCanonicalOrder } from '../model/canonical-order.ts';
 import { NotFound } from '../model/errors.ts';
 import { membershipFields } from '../model/facets.ts';
+import type { SealForm } from '../model/means.ts';
 import type { Declaration, SortKeys, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
@@ -22,7 +23,7 @@ export async function loadSnapshot(
   const [heads, objects, members, declared, sources] = await database.inAccount(
     account,
     [
-      build.selectFrom('accounts').select(['revision', 'sequences']).where('account_id', '=', account).compile(),
+      statement<Head>(headText, [account]),
       build
         .selectFrom('objects')
         .select([
@@ -73,6 +74,7 @@ export async function loadSnapshot(
   });
   return emptySnapshot(registry, account, head.revision, head.sequences)
     .with({ put, remove: [] }, head.revision)
+    .withSealForm(head.form)
     .withSettings(gatherSettings(sources));
 }
 
@@ -133,17 +135,21 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
   if (head.revision === revision) return snapshot;
   if (revision < head.oldest) return (await loadSnapshot(database, snapshot.registry, account)) ?? snapshot;
   const missed: readonly ChangeRow[] = rows;
-  return replay(snapshot, missed, head.revision, head.sequences).withSettings(gatherSettings(sources));
+  return replay(snapshot, missed, head.revision, head.sequences)
+    .withSealForm(head.form)
+    .withSettings(gatherSettings(sources));
 }
 
-/** The account now, and the oldest snapshot that can be caught up. */
+/** The account now, the oldest snapshot that can be caught up, and how its secrets are sealed. */
 interface Head {
   readonly revision: number;
   readonly sequences: Readonly<Record<string, number>>;
   readonly oldest: number;
+  readonly form: SealForm;
 }
 
-const headText = `select a.revision, a.sequences, coalesce(greatest(b.revision, b.valid_from), 0) as oldest
+const headText = `select a.revision, a.sequences, coalesce(greatest(b.revision, b.valid_from), 0) as oldest,
+  coalesce((select form from sealing), 'bound') as form
 from accounts a left join history_base b using (account_id) where a.account_id = $1`;
 
 /** Settings change with a revision, so they are read beside the head. */

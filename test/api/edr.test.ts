@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { openedSpec } from '../setup/opened.ts';
 import { eventsOf } from './events.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
@@ -66,7 +67,8 @@ const pathOf = (vendor: string) => `/api/integrations/edr/${vendor}`;
 async function storedSecrets(api: TestApi, names: readonly string[]): Promise<readonly string[]> {
   const state = await api.engine.snapshots.current(api.account);
   const [object] = ['A', 'B', 'C', 'D'].flatMap((letter) => state.ofKind(`EdrVendor${letter}`));
-  return names.map((name) => api.engine.means.vault.open(String(object?.spec[name])));
+  const spec = openedSpec(api.engine, api.account, object);
+  return names.map((name) => String(spec[name]));
 }
 
 describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) => {

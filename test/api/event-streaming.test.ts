@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { openedSpec } from '../setup/opened.ts';
 import { eventsOf } from './events.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, testApi } from './setup.ts';
@@ -16,14 +17,8 @@ const post = (body: JsonObject) => api().call('POST', path, body);
 
 /** The configuration as it is kept, its secrets opened. */
 async function storedConfig(id: number): Promise<JsonObject> {
-  const config = (await api().engine.snapshots.current(api().account)).get(`eventstreaming-${id}`)?.spec['config'];
-  const { vault } = api().engine.means;
-  return Object.fromEntries(
-    Object.entries(config as Record<string, string>).map(([key, value]) => [
-      key,
-      value.startsWith('sealed:') ? vault.open(value) : value,
-    ]),
-  );
+  const stored = (await api().engine.snapshots.current(api().account)).get(`eventstreaming-${id}`);
+  return openedSpec(api().engine, api().account, stored)['config'] as JsonObject;
 }
 
 describe.each([path, '/api/integrations/event-streaming'])('%s', (at) => {

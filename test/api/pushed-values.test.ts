@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { build } from '../../src/store/builder.ts';
+import { openedSpec } from '../setup/opened.ts';
 import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
 import { type TestApi, type TestApiOptions, testApi } from './setup.ts';
@@ -20,7 +21,7 @@ const apply = (api: TestApi, text: string, values?: Json) => api.call('POST', '/
 /** The secret as it is kept. */
 async function keptSecret({ engine, account }: TestApi): Promise<string> {
   const [object] = (await engine.snapshots.current(account)).ofKind('EdrVendorB');
-  return engine.means.vault.open(String(object?.spec['secret']));
+  return String(openedSpec(engine, account, object)['secret']);
 }
 
 async function plansOf({ engine, account }: TestApi): Promise<string> {

@@ -5,7 +5,9 @@ import { productRegistry } from '../../src/app.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { entriesOf, type Fields } from '../../src/model/field.ts';
+import type { Means } from '../../src/model/means.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { sealAgain } from '../../src/store/rotate.ts';
 import { copyEmbedded, temporaryDirectory, testDatabase } from '../setup/database.ts';
 import { rowsOf } from '../setup/rows.ts';
 import { addCluster } from '../spec/world.ts';
@@ -321,10 +323,26 @@ function excerpt(text: string, form: string): string {
   return text.slice(Math.max(0, at - 60), at + form.length + 20);
 }
 
-/** What every table must still know: the newest secrets, sealed. */
-function sealedIn(api: TestApi, rows: readonly string[]): readonly string[] {
-  const sealed = rows.join('\n').match(/sealed:[\w-]+:[\w+/=-]+/g) ?? [];
-  return [...new Set(sealed)].map((text) => api.engine.means.vault.open(text));
+/**
+ * What every table must still know: the secrets, sealed. Whoever seals everything again opens all of them in their places,
+ * and knows each place where one stands.
+ */
+async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly string[]> {
+  const sealed = new Set(rows.join('\n').match(/sealed:[\w:-]+:[\w+/=-]+/g) ?? []);
+  const opened = new Map<string, string>();
+  const { means, registry, database } = api.engine;
+  const vault: Means['vault'] = {
+    ...means.vault,
+    isCurrent: () => false,
+    open(text, place) {
+      const found = means.vault.open(text, place);
+      opened.set(text, found);
+      return found;
+    },
+  };
+  await sealAgain(database, { registry, vault, form: 'bound', acceptUnbound: false });
+  expect([...opened.keys()].sort()).toEqual([...sealed].sort());
+  return [...opened.values()];
 }
 
 describe('after a run over every kind with secrets', () => {
@@ -343,7 +361,7 @@ describe('after a run over every kind with secrets', () => {
       expect([place, texts.join('\n').includes('app.proxy.example.com')]).toEqual([place, place !== 'log']);
     expect(left.lines.join('\n')).toContain('EdrVendorA');
     // A saved plan keeps its documents and their values as one sealed text.
-    const opened = sealedIn(api, rows).filter((text) => !text.startsWith('{"documents":'));
+    const opened = (await sealedIn(api, rows)).filter((text) => !text.startsWith('{"documents":'));
     expect(opened.every((text) => left.planted.includes(text))).toBe(true);
     expect(opened.length).toBeGreaterThan(30);
   });

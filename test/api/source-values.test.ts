@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseGrant, type ValueGrant } from '../../src/model/value-policy.ts';
 import { outboundOf } from '../outbound/hosts.ts';
+import { openedSpec } from '../setup/opened.ts';
 import { serveHttps } from '../sources/git-host.ts';
 import { doc } from './documents.ts';
 import type { TestApi } from './setup.ts';
@@ -22,7 +23,7 @@ const statusOf = async (api: TestApi, name: string) =>
   JSON.stringify((await api.call('GET', `${list}/${name}`)).body.status);
 const hasSecret = async ({ engine, account }: TestApi) => {
   const [object] = (await engine.snapshots.fresh(account)).ofKind('EdrVendorB');
-  return object !== undefined && engine.means.vault.open(String(object.spec['secret'])) === secret;
+  return object !== undefined && openedSpec(engine, account, object)['secret'] === secret;
 };
 
 /** Has a source read a document that names a value of the server. */

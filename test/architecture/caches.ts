@@ -32,7 +32,6 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/engine/observe.ts listeners': 'who listens',
   'src/engine/presence.ts listeners': 'who listens; each is told of which account',
   'src/engine/presence.ts written': 'who listens; each is told of which account',
-  'src/engine/archive/read.ts keys': 'lives as long as one restore',
   'src/feeds/ingest.ts queues': 'feed and account',
   'src/feeds/ingest.ts running': 'statements under way, waited for at the end',
   'src/feeds/ingest.ts known': 'weeks for which there are partitions, of all accounts together',

@@ -23,7 +23,12 @@ const validator = createValidator(registry);
 /** Seals every text the same way, so that a sealed example needs no key. */
 const means: Means = {
   ...bareMeans,
-  vault: { keyId: 'test', seal: (text) => `${sealedPrefix}test:${text}`, open: (text) => text.split(':')[2] ?? '' },
+  vault: {
+    ...bareMeans.vault,
+    keyId: 'test',
+    seal: (text) => `${sealedPrefix}test:${text}`,
+    open: (text) => text.split(':')[2] ?? '',
+  },
   // A text that every kind of secret accepts.
   valueFrom: () => 'c2VjcmV0',
   random: (bytes) => new Uint8Array(bytes).fill(7),
@@ -39,7 +44,13 @@ function exampleOn(kind: Kind, surface: Surface): JsonObject {
 
 /** A document's spec with the secrets that it names. */
 function secretsOf(kind: Kind, spec: JsonObject, known: Means): JsonObject {
-  const { spec: named, faults } = sealSecrets(kind.spec, spec, undefined, known, 'document');
+  const { spec: named, faults } = sealSecrets(
+    kind.spec,
+    spec,
+    { account: 'a', object: 'o', form: 'bound' },
+    known,
+    'document',
+  );
   expect(faults).toEqual([]);
   return named;
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { type Format, keyed, list, mapOf, object, secret, string } from '../../src/model/field.ts';
 import { bareMeans, type Means, sealedPrefix } from '../../src/model/means.ts';
-import { hasSecrets, sealSecrets } from '../../src/model/secrets.ts';
+import { hasSecrets } from '../../src/model/secret-fields.ts';
+import { sealSecrets } from '../../src/model/secrets.ts';
 
 /** Lower case, no x. */
 const plain: Format = {
@@ -24,13 +25,14 @@ const fields = {
 const seal = (text: string) => `${sealedPrefix}k:${text}`;
 const means: Means = {
   ...bareMeans,
-  vault: { keyId: 'k', seal, open: (sealed) => sealed.slice(seal('').length) },
+  vault: { ...bareMeans.vault, keyId: 'k', seal, open: (sealed) => sealed.slice(seal('').length) },
   valueFrom: (origin, name) => (origin === 'envRef' && name === 'SET' ? 'Found' : undefined),
 };
 const from = (name: string): Json => ({ valueFrom: { envRef: name } });
-const request = (spec: JsonObject, before?: JsonObject) => sealSecrets(fields, spec, before, means, 'request');
+const target = (before?: JsonObject) => ({ account: 'a', object: 'o', form: 'bound', before }) as const;
+const request = (spec: JsonObject, before?: JsonObject) => sealSecrets(fields, spec, target(before), means, 'request');
 const document = (spec: JsonObject, literalSecrets = false) =>
-  sealSecrets(fields, spec, undefined, { ...means, literalSecrets }, 'document');
+  sealSecrets(fields, spec, target(), { ...means, literalSecrets }, 'document');
 
 describe('secrets of a request', () => {
   test('are sealed wherever they stand, and nothing else is', () => {
@@ -61,7 +63,7 @@ describe('secrets of a request', () => {
     const before = { pin: `${sealedPrefix}o:pin` };
     const open = (sealed: string) => sealed.slice(`${sealedPrefix}o:`.length);
     const older = { ...means, vault: { ...means.vault, open } };
-    expect(sealSecrets(fields, { pin: 'pin' }, before, older, 'request').spec).toEqual(before);
+    expect(sealSecrets(fields, { pin: 'pin' }, target(before), older, 'request').spec).toEqual(before);
   });
 
   test('that are required cannot be a mask while none is kept; others are absent then', () => {
@@ -104,7 +106,7 @@ describe('secrets of a document', () => {
 
   test('may be the sealed text that is kept, as an export has it, and no other', () => {
     const before = { pin: seal('p') };
-    const again = (pin: string) => sealSecrets(fields, { pin }, before, means, 'document');
+    const again = (pin: string) => sealSecrets(fields, { pin }, target(before), means, 'document');
     expect(again(seal('p'))).toEqual({ spec: before, faults: [] });
     expect(again(seal('q')).faults.map(({ code }) => code)).toEqual(['secret_literal']);
   });
@@ -118,7 +120,7 @@ test('kinds without secrets are left alone', () => {
   expect(hasSecrets(fields)).toBe(true);
   const without = { name: fields.name };
   const spec = { name: 'n' };
-  expect([hasSecrets(without), sealSecrets(without, spec, undefined, means, 'request').spec === spec]).toEqual([
+  expect([hasSecrets(without), sealSecrets(without, spec, target(), means, 'request').spec === spec]).toEqual([
     false,
     true,
   ]);

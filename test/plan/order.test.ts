@@ -6,6 +6,7 @@ import { canonicalJson } from '../../src/lib/json.ts';
 import { sha256 } from '../../src/lib/node-pure.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
+import { createComparison } from '../../src/plan/comparison.ts';
 import { digestOf as digestOfInput } from '../../src/plan/digest.ts';
 import { engineVersionOf } from '../../src/plan/engine-version.ts';
 import { group, registry, stored } from '../kinds/objects.ts';
@@ -119,7 +120,8 @@ describe('the digest', () => {
   });
 
   it('E107 is another one for another version of the program', () => {
-    const input = { account: 'a', options: {}, changes: [], claims: [], guards: [] };
+    const comparison = createComparison('a');
+    const input = { account: 'a', registry, comparison, options: {}, changes: [], claims: [], guards: [] };
     const engine = engineVersionOf(registry);
     const digest = (version: string) => runToEnd(digestOfInput({ ...input, engine: version }));
     expect(digest(engine)).toBe(digest(engineVersionOf(registry)));

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { openedSpec } from '../setup/opened.ts';
 import { newShelf, openOffice } from './desk.ts';
 
 const text = `apiVersion: heddle.dev/v1
@@ -12,7 +13,7 @@ async function openVendor() {
   const office = await openOffice();
   const kept = async (): Promise<string | undefined> => {
     const [object] = (await office.engine.snapshots.fresh(office.account)).ofKind('EdrVendorB');
-    return object === undefined ? undefined : office.engine.means.vault.open(String(object.spec['secret']));
+    return object === undefined ? undefined : String(openedSpec(office.engine, office.account, object)['secret']);
   };
   // Not so often that it is taken for a hot loop on a slow machine.
   const run = () => office.run([newShelf('git', text)], { intervalMs: 500 });

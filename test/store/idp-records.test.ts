@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { productRegistry } from '../../src/app.ts';
 import { createKeys } from '../../src/identity/provider/keys.ts';
 import { createAdapter, createNotes, hash } from '../../src/identity/provider/records.ts';
 import { statement } from '../../src/store/builder.ts';
@@ -63,7 +64,12 @@ eachEngine('what the identity provider remembers, on %s', (engine) => {
     await notes.put('n1', 'known', 60);
     const before = await createKeys({ database, vault, rotateAfter: 60 }).current();
     expect(await createNotes({ database, vault: createVault([newKey]) }, 'Note').find('n1')).toBeUndefined();
-    await sealAgain(database, createVault([newKey, oldKey]));
+    await sealAgain(database, {
+      registry: productRegistry(),
+      vault: createVault([newKey, oldKey]),
+      form: 'bound',
+      acceptUnbound: false,
+    });
     const after = { database, vault: createVault([newKey]) };
     expect(await createNotes(after, 'Note').find('n1')).toBe('known');
     expect((await createKeys({ ...after, rotateAfter: 60 }).current()).signing).toEqual(before.signing);

@@ -1,55 +1,162 @@
 import { randomBytes } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import { expect, it } from 'vitest';
+import { productRegistry } from '../../src/app.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { Internal } from '../../src/model/errors.ts';
+import type { SealForm, Vault } from '../../src/model/means.ts';
+import { placeOf } from '../../src/model/secret-fields.ts';
+import type { Database } from '../../src/store/database.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
 import { sealAgain } from '../../src/store/rotate.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
 const account = 'a';
+const registry = productRegistry();
+const [oldKey, newKey] = [randomBytes(keyBytes), randomBytes(keyBytes)];
+
+/** What people may write wherever they write anything. */
+const looksSealed = 'sealed: the box on the shelf';
+
+const place = (id: string) => placeOf(account, id, ['target', 'headers', 'X-Key']);
+const sealIn = (vault: Vault, id: string, form: SealForm) => vault.seal(`secret of ${id}`, place(id), form);
+
+/** A webhook whose secret is sealed, and which has texts that look as if they were. */
+function channel(secret: Json): JsonObject {
+  const target = { url: 'https://x.example.com', headers: { 'X-Key': secret } };
+  return { type: 'webhook', event_types: [], enabled: true, target };
+}
+
+async function insert(database: Database, id: string, kind: string, spec: JsonObject): Promise<void> {
+  await database.asOwner(async (run) => {
+    await run('insert into accounts (account_id, created_at) values ($1, now()) on conflict do nothing', [account]);
+    await run(
+      `insert into objects (account_id, id, kind, name, spec, created_revision, updated_revision, created_at, updated_at)
+       values ($1, $2, $3, $2, $4::jsonb, 1, 1, now(), now())`,
+      [account, id, kind, JSON.stringify(spec)],
+    );
+  });
+}
+
+/** A channel with all that is kept about it: the declaration of a source, and history. */
+async function insertWithHistory(database: Database, id: string, spec: JsonObject): Promise<void> {
+  await insert(database, id, 'NotificationChannel', spec);
+  const declared = [{ source: 's', stated: spec, file: '', line: 0 }];
+  const image = { id, kind: 'NotificationChannel', name: looksSealed, spec, declared };
+  const { target } = spec;
+  await database.asOwner(async (run) => {
+    await run(
+      "insert into declared (account_id, object_id, source_id, stated, file, line) values ($1, $2, 's', $3::jsonb, '', 0)",
+      [account, id, JSON.stringify(spec)],
+    );
+    await run(
+      `insert into changes (account_id, revision, seq, action, kind, object_id, units, image)
+       values ($1, 1, 0, 'update', 'NotificationChannel', $2, $3::jsonb, $4::jsonb)`,
+      [
+        account,
+        id,
+        JSON.stringify([{ path: 'target', before: target, after: target }]),
+        JSON.stringify({ declared: { put: declared, drop: [] } }),
+      ],
+    );
+    await run('insert into base_objects (account_id, object_id, image) values ($1, $2, $3::jsonb)', [
+      account,
+      id,
+      JSON.stringify(image),
+    ]);
+  });
+}
+
+async function ask(database: Database, sql: string): Promise<readonly Record<string, unknown>[]> {
+  return database.lookUp(CompiledQuery.raw(sql) as CompiledQuery<Record<string, unknown>>);
+}
+
+const rotate = (database: Database, vault: Vault, acceptUnbound = false) =>
+  sealAgain(database, { registry, vault, form: 'bound', acceptUnbound });
 
 eachEngine('sealing again on %s', (engine) => {
-  it('leaves no secret under the old key, in history either, and changes nothing else', async () => {
+  it('binds every secret to its place under the new key, in history too, and changes nothing else', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
-    const [old, fresh] = [randomBytes(keyBytes), randomBytes(keyBytes)];
-    const before = createVault([old]);
-    const spec = { name: 'x', config: { key: before.seal('hunter2') }, list: [before.seal('swordfish'), 7] };
-    await database.asOwner(async (run) => {
-      await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);
-      await run(
-        `insert into objects (account_id, id, kind, spec, created_revision, updated_revision, created_at, updated_at)
-         values ($1, 'o', 'K', $2::jsonb, 1, 1, now(), now())`,
-        [account, JSON.stringify(spec)],
-      );
-      await run(
-        `insert into changes (account_id, revision, seq, action, kind, object_id, units) values ($1, 1, 0, 'update', 'K', 'o', $2::jsonb)`,
-        [account, JSON.stringify([{ path: 'config[key]', after: before.seal('hunter2') }])],
-      );
-      await run('insert into base_objects (account_id, object_id, image) values ($1, $2, $3::jsonb)', [
-        account,
-        'o',
-        JSON.stringify({ id: 'o', spec }),
-      ]);
-    });
-    const after = createVault([fresh, old]);
-    expect(await sealAgain(database, after)).toBe(3);
-    expect(await sealAgain(database, after)).toBe(0);
-    const rows = await database.lookUp(
-      CompiledQuery.raw(
-        'select o.spec, c.units, b.image from objects o join changes c using (account_id) join base_objects b using (account_id)',
-        [],
-      ),
+    await insertWithHistory(database, 'o', channel(sealIn(createVault([oldKey]), 'o', 'unbound')));
+    await insert(database, 'g', 'Group', { name: looksSealed, description: looksSealed });
+    await database.asOwner(["insert into sealing (form) values ('unbound')"]);
+    expect(await rotate(database, createVault([newKey, oldKey], 'binding'))).toBe(4);
+    expect(await rotate(database, createVault([newKey]))).toBe(0);
+    const spec = channel(sealIn(createVault([newKey]), 'o', 'bound'));
+    const rows = await ask(
+      database,
+      `select o.spec, d.stated, c.units, c.image, b.image as base from objects o join declared d on d.object_id = o.id
+       join changes c on c.object_id = o.id join base_objects b on b.object_id = o.id`,
     );
-    const alone = createVault([fresh]);
-    const seal = (text: string) => alone.seal(text);
-    const sealed = { name: 'x', config: { key: seal('hunter2') }, list: [seal('swordfish'), 7] };
+    const { target } = spec;
+    const declared = [{ source: 's', stated: spec, file: '', line: 0 }];
     expect(rows).toEqual([
       {
-        spec: sealed,
-        image: { id: 'o', spec: sealed },
-        units: [{ path: 'config[key]', after: seal('hunter2') }],
+        ...{ spec, stated: spec, units: [{ path: 'target', before: target, after: target }] },
+        image: { declared: { put: declared, drop: [] } },
+        base: { id: 'o', kind: 'NotificationChannel', name: looksSealed, spec, declared },
       },
     ]);
+    expect(await ask(database, "select spec from objects where kind = 'Group'")).toEqual([
+      { spec: { name: looksSealed, description: looksSealed } },
+    ]);
+    expect(await ask(database, 'select form from sealing')).toEqual([{ form: 'bound' }]);
+  });
+
+  it('ends, however many rows there are and whatever they hold', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const ids = Array.from({ length: 1001 }, (_, at) => `o${at}`);
+    const old = createVault([oldKey]);
+    await insert(database, 'first', 'NotificationChannel', channel(sealIn(old, 'first', 'bound')));
+    const rows = ids.map((id) => ({ id, spec: channel(id === 'o7' ? null : sealIn(old, id, 'bound')) }));
+    await database.asOwner(async (run) => {
+      await run(
+        `insert into objects (account_id, id, kind, name, spec, created_revision, updated_revision, created_at, updated_at)
+         select 'a', x.id, 'NotificationChannel', $2, x.spec, 1, 1, now(), now()
+         from jsonb_to_recordset($1::jsonb) as x(id text, spec jsonb)`,
+        [JSON.stringify(rows), looksSealed],
+      );
+    });
+    // All of them but the one without a secret; what is in no page twice is in none left out.
+    expect(await rotate(database, createVault([newKey, oldKey]))).toBe(1001);
+    expect(await rotate(database, createVault([newKey]))).toBe(0);
+  });
+
+  it('refuses what is moved to another place, and writes nothing then', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    await insert(database, 'mine', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'theirs', 'bound')));
+    await expect(rotate(database, createVault([newKey, oldKey]))).rejects.toThrow(/sealed for another place/);
+    expect(await ask(database, "select count(*) as rows from revisions where actor ->> 'id' = 'secrets'")).toEqual([
+      { rows: 0 },
+    ]);
+  });
+
+  it('refuses the form of earlier releases once it is over, unless it is told to accept it', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    await insert(database, 'o', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'o', 'unbound')));
+    await expect(rotate(database, createVault([oldKey]))).rejects.toThrow(Internal);
+    expect(await rotate(database, createVault([oldKey]), true)).toBe(1);
+    expect(await ask(database, 'select spec from objects')).toEqual([
+      { spec: channel(sealIn(createVault([oldKey]), 'o', 'bound')) },
+    ]);
+  });
+
+  it('keeps programs from starting that know no other form than the old one', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    await database.asOwner(["insert into sealing (form) values ('unbound')"]);
+    const before = await ask(database, 'select migration from heddle_schema');
+    await rotate(database, createVault([oldKey], 'binding'));
+    const [row] = await ask(
+      database,
+      `select migration, oldest_program from heddle_schema order by applied_at desc, oldest_program desc limit 1`,
+    );
+    expect(row).toEqual({ migration: 'sealed to their places', oldest_program: before.length });
+    await database.asOwner(["delete from heddle_schema where migration = 'sealed to their places'"]);
   });
 });

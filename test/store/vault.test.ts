@@ -4,51 +4,108 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isSealed } from '../../src/model/means.ts';
+import { Internal } from '../../src/model/errors.ts';
+import { isSealed, type SealForm, type SealPlace } from '../../src/model/means.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
 import { newKeyText, readKeys } from '../../src/store/keys.ts';
 import { createVault } from '../../src/store/vault.ts';
 
 const [first, second] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 
-describe('a vault', () => {
+const place: SealPlace = { purpose: 'object', path: ['account', 'object', 'secret'] };
+const other: SealPlace = { purpose: 'object', path: ['account', 'other', 'secret'] };
+
+describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts %s', (form) => {
+  const create = (...keys: readonly Uint8Array[]) => createVault(keys, form);
+
   it('opens what it sealed, and shows nothing of it', () => {
-    const vault = createVault([first]);
+    const vault = create(first);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 4 }), (text) => {
-        const sealed = vault.seal(text);
+        const sealed = vault.seal(text, place);
         expect(isSealed(sealed)).toBe(true);
-        expect(vault.open(sealed)).toBe(text);
-        expect(sealed.split(':')[2]).not.toContain(text);
+        expect(vault.open(sealed, place)).toBe(text);
+        expect(sealed.split(':').at(-1)).not.toContain(text);
       }),
     );
   });
 
   it('seals equal texts equally, and under another key differently', () => {
-    const [one, other] = [createVault([first]), createVault([second])];
-    expect(one.seal('hunter2')).toBe(one.seal('hunter2'));
-    expect(one.seal('hunter2')).not.toBe(other.seal('hunter2'));
+    const [one, two] = [create(first), create(second)];
+    expect(one.seal('hunter2', place)).toBe(one.seal('hunter2', place));
+    expect(one.seal('hunter2', place)).not.toBe(two.seal('hunter2', place));
   });
 
   it('seals with its first key and opens with all', () => {
-    const sealed = createVault([first]).seal('old');
-    const both = createVault([second, first]);
-    expect(both.open(sealed)).toBe('old');
-    expect(both.seal('old')).toBe(createVault([second]).seal('old'));
+    const sealed = create(first).seal('old', place);
+    const both = create(second, first);
+    expect(both.open(sealed, place)).toBe('old');
+    expect(both.seal('old', place)).toBe(create(second).seal('old', place));
+    expect([both.isCurrent(sealed, form), both.isCurrent(both.seal('old', place), form)]).toEqual([false, true]);
   });
 
   it('names the key that is missing', () => {
-    const sealed = createVault([first]).seal('x');
-    expect(() => createVault([second]).open(sealed)).toThrow(
+    const sealed = create(first).seal('x', place);
+    expect(() => create(second).open(sealed, place)).toThrow(
       /sealed with the key [0-9a-f]{12}, which this server does not have/,
     );
   });
 
-  it('refuses a text that was changed', () => {
-    const vault = createVault([first]);
-    const bytes = Buffer.from(vault.seal('text').split(':')[2] ?? '', 'base64');
+  it('refuses a text that was changed or cut short', () => {
+    const vault = create(first);
+    const sealed = vault.seal('text', place);
+    const [prefix, body] = [sealed.slice(0, sealed.lastIndexOf(':') + 1), sealed.split(':').at(-1) ?? ''];
+    const bytes = Buffer.from(body, 'base64');
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
-    expect(() => vault.open(`sealed:${vault.keyId}:${bytes.toString('base64')}`)).toThrow();
+    for (const spoiled of [bytes, bytes.subarray(0, 16), Buffer.alloc(0)])
+      expect(() => vault.open(prefix + spoiled.toString('base64'), place)).toThrow(Internal);
+  });
+
+  it('says the same of secrets that are equal, in whatever place and under whatever key they are', () => {
+    const vault = create(second, first);
+    const [here, there] = [vault.seal('hunter2', place), create(first).seal('hunter2', other)];
+    expect(vault.fingerprint(here, place)).toBe(vault.fingerprint(there, other));
+    expect(vault.fingerprint(vault.seal('hunter3', place), place)).not.toBe(vault.fingerprint(here, place));
+    expect(vault.fingerprint(here, place)).not.toBe(create(first).fingerprint(there, other));
+  });
+});
+
+describe('a text that is bound to its place', () => {
+  const vault = createVault([first]);
+  const sealed = vault.seal('hunter2', place);
+
+  it.each<[string, SealPlace]>([
+    ['another account', { purpose: 'object', path: ['elsewhere', 'object', 'secret'] }],
+    ['another object', other],
+    ['another field', { purpose: 'object', path: ['account', 'object', 'public'] }],
+    ['a path that only reads alike', { purpose: 'object', path: ['account', 'object,secret'] }],
+    ['another purpose', { purpose: 'plan', path: ['account', 'object', 'secret'] }],
+  ])('opens in no other one: %s', (_name, elsewhere) => {
+    expect(() => vault.open(sealed, elsewhere)).toThrow(/sealed for another place/);
+  });
+
+  it('differs from place to place, so that nobody sees which secrets are equal', () => {
+    expect(vault.seal('hunter2', other).split(':').at(-1)).not.toBe(sealed.split(':').at(-1));
+  });
+});
+
+describe('a vault whose installation moves on', () => {
+  it('reads both forms, and then the bound one alone; nothing leads back', () => {
+    const vault = createVault([first], 'unbound');
+    const old = vault.seal('hunter2', place);
+    expect(old).toMatch(/^sealed:[0-9a-f]{12}:/);
+    expect(createVault([first], 'unbound').open(createVault([first]).seal('hunter2', place), place)).toBe('hunter2');
+    vault.advance('binding');
+    expect(vault.seal('hunter2', place)).toMatch(/^sealed:2:[0-9a-f]{12}:/);
+    expect(vault.open(old, place)).toBe('hunter2');
+    vault.advance('bound');
+    expect(() => vault.open(old, place)).toThrow(/in the form of an earlier release, which is refused/);
+    vault.advance('unbound');
+    expect([vault.form, vault.openUnbound(old)]).toEqual(['bound', 'hunter2']);
+  });
+
+  it('compares requests as servers of the previous release do', () => {
+    expect(createVault([first]).requestFingerprint('a')).toBe(createVault([first], 'unbound').seal('a', place));
   });
 });
 

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { statement } from '../../src/store/builder.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { asOperator } from '../api/setup.ts';
 import type { Program } from '../setup/heddle.ts';
+import { rowsOf } from '../setup/rows.ts';
 import { landedProgram } from './landed.ts';
 import { channel, enrolAcross, type Installation, idsOf, openInstallation, type Release } from './scene.ts';
 
@@ -192,8 +196,83 @@ describe('an installation that is updated server by server', () => {
     // One that starts again finds a schema that it may use.
     await using again = await installation.start(program);
     await expectSame(again, fresh);
+    await Promise.all([old.server.stop(), again.server.stop()]);
+    const { ids, late } = await endOldForm(installation, fresh, before);
+    await using second = await installation.start();
+    await expectSame(second, fresh);
+    for (const server of [fresh, second])
+      for (const [id, secret] of ids) await keepsSecret(server, `${channels}/${id}`, secret);
+    await expect(installation.start(program)).rejects.toThrow(/migrated by a newer Heddle/);
+    await refuseOldForm(installation, second, before, late);
   });
 });
+
+/** Seals everything to its place; answers secrets that must have come through, and one as the old form had it. */
+async function endOldForm(installation: Installation, fresh: Release, before: Before) {
+  const late = await storedSecret(installation, before.channel);
+  expect(late).toMatch(/^sealed:[0-9a-f]{12}:/);
+  const { rows } = await fresh.ask('POST', '/api/config/secrets/rotate', {}, asOperator);
+  expect(rows).toBeGreaterThan(5);
+  expect(await storedSecret(installation, before.channel)).toMatch(/^sealed:2:/);
+  const tables = await onInstallation(installation, rowsOf);
+  expect(tables.filter((row) => /sealed:[0-9a-f]{12}:/.test(row))).toEqual([]);
+  const made = await fresh.ask('POST', channels, channel('after the update'));
+  const ids = [
+    [before.channel, 'before the update'],
+    [String(made.id), 'after the update'],
+  ] as const;
+  return { ids, late };
+}
+
+/** What a server of the previous release writes afterwards, or somebody brings along, is not taken for a secret. */
+async function refuseOldForm(installation: Installation, server: Release, before: Before, late: string): Promise<void> {
+  const spec = channel('', { target: { url: 'https://x.example.com', headers: { 'X-Key': late } } });
+  const named = { kind: 'NotificationChannel', metadata: { name: 'hook-before' }, spec };
+  const text = JSON.stringify({ apiVersion: 'heddle.dev/v1', ...named });
+  const stated = await server.call('POST', '/api/config/plans', {
+    source: 'before',
+    files: [{ path: 'a.json', text }],
+  });
+  expect([stated.status, JSON.stringify(stated.body.problems)]).toEqual([
+    422,
+    expect.stringContaining('{stored: true}'),
+  ]);
+  await onInstallation(installation, async (database) => {
+    await database.asOwner(async (run) => {
+      await run(
+        "update objects set spec = jsonb_set(spec, '{target,headers,X-Key}', to_jsonb($2::text)) where id = $1",
+        [before.channel, late],
+      );
+    });
+  });
+  await using third = await installation.start();
+  const refused = await third.call('POST', '/api/config/secrets/rotate', {}, asOperator);
+  expect(refused.status).toBe(500);
+  expect(await third.ask('POST', '/api/config/secrets/rotate', { acceptUnbound: true }, asOperator)).toEqual({
+    rows: 1,
+  });
+  await keepsSecret(third, `${channels}/${before.channel}`, 'before the update');
+}
+
+async function storedSecret(installation: Installation, id: string): Promise<string> {
+  return onInstallation(installation, async (database) => {
+    const text = "select spec #>> '{target,headers,X-Key}' as secret from objects where id = $1";
+    const [row] = await database.lookUp(statement<{ readonly secret: string }>(text, [id]));
+    return row?.secret ?? '';
+  });
+}
+
+async function onInstallation<Value>(
+  { url }: Installation,
+  work: (database: Database) => Promise<Value>,
+): Promise<Value> {
+  const database = await openDatabase({ url });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
 
 function problemsOf(...releases: readonly Release[]): readonly string[] {
   return releases.flatMap(({ server }) => server.lines.filter((line) => /\b(error|defect)\b/i.test(line)));

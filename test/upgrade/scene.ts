@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeMachineKeys } from '../../src/peering/client.ts';
-import type { Answer } from '../api/setup.ts';
+import { type Answer, operatorToken } from '../api/setup.ts';
 import { callerOf } from '../faults/enrolling.ts';
 import { token } from '../faults/replicas.ts';
 import { newMachine, setupKey } from '../peering/machine.ts';
@@ -11,11 +11,13 @@ import { type Program, type ServedHeddle, serveHeddle } from '../setup/heddle.ts
 /** The key of all servers of the installation. */
 const secretKey = new Uint8Array(32).fill(5);
 
+type Headers = Readonly<Record<string, string>>;
+
 /** A server of one release, and how requests reach it. */
 export interface Release extends AsyncDisposable {
   readonly server: ServedHeddle;
   /** Sends a request as the owner. Throws unless it is answered with success. */
-  ask(method: string, path: string, body?: Json): Promise<Answer['body']>;
+  ask(method: string, path: string, body?: Json, headers?: Headers): Promise<Answer['body']>;
   /** Sends a request and answers whatever comes. */
   readonly call: ReturnType<typeof callerOf>;
 }
@@ -38,8 +40,9 @@ export async function openInstallation(): Promise<Installation> {
     url,
     async start(program) {
       const flags = ['--database-url', url, '--data-dir', dataDir];
-      const server = await serveHeddle(flags, { env, ...(program === undefined ? {} : { program }) });
-      return releaseOf(server);
+      // The previous release knows no operator.
+      const own = { ...env, HEDDLE_OPERATOR_TOKEN: operatorToken };
+      return releaseOf(await serveHeddle(flags, program === undefined ? { env: own } : { env, program }));
     },
   };
 }
@@ -49,8 +52,8 @@ function releaseOf(server: ServedHeddle): Release {
   return {
     server,
     call,
-    async ask(method, path, body) {
-      const answer = await call(method, path, body);
+    async ask(method, path, body, headers) {
+      const answer = await call(method, path, body, headers);
       expect([method, path, answer.status, answer.body]).toEqual([method, path, 200, answer.body]);
       return answer.body;
     },

@@ -9,7 +9,10 @@ import type { ConfigRoutesOptions } from './options.ts';
 /** The routes about the account as a whole. */
 export function addStatusRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOptions): void {
   app.get('/api/config/status', async (request) => accountStatus(engine, callOf(request), version));
-  app.post('/api/config/secrets/rotate', { config: { server: true } }, async () => rotateSecrets(engine));
+  app.post('/api/config/secrets/rotate', { config: { server: true } }, async (request) => {
+    const body = (request.body ?? {}) as { readonly acceptUnbound?: unknown };
+    return rotateSecrets(engine, { acceptUnbound: body.acceptUnbound === true });
+  });
   app.post('/api/config/idp/rotate', { config: { server: true } }, async () => {
     if (!engine.registry.installation.embeddedIdp)
       throw new Conflict(

@@ -2,9 +2,16 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/snapshot.ts';
-import { type ArchiveHeader, type ArchiveItem, damaged, readArchive } from '../../store/archive-format.ts';
+import {
+  type ArchiveHeader,
+  type ArchiveItem,
+  damaged,
+  readArchive,
+  type SectionName,
+  sealedTextPattern,
+} from '../../store/archive-format.ts';
 import { archiveLines } from '../../store/archive-lines.ts';
-import { resealed } from '../../store/rotate.ts';
+import { sealArchived } from '../../store/reseal.ts';
 import type { Engine } from '../engine.ts';
 import { faultsOfState } from './faults.ts';
 
@@ -30,7 +37,7 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
     if ('header' in item) header = item.header;
     if ('keys' in item) requireSignature(engine, item, options);
     if (!('row' in item)) continue;
-    const row = openable(engine, item.row);
+    const row = openable(engine, header?.account ?? '', item);
     if (item.section === 'account') account = row;
     if (item.section === 'objects') objects.push(objectOf(row));
   }
@@ -71,17 +78,24 @@ function requireSignature(
   );
 }
 
-/** The row with its secrets under this server's key. */
-export function openable(engine: Engine, row: JsonObject): JsonObject {
-  const keys = new Set([...JSON.stringify(row).matchAll(/"sealed:([^:"]*):/g)].map(([, key = '']) => key));
-  if (keys.size === 0) return row;
+/** A row of an archive, and the section that it is in. */
+export interface SectionRow {
+  readonly section: SectionName;
+  readonly row: JsonObject;
+}
+
+/** The row of an account with its secrets under this server's key. They open in their places alone, but for those of earlier releases. */
+export function openable(
+  { registry, means: { vault } }: Engine,
+  account: string,
+  { section, row }: SectionRow,
+): JsonObject {
   try {
-    // What is rebuilt has the shape of what it was built from.
-    return resealed(engine.means.vault, row) as JsonObject;
+    return sealArchived({ registry, vault, form: vault.form, acceptUnbound: true }, account, section, row);
   } catch (cause) {
-    const { keyId } = engine.means.vault;
+    const keys = new Set([...JSON.stringify(row).matchAll(sealedTextPattern)].map(([, key = '']) => key));
     throw new InvalidInput(
-      `the archive holds secrets that are sealed with the key ${[...keys].join(', ')}, and this server cannot open them (its own is ${keyId}); start it with that key too, behind its own in HEDDLE_SECRET_KEY or its file, and they are sealed again with its own`,
+      `the archive holds secrets that are sealed with the key ${[...keys].join(', ')}, and this server cannot open them (its own is ${vault.keyId}); start it with that key too, behind its own in HEDDLE_SECRET_KEY or its file, and they are sealed again with its own`,
       { cause },
     );
   }

@@ -50,7 +50,7 @@ export async function restoreWholeAccount(
     ...checked,
     ...{ place, actor: operatorActor satisfies Actor, requestId: engine.newId(), at: engine.now() },
     ...(from === undefined || to === undefined ? {} : { keep: { from: from.id, to: to.id } }),
-    rows: () => sectionRows(engine, archive),
+    rows: () => sectionRows(engine, header.account, archive),
   });
   engine.snapshots.forget();
   engine.past.forget();
@@ -90,7 +90,7 @@ function inUse({ account, revision, createdAt }: ArchiveHeader): Conflict {
 const batch = { rows: 500, characters: 4_000_000 };
 
 /** The rows of the archive in batches, once it is known to be whole. */
-async function* sectionRows(engine: Engine, archive: Uint8Array): AsyncGenerator<SectionRows> {
+async function* sectionRows(engine: Engine, account: string, archive: Uint8Array): AsyncGenerator<SectionRows> {
   let section: SectionName | undefined;
   let rows: JsonObject[] = [];
   let characters = 0;
@@ -102,7 +102,7 @@ async function* sectionRows(engine: Engine, archive: Uint8Array): AsyncGenerator
       [rows, characters] = [[], 0];
     }
     section = item.section;
-    const row = openable(engine, item.row);
+    const row = openable(engine, account, item);
     characters += JSON.stringify(row as Json).length;
     rows.push(row);
   }

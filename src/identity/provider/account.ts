@@ -11,7 +11,7 @@ import type { Host } from './host.ts';
 import { type AccountView, accountPage, type ListedToken } from './pages/account.ts';
 import { messagePage } from './pages/plain.ts';
 import type { Person } from './people.ts';
-import { appOf } from './second-factor.ts';
+import { appOf, openTotp } from './second-factor.ts';
 import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
 import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
@@ -100,7 +100,7 @@ function listed(token: JsonObject): ListedToken {
 function totpOf({ engine }: Host, person: Person, credentials: Credentials | undefined): AccountView['totp'] {
   if (credentials === undefined || credentials.totpSecret === null) return 'off';
   if (credentials.totpConfirmed) return { codesLeft: credentials.recoveryCodes };
-  return appOf(engine.means.vault.open(credentials.totpSecret), person.email);
+  return appOf(openTotp(engine.means, credentials), person.email);
 }
 
 function callOf({ account, revision, id, name, email }: Person): Call {

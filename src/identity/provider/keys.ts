@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
-import type { Vault } from '../../model/means.ts';
+import { sealPlaces, type Vault } from '../../model/means.ts';
 import type { Database } from '../../store/database.ts';
 import { type IdpKeyRow, listIdpKeys, type NewIdpKey, renewIdpKeys } from '../../store/idp-keys.ts';
 
@@ -89,17 +89,22 @@ export async function rotateKeys({ database, vault }: Pick<KeysOptions, 'databas
 
 function makeKey(vault: Vault, purpose: IdpKeyRow['purpose']): NewIdpKey {
   const id = randomBytes(12).toString('base64url');
-  if (purpose === 'cookies') return { id, sealed: vault.seal(randomBytes(32).toString('base64url')) };
+  const place = sealPlaces.providerKey(id);
+  if (purpose === 'cookies') return { id, sealed: vault.seal(randomBytes(32).toString('base64url'), place) };
   const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
-  return { id, sealed: vault.seal(JSON.stringify({ ...jwk, kid: id, use: 'sig', alg: signingAlgorithm })) };
+  return { id, sealed: vault.seal(JSON.stringify({ ...jwk, kid: id, use: 'sig', alg: signingAlgorithm }), place) };
 }
 
 function openRing(vault: Vault, rows: readonly IdpKeyRow[]) {
   const of = (purpose: IdpKeyRow['purpose']) => rows.filter((row) => row.purpose === purpose);
   // They were sealed by `makeKey`.
-  const signing = of('sign').map(({ sealed }) => JSON.parse(vault.open(sealed)) as SigningKey);
+  const signing = of('sign').map((row) => JSON.parse(openKey(vault, row)) as SigningKey);
   const [cookies] = of('cookies');
-  const cookieSecret = cookies === undefined ? '' : vault.open(cookies.sealed);
+  const cookieSecret = cookies === undefined ? '' : openKey(vault, cookies);
   const keys = signing.map(({ d: _, ...key }) => ({ ...key, kty: 'EC' }));
   return { signing, cookieSecret, verify: createLocalJWKSet({ keys }) };
+}
+
+function openKey(vault: Vault, { id, sealed }: IdpKeyRow): string {
+  return vault.open(sealed, sealPlaces.providerKey(id));
 }

@@ -1,11 +1,12 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { sha256 } from '../../lib/node-pure.ts';
-import type { Vault } from '../../model/means.ts';
+import { sealPlaces, type Vault } from '../../model/means.ts';
 import type { Database } from '../../store/database.ts';
 import {
   consumeRecord,
   deleteGrant,
   deleteRecord,
+  type FoundRecord,
   findRecord,
   putRecord,
   type RecordKey,
@@ -26,7 +27,7 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
     const find = async (key: RecordKey, value: string): Promise<AdapterPayload | undefined> => {
       const row = await findRecord(database, model, key, hash(value));
       if (row === undefined) return undefined;
-      const payload = unseal<AdapterPayload>(vault, row.payload);
+      const payload = unseal<AdapterPayload>(vault, model, row);
       if (payload === undefined || row.consumed_at === null) return payload;
       return { ...payload, consumed: Math.floor(row.consumed_at.getTime() / 1000) };
     };
@@ -34,7 +35,8 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
       async upsert(id, payload, expiresIn = longest) {
         const { accountId: user, grantId, uid, userCode } = payload;
         await putRecord(database, {
-          ...{ model, id: hash(id), payload: vault.seal(JSON.stringify(payload)), seconds: expiresIn },
+          ...sealed(vault, model, id, payload),
+          seconds: expiresIn,
           user,
           // A grant goes with its tokens.
           grant: hashOf(model === 'Grant' ? id : grantId),
@@ -68,11 +70,11 @@ export interface Notes<Value> {
 export function createNotes<Value>({ database, vault }: RecordsOptions, model: string): Notes<Value> {
   return {
     async put(id, value, seconds, user) {
-      await putRecord(database, { model, id: hash(id), payload: vault.seal(JSON.stringify(value)), user, seconds });
+      await putRecord(database, { ...sealed(vault, model, id, value), user, seconds });
     },
     async find(id) {
       const row = await findRecord(database, model, 'id', hash(id));
-      return row === undefined ? undefined : unseal<Value>(vault, row.payload);
+      return row === undefined ? undefined : unseal<Value>(vault, model, row);
     },
     drop: (id) => deleteRecord(database, model, hash(id)),
   };
@@ -87,11 +89,17 @@ function hashOf(value: string | undefined): string | undefined {
   return value === undefined ? undefined : hash(value);
 }
 
+/** A record as the store keeps it: with the hash of its id, and a payload that opens in its place alone. */
+function sealed(vault: Vault, model: string, id: string, value: unknown) {
+  const hashed = hash(id);
+  return { model, id: hashed, payload: vault.seal(JSON.stringify(value), sealPlaces.providerRecord(model, hashed)) };
+}
+
 /** What was sealed by a key that is gone is as good as not there: people sign in again. */
-function unseal<Value>(vault: Vault, sealed: string): Value | undefined {
+function unseal<Value>(vault: Vault, model: string, { id, payload }: FoundRecord): Value | undefined {
   let text: string;
   try {
-    text = vault.open(sealed);
+    text = vault.open(payload, sealPlaces.providerRecord(model, id));
   } catch {
     return undefined;
   }

@@ -11,7 +11,15 @@ import { recoveryCodesPage, setUpPage } from './pages/second-factor.ts';
 import { codePage, consentPage, type Faults, newPasswordPage, type Place, passwordPage } from './pages/sign-in.ts';
 import { type Person, personOf } from './people.ts';
 import { createNotes, type Notes } from './records.ts';
-import { appOf, prepareApp, switchOn, useAppCode, useSecondFactor, wantsSecondFactor } from './second-factor.ts';
+import {
+  appOf,
+  openTotp,
+  prepareApp,
+  switchOn,
+  useAppCode,
+  useSecondFactor,
+  wantsSecondFactor,
+} from './second-factor.ts';
 import { apiScopes, audienceOf } from './token-words.ts';
 import { formToken, inWords, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
@@ -194,7 +202,7 @@ async function showApp(step: Step, progress: Progress, faults?: Faults, status =
   if (credentials === undefined || credentials.totpSecret === null) return message('ended', 400);
   // Whoever set it up in another window has it.
   if (credentials.totpConfirmed) return message('ended', 400);
-  const app = appOf(host.engine.means.vault.open(credentials.totpSecret), known.person.email);
+  const app = appOf(openTotp(host.engine.means, credentials), known.person.email);
   return { status, page: setUpPage(place, app, faults), targets };
 }
 

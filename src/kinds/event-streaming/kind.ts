@@ -3,7 +3,7 @@ import { defineKind } from '../../model/kind.ts';
 import { integrationActivity } from '../shared/directory.ts';
 import { origin } from '../shared/origin.ts';
 import { textOf } from '../shared/stored.ts';
-import { secretKeys } from './platforms.ts';
+import { otherSpellings, secretKeys } from './platforms.ts';
 import { checkConfig, inOneSpelling } from './rules.ts';
 
 export const eventStreaming = defineKind({
@@ -27,6 +27,7 @@ export const eventStreaming = defineKind({
       doc: 'Credentials and settings of the platform. Credentials are shown masked. A replace changes the keys that it names; `null` takes one out.',
       required: true,
       secretKeys,
+      otherSpellings,
       merge: true,
     }),
     enabled: boolean({ doc: 'Whether events are sent.', required: true, documentDefault: true }),

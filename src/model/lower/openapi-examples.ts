@@ -53,6 +53,9 @@ const plain: Means = {
   vault: { ...bareMeans.vault, seal: (text) => text },
 };
 
+/** Nothing is sealed here: no object is meant. */
+const nobody = { account: '', object: '', form: 'bound' } as const;
+
 function trimmed(fields: Fields, spec: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
@@ -68,7 +71,7 @@ function trimmed(fields: Fields, spec: JsonObject): JsonObject {
 function exampleSpec(kind: Kind): JsonObject {
   const idOf = ({ kind: target, text, field }: Mention) =>
     field === kind.parent?.field ? exampleId(target) : sampleId(target, text);
-  const spec = sealSecrets(kind.spec, kind.example, undefined, plain, 'document').spec;
+  const spec = sealSecrets(kind.spec, kind.example, nobody, plain, 'document').spec;
   return mapReferences(kind.spec, canonicalSpec(kind, spec).spec, idOf);
 }
 

@@ -20,6 +20,7 @@ import * as noteGitHosts from './0026_note_git_hosts.ts';
 import * as addClaims from './0027_add_claims.ts';
 import * as addSortKeys from './0028_add_sort_keys.ts';
 import * as bindCredentials from './0029_bind_credentials.ts';
+import * as addSealing from './0030_add_sealing.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -53,4 +54,5 @@ export const migrations: readonly Migration[] = [
   addClaims,
   addSortKeys,
   bindCredentials,
+  addSealing,
 ];

@@ -1,0 +1,11 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { drainConnections } from './drain.ts';
+
+/** A server that lives and says to everybody why it serves nothing, so that nobody sends it any work. */
+export function createUnready(reason: string): FastifyInstance {
+  const app = Fastify({ logger: false, forceCloseConnections: 'idle' });
+  drainConnections(app);
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.setNotFoundHandler((_request, reply) => reply.code(503).send({ message: reason, code: 503 }));
+  return app;
+}

@@ -1,0 +1,38 @@
+import { createUnready } from '../api/unready.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Log } from '../log.ts';
+import { Unavailable } from '../model/errors.ts';
+import { watchKey } from '../store/sealing.ts';
+import type { WrongKey } from '../store/wrong-key.ts';
+
+/** Takes on the form in which secrets are sealed when another server changes it. Returns a function that ends it. */
+export function watchSealing(
+  { notices, database, means }: Engine,
+  report: (error: unknown, place: string) => void,
+): () => Promise<void> {
+  const look = (): void =>
+    void watchKey(database, means.vault).catch((error: unknown) => {
+      // A database that is away is asked again before this server is ready, and a wrong key is told there.
+      if (!(error instanceof Unavailable)) report(error, 'the form of secrets');
+    });
+  const ends = [
+    notices.on(({ what }) => {
+      if (what === 'sealing') look();
+    }),
+    notices.onMissed(look),
+  ];
+  return async () => {
+    for (const end of ends) end();
+  };
+}
+
+/** Listens in place of a server that has not the key of the installation, and says so to everybody who asks. */
+export async function listenUnready(
+  listen: { readonly host: string; readonly port: number },
+  error: WrongKey,
+  log: Log,
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  log({ level: 'error', message: `not ready: ${error.message}` });
+  const app = createUnready(error.message);
+  return { url: await app.listen({ ...listen }), stop: () => app.close() };
+}

@@ -1,0 +1,200 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { hiddenSecret, isSealed, type SealPlace } from './means.ts';
+import { mapSides, splitPath, type UnitChange } from './units.ts';
+
+/**
+ * Which texts of a spec are secrets is what its fields declare, and never how a text begins: people may write what they like
+ * everywhere else.
+ */
+
+/** Where a secret stands in a spec: members by name, entries by key, items of lists all alike; never by a position. */
+export type SecretPath = readonly string[];
+
+/** What becomes of one secret. */
+type Change = (text: string, path: SecretPath) => Json;
+
+const known = new WeakMap<Fields, boolean>();
+
+/** Whether any of the fields is kept sealed. */
+export function hasSecrets(fields: Fields): boolean {
+  const present = known.get(fields);
+  if (present !== undefined) return present;
+  const found = entriesOf(fields).some(([, field]) => holdsSecrets(field));
+  known.set(fields, found);
+  return found;
+}
+
+function holdsSecrets(field: AnyField): boolean {
+  if (field.type === 'secret') return true;
+  if (field.type === 'map') return field.secretKeys !== undefined || holdsSecrets(field.of);
+  if (field.type === 'object' || field.type === 'keyed') return hasSecrets(field.fields);
+  return field.type === 'list' && holdsSecrets(field.of);
+}
+
+type MapField = Extract<AnyField, { readonly type: 'map' }>;
+
+/** Whether the member of a map is a secret. */
+export function isSecretMember(field: MapField, name: string): boolean {
+  return field.of.type === 'secret' || field.secretKeys?.includes(name) === true;
+}
+
+/** The name under which the member of a map is kept. */
+export function memberName(field: MapField, name: string): string {
+  return field.otherSpellings !== undefined && Object.hasOwn(field.otherSpellings, name)
+    ? (field.otherSpellings[name] ?? name)
+    : name;
+}
+
+/** The place of a secret of an object. */
+export function placeOf(account: string, object: string, path: SecretPath): SealPlace {
+  return { purpose: 'object', path: [account, object, ...path] };
+}
+
+/** The spec with its secrets changed. Without any it is the same one. */
+export function mapSecrets(fields: Fields, spec: JsonObject, change: Change): JsonObject {
+  return hasSecrets(fields) ? mapFields(fields, spec, change, []) : spec;
+}
+
+/** The value of one unit with its secrets changed. */
+export function mapUnitSecrets(fields: Fields, path: string, value: Json, change: Change): Json {
+  return hasSecrets(fields) ? mapUnit(fields, path, value, change, []) : value;
+}
+
+/** Every secret that is kept in a spec. */
+export function secretsOf(fields: Fields, spec: JsonObject): readonly string[] {
+  return gather((change) => mapSecrets(fields, spec, change));
+}
+
+/** Every secret that is kept in the value of a unit. */
+export function secretsOfUnit(fields: Fields, path: string, value: Json | undefined): readonly string[] {
+  return value === undefined ? [] : gather((change) => mapUnitSecrets(fields, path, value, change));
+}
+
+function gather(visit: (change: Change) => unknown): readonly string[] {
+  const found: string[] = [];
+  visit((text) => {
+    if (isSealed(text)) found.push(text);
+    return text;
+  });
+  return found;
+}
+
+/** A unit as it may be shown: without secrets. */
+export function hideUnitSecrets(fields: Fields, unit: UnitChange): UnitChange {
+  if (!hasSecrets(fields)) return unit;
+  return mapSides(unit, (value) => mapUnitSecrets(fields, unit.path, value, hide));
+}
+
+/** A spec as it may be shown: without secrets. */
+export function hideSecrets(fields: Fields, spec: JsonObject): JsonObject {
+  return mapSecrets(fields, spec, hide);
+}
+
+/** The value of a field as it may be shown: without secrets. */
+export function hideValueSecrets(field: AnyField, value: Json): Json {
+  return holdsSecrets(field) ? mapValue(field, value, hide, []) : value;
+}
+
+function hide(): string {
+  return hiddenSecret;
+}
+
+function mapFields(fields: Fields, spec: JsonObject, change: Change, path: SecretPath): JsonObject {
+  const mapped = Object.entries(spec).map(([name, value]): [string, Json] => {
+    const field = fields[name];
+    return [name, field === undefined ? value : mapValue(field, value, change, [...path, name])];
+  });
+  return Object.fromEntries(mapped);
+}
+
+function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath): Json {
+  switch (field.type) {
+    case 'secret':
+      return typeof value === 'string' ? change(value, path) : value;
+    case 'map':
+      return isObject(value) ? mapMembers(field, value as JsonObject, change, path) : value;
+    case 'object':
+      return isObject(value) ? mapFields(field.fields, value as JsonObject, change, path) : value;
+    case 'keyed':
+      return Array.isArray(value) ? value.map((entry) => mapEntry(field, entry, change, path)) : value;
+    case 'list':
+      return Array.isArray(value) && holdsSecrets(field.of)
+        ? value.map((item) => mapValue(field.of, item, change, [...path, anyItem]))
+        : value;
+    default:
+      return value;
+  }
+}
+
+/** What stands for the position of an item: lists are written anew in any order. */
+export const anyItem = '*';
+
+function mapMembers(field: MapField, value: JsonObject, change: Change, path: SecretPath): JsonObject {
+  const members = Object.entries(value).map(([name, item]): [string, Json] => [
+    name,
+    mapMember(field, name, item, change, path),
+  ]);
+  return Object.fromEntries(members);
+}
+
+function mapMember(field: MapField, name: string, item: Json, change: Change, path: SecretPath): Json {
+  const inner = [...path, memberName(field, name)];
+  if (!isSecretMember(field, name)) return mapValue(field.of, item, change, inner);
+  return typeof item === 'string' ? change(item, inner) : item;
+}
+
+type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
+
+function mapEntry(field: KeyedField, entry: Json, change: Change, path: SecretPath): Json {
+  if (!isObject(entry)) return entry;
+  const { [field.key]: key } = entry as JsonObject;
+  return mapFields(field.fields, entry as JsonObject, change, [...path, String(key)]);
+}
+
+function mapUnit(fields: Fields, unit: string, value: Json, change: Change, path: SecretPath): Json {
+  const { name, rest } = splitPath(unit);
+  const field = fields[name];
+  const inner = [...path, name];
+  if (field === undefined) return value;
+  if (rest === undefined) return mapValue(field, value, change, inner);
+  if (field.type === 'object') return mapUnit(field.fields, rest, value, change, inner);
+  if (field.type === 'map') return mapMember(field, rest, value, change, inner);
+  return field.type === 'keyed' ? mapEntry(field, value, change, inner) : value;
+}
+
+/**
+ * The members of an answer in which secrets stand, with the secrets in their places: `open` gets what is stored there.
+ * Entries are found by their keys, because an answer has an order of its own.
+ */
+export function revealSecrets(
+  fields: Fields,
+  shown: JsonObject,
+  stored: JsonObject,
+  open: (text: string, path: SecretPath) => string,
+  path: SecretPath = [],
+): JsonObject {
+  const revealed = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
+    const value = stored[name];
+    if (value === undefined || !holdsSecrets(field)) return [];
+    return [[name, revealValue(field, shown[name], value, open, [...path, name])]];
+  });
+  return Object.fromEntries(revealed);
+}
+
+type Open = Parameters<typeof revealSecrets>[3];
+
+function revealValue(field: AnyField, shown: Json | undefined, stored: Json, open: Open, path: SecretPath): Json {
+  if (field.type === 'object' && isObject(stored)) {
+    const members = isObject(shown) ? (shown as JsonObject) : {};
+    return { ...members, ...revealSecrets(field.fields, members, stored as JsonObject, open, path) };
+  }
+  if (field.type !== 'keyed' || !Array.isArray(shown) || !Array.isArray(stored))
+    return mapValue(field, stored, open, path);
+  const left = [...(stored as readonly JsonObject[])];
+  return (shown as readonly JsonObject[]).map((entry) => {
+    const at = left.findIndex((item) => item[field.key] === entry[field.key]);
+    const [item = {}] = at < 0 ? [] : left.splice(at, 1);
+    return { ...entry, ...revealSecrets(field.fields, entry, item, open, [...path, String(entry[field.key])]) };
+  });
+}

@@ -1,0 +1,23 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Fields } from '../model/field.ts';
+import { bareMeans, type Means } from '../model/means.ts';
+import { mapSecrets, mapUnitSecrets, placeOf, type SecretPath } from '../model/secret-fields.ts';
+
+/**
+ * Values as digests compare them: instead of a secret what is equal for equal ones, because a sealed text is another one
+ * for every object.
+ */
+export interface Comparison {
+  spec(fields: Fields, object: string, spec: JsonObject): JsonObject;
+  unit(fields: Fields, object: string, path: string, value: Json): Json;
+}
+
+/** Compares values of the objects of one account. */
+export function createComparison(account: string, { vault }: Pick<Means, 'vault'> = bareMeans): Comparison {
+  const by = (object: string) => (text: string, path: SecretPath) =>
+    vault.fingerprint(text, placeOf(account, object, path));
+  return {
+    spec: (fields, object, spec) => mapSecrets(fields, spec, by(object)),
+    unit: (fields, object, path, value) => mapUnitSecrets(fields, path, value, by(object)),
+  };
+}

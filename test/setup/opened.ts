@@ -1,0 +1,15 @@
+import type { Engine } from '../../src/engine/engine.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { StoredObject } from '../../src/model/object.ts';
+import { mapSecrets, placeOf } from '../../src/model/secret-fields.ts';
+
+/** What is stored of an object, with its secrets opened. */
+export function openedSpec(
+  { registry, means }: Pick<Engine, 'registry' | 'means'>,
+  account: string,
+  object: StoredObject | undefined,
+): JsonObject {
+  if (object === undefined) throw new Error('there is no such object');
+  const { kind, id, spec } = object;
+  return mapSecrets(registry.get(kind).spec, spec, (text, path) => means.vault.open(text, placeOf(account, id, path)));
+}
