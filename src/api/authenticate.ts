@@ -4,6 +4,7 @@ import type { Call, Engine } from '../engine/engine.ts';
 import type { Snapshots } from '../engine/snapshots.ts';
 import { enterTenant } from '../engine/tenant-scope.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
+import { ownAccount } from '../identity/sign-in.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { Operation } from '../model/roles.ts';
 import { requireRight } from '../plan/authorize.ts';
@@ -42,7 +43,9 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
 
 /** On whose behalf a request runs, when they may do what its route does. What lasts asks again before it goes on. */
 export async function authorize(request: FastifyRequest, authenticator: Authenticator, engine: Engine): Promise<Call> {
-  const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization));
+  const { account: wanted } = request.query as { readonly account?: unknown };
+  const given = typeof wanted === 'string' && wanted !== '' ? wanted : undefined;
+  const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization, given));
   if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
   await requireAccess(request, call, engine.snapshots);
   return call;
@@ -51,7 +54,8 @@ export async function authorize(request: FastifyRequest, authenticator: Authenti
 /** The call in the account that the query names: the caller's own, or that of a tenant. */
 export async function scoped({ query }: FastifyRequest, engine: Engine, call: Call): Promise<Call> {
   const { account } = query as { readonly account?: unknown };
-  if (account === undefined || account === '' || account === call.account) return call;
+  const isOwn = account === undefined || account === '' || account === ownAccount || account === call.account;
+  if (isOwn) return call;
   return await enterTenant(engine, call, String(account));
 }
 

@@ -19,7 +19,8 @@ export function hashToken(token: string): string {
 
 /** Says on whose behalf a request runs, or throws `Unauthenticated` or `NotAllowed`. */
 export interface Authenticator {
-  authenticate(header: string | undefined): Promise<Call>;
+  /** `wanted`: the account that somebody who is unknown so far wants to join. */
+  authenticate(header: string | undefined, wanted?: string): Promise<Call>;
   /** Whether a call is the operator's. */
   isOperator(header: string | undefined): boolean;
   /** Lets a call of the operator pass, which is in no account; everybody else is refused, owners too. */
@@ -43,11 +44,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const { database, snapshots, now, uses, people, operatorToken } = options;
   const find = createTokenLookUp(database);
   const authenticator: Authenticator = {
-    async authenticate(header) {
+    async authenticate(header, wanted) {
       const { scheme, token } = credentialsOf(header);
       if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated(notInAccount);
       if (scheme === 'bearer' && people !== undefined && !token.startsWith(tokenPrefix))
-        return people.authenticate(token);
+        return people.authenticate(token, wanted);
       // A typo costs no look-up.
       if (!isWellFormedToken(tokenPrefix, token)) throw new Unauthenticated('token invalid');
       const owner = await find(hashToken(token));

@@ -9,8 +9,8 @@ import { createSignIn } from './sign-in.ts';
 
 /** Says on whose behalf a request with a signed token runs. */
 export interface People {
-  /** Throws `Unauthenticated`, `NotAllowed`, or `Unavailable` when the issuer does not answer. */
-  authenticate(token: string): Promise<Call>;
+  /** `wanted`: the account to join for whoever is unknown. Throws `Unauthenticated`, `NotAllowed`, or `Unavailable` when the issuer does not answer. */
+  authenticate(token: string, wanted?: string): Promise<Call>;
 }
 
 export interface PeopleOptions {
@@ -28,9 +28,9 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
   const find = createIdentityLookUp(engine.database);
   const enter = createSignIn({ engine, singleAccount, find });
   return {
-    async authenticate(token) {
+    async authenticate(token, wanted) {
       const claims = await bearer.verify(token);
-      const known = (await find(identityOf(claims))) ?? (await enter(claims, token));
+      const known = (await find(identityOf(claims))) ?? (await enter(claims, token, wanted));
       const state = await engine.snapshots.at(known.account, known.revision);
       const user = state.get(known.user);
       if (user === undefined) throw new Unauthenticated('token invalid');

@@ -87,6 +87,17 @@ export function personEntries(account: string, email: string, user: string): rea
   ];
 }
 
+/**
+ * Lets go of an address that another account took for a password which nobody ever used, a week ago or more: a claim that
+ * was not proved ends. The password stays where it is and leads nowhere any more.
+ */
+export async function releaseUnusedAddress(database: Database, account: string, email: string): Promise<void> {
+  const text = `delete from directory d using credentials c
+    where d.kind = 'email' and d.value = $1 and d.account_id <> $2 and c.account_id = d.account_id and c.email = d.value
+      and c.one_time and c.changed_at < now() - interval '7 days' returning 1`;
+  await database.lookUp(statement(text, [email.toLowerCase(), account]));
+}
+
 /** Whether the address had a user in the account who is gone, and whose credentials were kept. */
 export async function hasLeftover(database: Database, account: string, email: string): Promise<boolean> {
   const text = `select from credentials c where c.account_id = $1 and c.email = $2

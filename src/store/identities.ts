@@ -142,12 +142,17 @@ const loginText = `with login as (
 )
 ${toldText}`;
 
-/** The accounts that have a user with an e-mail address, given in lower case; the oldest accounts first. */
+/**
+ * The accounts that claim an e-mail address, given in lower case: they have a user with it who is active, or was invited
+ * within the last 30 days. Longer than that nobody keeps an address that they did not prove.
+ */
 export async function accountsOfEmail(database: Database, email: string): Promise<readonly string[]> {
   const rows = await database.lookUp(
     statement<{ readonly account: string }>(
-      `select k.account_id as account from object_keys k join accounts a on a.account_id = k.account_id
-       where k.kind = 'User' and k.rule = 'email' and k.value = $1 order by a.created_at, k.account_id limit 10`,
+      `select k.account_id as account from object_keys k join objects o on o.account_id = k.account_id and o.id = k.object_id
+       where k.kind = 'User' and k.rule = 'email' and k.value = $1
+         and (o.derived ->> 'status' = 'active' or o.created_at > now() - interval '30 days')
+       order by k.account_id limit 10`,
       [email],
     ),
   );

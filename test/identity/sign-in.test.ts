@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedObject } from '../../src/engine/bootstrap.ts';
 import { createExternalIssuer } from '../../src/identity/issuers.ts';
 import { createPeople } from '../../src/identity/people.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { canonicalSpec } from '../../src/model/canonical.ts';
 import { type Answer, type TestApi, testApi } from '../api/setup.ts';
+import { putObjects } from '../setup/objects.ts';
 import { plainOutbound } from '../setup/outbound.ts';
 import { audience, startProvider, type TestProvider } from './provider.ts';
 
@@ -34,6 +37,13 @@ type As = (method: string, url: string, body?: Json) => Promise<Answer>;
 async function somebody(on: TestApi, subject: string, claims: JsonObject = {}): Promise<As> {
   const token = await provider.sign({ sub: subject, ...claims });
   return (method, url, body) => on.call(method, url, body, { authorization: `Bearer ${token}` });
+}
+
+/** Writes an invited user into an account. */
+async function putUser({ engine }: TestApi, account: string, body: JsonObject, at = engine.now()): Promise<void> {
+  const { spec } = canonicalSpec(engine.registry.get('User'), body);
+  const user = storedObject(engine, { id: engine.newId(), kind: 'User', spec, derived: {} }, at);
+  await putObjects(engine, account, () => [user]);
 }
 
 /** An address that the provider vouches for. */
@@ -233,6 +243,42 @@ describe('on a server of many accounts', () => {
     expect((await rival('POST', '/api/users', body)).status).toBe(200);
     const newcomer = await somebody(many, 'new', proved('new@acme.example'));
     expect((await newcomer('GET', '/api/users/current')).body.message).toBe('user is pending approval');
+  });
+
+  it('an address that several accounts wrote down leads to none of them before its person chooses', async () => {
+    const body = {
+      email: 'wanted@gmail.com',
+      name: 'Wanted',
+      role: 'auditor',
+      auto_groups: [],
+      is_service_user: false,
+    };
+    const rivals = [await somebody(many, 'rival-1', { name: 'One' }), await somebody(many, 'rival-2', { name: 'Two' })];
+    const accounts = [];
+    for (const rival of rivals) {
+      accounts.push((await rival('GET', '/api/accounts')).body[0].id);
+      await putUser(many, accounts.at(-1) ?? '', body);
+    }
+    const wanted = await somebody(many, 'wanted', proved('wanted@gmail.com'));
+    const asked = await wanted('GET', '/api/users/current');
+    expect([asked.status, asked.body.message]).toEqual([403, expect.stringContaining('?account=ID')]);
+    for (const account of accounts) expect(asked.body.message).toContain(account);
+    const chosen = await wanted('GET', `/api/users/current?account=${accounts[1]}`);
+    expect([chosen.status, chosen.body.role]).toEqual([200, 'auditor']);
+    expect((await wanted('GET', '/api/accounts')).body[0].id).toBe(accounts[1]);
+    const other = await somebody(many, 'wanted-too', proved('wanted-too@gmail.com'));
+    for (const account of accounts) await putUser(many, account, { ...body, email: 'wanted-too@gmail.com' });
+    expect((await other('GET', '/api/users/current?account=nobodys')).status).toBe(403);
+    expect((await other('GET', '/api/users/current?account=new')).body).toMatchObject({ role: 'owner' });
+  });
+
+  it('an address that nobody proved is kept for 30 days and no longer', async () => {
+    const squatter = await somebody(many, 'squatter-of-old', { name: 'Old' });
+    const account = (await squatter('GET', '/api/accounts')).body[0].id;
+    const body = { email: 'late@gmail.com', name: 'Late', role: 'user', auto_groups: [], is_service_user: false };
+    await putUser(many, account, body, '2020-01-01T00:00:00.000Z');
+    const late = await somebody(many, 'late', proved('late@gmail.com'));
+    expect((await late('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', email: 'late@gmail.com' });
   });
 
   it('an invitation goes before an account of one’s own', async () => {
