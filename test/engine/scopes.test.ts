@@ -33,8 +33,10 @@ it('scopes are kept by every server, and what overlaps is refused before anythin
     problems: [{ code: 'scope_overlap', file: 'web.yaml', line: 9, message: expect.stringContaining('data.yaml:1') }],
   });
   const after = await readTables(office.database);
-  // What a source could not have is noted beside the account.
-  expect({ ...after, sources: [] }).toEqual({ ...before, sources: [] });
+  // Claims of what a source could not have are stored and counted beside the objects.
+  const beside = { sources: [], accounts: [] };
+  expect({ ...after, ...beside }).toEqual({ ...before, ...beside });
+  expect((await office.engine.snapshots.current(office.account)).revision).toBe(5);
   const other = await office.another();
   expect((await other.snapshots.current(office.account)).settingsOf('data').scope).toEqual(scope);
 });
