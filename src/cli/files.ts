@@ -11,12 +11,29 @@ export const pathArgument = {
   doc: 'files or directories of YAML or JSON documents, or - for standard input',
 };
 
-/** Reads the files of all paths, each once; directories with everything below them. */
-export async function collectFiles(paths: readonly string[], terminal: Terminal): Promise<readonly SourceFile[]> {
+/** Told of a file that cannot be read, and why. */
+export type OnUnreadable = (file: string, reason: string) => void;
+
+/**
+ * Reads the files of all paths, each once; directories with everything below them. The first that cannot be read ends it,
+ * unless somebody wants to hear of all of them.
+ */
+export async function collectFiles(
+  paths: readonly string[],
+  terminal: Terminal,
+  onUnreadable?: OnUnreadable,
+): Promise<readonly SourceFile[]> {
   const files = new Map<string, SourceFile>();
+  let unreadable = 0;
+  const noting: OnUnreadable | undefined =
+    onUnreadable &&
+    ((file, reason) => {
+      unreadable += 1;
+      onUnreadable(file, reason);
+    });
   for (const path of new Set(paths)) {
-    const found = path === '-' ? [{ path, text: await terminal.readInput() }] : await readPath(path, terminal);
-    if (found.length === 0) terminal.note(`"${path}" holds no .yaml, .yml or .json file.\n`);
+    const found = path === '-' ? [{ path, text: await terminal.readInput() }] : await readPath(path, terminal, noting);
+    if (found.length === 0 && unreadable === 0) terminal.note(`"${path}" holds no .yaml, .yml or .json file.\n`);
     for (const file of found) {
       refusePlan(file);
       const id = file.path === '-' ? '-' : resolve(file.path);
@@ -34,8 +51,8 @@ function refusePlan({ path, text }: SourceFile): void {
   );
 }
 
-async function readPath(path: string, terminal: Terminal): Promise<readonly SourceFile[]> {
-  const snapshot = await readDirectory(path);
+async function readPath(path: string, terminal: Terminal, onUnreadable?: OnUnreadable): Promise<readonly SourceFile[]> {
+  const snapshot = await readDirectory(path, onUnreadable === undefined ? {} : { onUnreadable });
   if (!snapshot.ok) throw new Unavailable(snapshot.reason);
   for (const warning of snapshot.warnings) terminal.note(`${warning}\n`);
   return snapshot.files;

@@ -1,3 +1,4 @@
+import type { Problem } from '../model/problem.ts';
 import { defineCommand } from './command.ts';
 import { exit, exitCodeOfProblems } from './exit.ts';
 import { writeJson } from './failure.ts';
@@ -25,15 +26,21 @@ export const validate = defineCommand({
   ],
   async run({ flags, positionals, config, terminal }) {
     const format = formatOf(flags);
-    const files = await collectFiles(positionals, terminal);
+    const unreadable = new Map<string, Problem>();
+    const files = await collectFiles(positionals, terminal, (file, message) =>
+      unreadable.set(file, { code: 'file_unreadable', file, message }),
+    );
     // Loaded here: the other commands leave the checking to the server.
     const { checkOffline } = await import('./offline.ts');
     const what = `checking ${count(files.length, 'file')}`;
-    const { documents, problems, warnings, unchecked, unset } = await withProgress(terminal, what, () =>
+    const { documents, warnings, unchecked, unset, ...checked } = await withProgress(terminal, what, () =>
       checkOffline(files, config, flags['strict-files'] === true),
     );
-    const code = problems.length === 0 ? exit.ok : exitCodeOfProblems(problems);
+    const problems = [...unreadable.values(), ...checked.problems];
     const valid = problems.length === 0;
+    // Files that cannot be read say nothing about documents.
+    const failed = checked.problems.length === 0 ? exit.error : exitCodeOfProblems(checked.problems);
+    const code = valid ? exit.ok : failed;
     const result = {
       formatVersion: '1.0',
       valid,

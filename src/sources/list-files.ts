@@ -14,12 +14,22 @@ const extensions = new Set(['.yaml', '.yml', '.json']);
 export const mostFiles = 50_000;
 const deepest = 64;
 
-/** All documents' files below a directory, sorted; dot entries are ignored, and links may not lead out of the directory. */
-export async function listFiles(directory: string): Promise<readonly ListedFile[]> {
+/** Told what is left out, by its path below the directory, and why. */
+type LeaveOut = (relative: string, error: unknown) => void;
+
+/**
+ * All documents' files below a directory, sorted; dot entries are ignored, and links may not lead out of the directory.
+ * Without `leaveOut`, the first that cannot be listed ends it.
+ */
+export async function listFiles(directory: string, leaveOut?: LeaveOut): Promise<readonly ListedFile[]> {
   const root = await realpath(directory);
   const files: ListedFile[] = [];
-  await collect({ root, files }, root, [], new Set([root]));
+  await collect({ root, files, leaveOut: leaveOut ?? throwOn }, root, [], new Set([root]));
   return files.sort((a, b) => (a.relative < b.relative ? -1 : a.relative > b.relative ? 1 : 0));
+}
+
+function throwOn(_relative: string, error: unknown): never {
+  throw error;
 }
 
 /** A single file as a listing shows it. */
@@ -45,6 +55,7 @@ export function isDocumentFile(name: string): boolean {
 interface Listing {
   readonly root: string;
   readonly files: ListedFile[];
+  readonly leaveOut: LeaveOut;
 }
 
 /** `above` holds the real directories on the way here, so that links in a circle end. */
@@ -58,8 +69,11 @@ async function collect(
     throw new Unreadable(
       `"${steps.slice(0, 3).join('/')}/…" is nested more than ${deepest} directories deep; flatten it.`,
     );
-  const entries = await readdir(directory, { withFileTypes: true });
-  const places = await mapInBatches(entries, looksAtOnce, (entry) => placeOf(listing.root, directory, steps, entry));
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    listing.leaveOut(steps.join('/'), error);
+    return [];
+  });
+  const places = await mapInBatches(entries, looksAtOnce, (entry) => placeOf(listing, directory, steps, entry));
   const found = places.filter((place) => place !== undefined);
   const statuses = await lookAt(found.map(({ path }) => path));
   for (const [at, { path, relative, wanted }] of found.entries()) {
@@ -82,7 +96,7 @@ interface Found {
 }
 
 function placeOf(
-  root: string,
+  { root, leaveOut }: Listing,
   directory: string,
   steps: readonly string[],
   entry: Dirent,
@@ -92,8 +106,12 @@ function placeOf(
   const wanted = isDocumentFile(entry.name);
   const path = join(directory, entry.name);
   if (entry.isSymbolicLink())
-    return target(root, path, relative, wanted).then((real) =>
-      real === undefined ? undefined : { path: real, relative, wanted },
+    return target(root, path, relative, wanted).then(
+      (real) => (real === undefined ? undefined : { path: real, relative, wanted }),
+      (error: unknown) => {
+        leaveOut(relative.join('/'), error);
+        return undefined;
+      },
     );
   return entry.isDirectory() || wanted ? { path, relative, wanted } : undefined;
 }
@@ -132,9 +150,12 @@ function listed(
   };
 }
 
-function add({ files }: Listing, file: ListedFile, regular: boolean): void {
-  // Opening a pipe would wait for ever.
-  if (!regular) throw new Unreadable(`"${file.relative}" is not a regular file; remove it or rename it.`);
+function add({ files, leaveOut }: Listing, file: ListedFile, regular: boolean): void {
+  if (!regular) {
+    // Opening a pipe would wait for ever.
+    leaveOut(file.relative, new Unreadable(`"${file.relative}" is not a regular file; remove it or rename it.`));
+    return;
+  }
   if (files.length === mostFiles) throw new Unreadable(`There are more than ${mostFiles} files; use several sources.`);
   files.push(file);
 }

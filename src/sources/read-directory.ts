@@ -21,6 +21,8 @@ export interface ReadOptions {
   readonly mountTable?: string;
   /** Called between listing the files and reading them. */
   readonly onListed?: () => Promise<void>;
+  /** Told of each file that cannot be read, which is then left out; absent: the first one ends the reading. */
+  readonly onUnreadable?: (file: string, reason: string) => void;
   /** Files of earlier readings. */
   readonly memory?: FileMemory;
 }
@@ -53,7 +55,7 @@ async function readOnce(path: string, options: ReadOptions): Promise<Readable | 
   const link = join(path, mountLink);
   if (!(await isLink(link))) {
     const snapshot = await readTree(path, path, options);
-    return isSameListing(snapshot.looks, await listFiles(path)) ? snapshot : undefined;
+    return isSameListing(snapshot.looks, await listAgain(path, snapshot, options)) ? snapshot : undefined;
   }
   // Through the link, files of two generations mix (169 of 17,300 readings did); below its target they never do.
   const target = await realpath(link);
@@ -61,10 +63,20 @@ async function readOnce(path: string, options: ReadOptions): Promise<Readable | 
   return (await realpath(link)) === target ? { ...snapshot, isMount: true } : undefined;
 }
 
+/** The files once more, without those that could not be read. */
+async function listAgain(path: string, { looks }: Readable, { onUnreadable }: ReadOptions) {
+  if (onUnreadable === undefined) return await listFiles(path);
+  const read = new Set(looks.map(({ relative }) => relative));
+  return (await listFiles(path, () => undefined)).filter(({ relative }) => read.has(relative));
+}
+
 async function readSingle(path: string, options: ReadOptions): Promise<Readable | undefined> {
   const before = await listFile(path);
   await options.onListed?.();
-  const snapshot = await snapshotOf([{ path, text: await readText(path, path) }], [before], options);
+  const read = async () => ({ path, text: await readText(path, path) });
+  const file = await unlessUnreadable(path, read, options);
+  if (file === undefined) return snapshotOf([], [], options);
+  const snapshot = await snapshotOf([file], [before], options);
   return isSameListing([before], [await listFile(path)]) ? snapshot : undefined;
 }
 
@@ -83,7 +95,11 @@ export async function lookAtDirectory(path: string): Promise<readonly FileLook[]
 }
 
 async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {
-  const listed = await listFiles(root);
+  const { onUnreadable } = options;
+  const listed = await listFiles(
+    root,
+    onUnreadable && ((relative, error) => onUnreadable(join(shown, relative), reasonOf(error, join(shown, relative)))),
+  );
   const bytes = listed.reduce((total, file) => total + file.size, 0);
   if (bytes > limits.revisionBytes) {
     throw new Unreadable(
@@ -91,11 +107,35 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
     );
   }
   await options.onListed?.();
-  const files = await mapInBatches(listed, readsAtOnce, (file) =>
-    readListed(file, join(shown, file.relative), options.memory),
+  const files = await mapInBatches(listed, readsAtOnce, (file) => {
+    const name = join(shown, file.relative);
+    const read = () => readListed(file, name, options.memory);
+    return options.onUnreadable === undefined ? read() : unlessUnreadable(name, read, options);
+  });
+  const isRead = files.map((file) => file !== undefined);
+  const readable = files.filter((file) => file !== undefined);
+  options.memory?.keep(new Set(readable.map(({ path }) => path)));
+  return snapshotOf(
+    readable,
+    listed.filter((_, at) => isRead[at]),
+    options,
   );
-  options.memory?.keep(new Set(files.map(({ path }) => path)));
-  return snapshotOf(files, listed, options);
+}
+
+/** What is read, or nothing when it cannot be read and somebody wants to hear of every such file. */
+async function unlessUnreadable<Value>(
+  name: string,
+  read: () => Value | Promise<Value>,
+  { onUnreadable }: ReadOptions,
+): Promise<Value | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    // What vanished was not there for long: the whole is read again.
+    if (onUnreadable === undefined || isGone(error)) throw error;
+    onUnreadable(name, reasonOf(error, name));
+    return undefined;
+  }
 }
 
 function readListed(

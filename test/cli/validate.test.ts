@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,6 +50,28 @@ describe('heddle validate', () => {
   test.each(folders)('accepts examples/%s', (name) => {
     const { code, out } = runHeddle(['validate', `examples/${name}`], { cwd: repository });
     expect([code, out]).toEqual([0, expect.stringMatching(/ valid\./)]);
+  });
+
+  test('tells every file that cannot be read, and checks the others', () => {
+    write({ 'a.yaml': document('Grup', 'g', '{}'), 'c.yaml': document('Group', 'c', '{}'), 'deep/b.yaml': '' });
+    writeFileSync(join(root, 'b.yaml'), Buffer.from([0x61, 0xff]));
+    writeFileSync(join(root, 'deep/d.yaml'), Buffer.from([0xc0]));
+    symlinkSync('/nowhere', join(root, 'e.yaml'));
+    const { code, out } = runHeddle(['validate', root]);
+    expect(out).toContain(`"${join(root, 'b.yaml')}" is not UTF-8 text; save it as UTF-8. (file_unreadable)`);
+    expect(out).toContain('"e.yaml" is a symbolic link that leads nowhere; repair or remove it. (file_unreadable)');
+    expect(out).toContain('4 problems in 4 files.');
+    expect([code, codesOf(out).sort()]).toEqual([
+      5,
+      ['file_unreadable', 'file_unreadable', 'file_unreadable', 'kind_unknown'],
+    ]);
+    rmSync(join(root, 'a.yaml'));
+    expect(runHeddle(['validate', root]).code).toBe(1);
+    const single = runHeddle(['validate', join(root, 'b.yaml'), join(root, 'c.yaml')]);
+    expect([single.code, codesOf(single.out), single.note]).toEqual([1, ['file_unreadable'], '']);
+    // Whoever applies them must not go on without one of them.
+    const planned = runHeddle(['plan', root, '--source-name', 'x']);
+    expect([planned.code, planned.note]).toEqual([1, expect.stringContaining('leads nowhere')]);
   });
 
   test('tells all problems of all files at once, each with its place, and exits with 5', () => {
