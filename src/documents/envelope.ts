@@ -92,7 +92,13 @@ export function checkMembers(value: JsonObject, known: readonly string[], pointe
   for (const member of Object.keys(value)) {
     if (known.includes(member)) continue;
     const meant = nearest(member, known);
-    const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean \`${meant}\`?`;
+    const empty = ['metadata', 'spec'].filter((name) => known.includes(name) && value[name] === null);
+    const hint =
+      empty.length > 0
+        ? `if it belongs to \`${empty.join('` or `')}\`, indent it below that`
+        : meant === undefined
+          ? `known are ${known.join(', ')}`
+          : `did you mean \`${meant}\`?`;
     report('member_unknown', pointerTo(pointer, member), `There is no member \`${brief(member)}\` here; ${hint}`);
   }
 }

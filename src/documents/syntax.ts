@@ -1,10 +1,21 @@
 import type { YAMLError } from 'yaml';
+import { findMisindented, type Misindented } from './indentation.ts';
+import { templateFaultOfLine } from './leftovers.ts';
 import { limits } from './limits.ts';
 import type { Fault } from './values.ts';
 
+/** A fault, and where it really is when the library stumbled later. */
+export interface PlacedFault extends Fault {
+  readonly offset?: number;
+}
+
 /** Says what the YAML library found in the words of someone who has to repair it. */
-export function syntaxFault(error: YAMLError, text: string): Fault {
+export function syntaxFault(error: YAMLError, text: string): PlacedFault {
   const [start] = error.pos;
+  const template = templateFaultOfLine(lineAt(text, start));
+  if (template !== undefined) return template;
+  const misindented = ofIndentation.includes(error.code) ? findMisindented(text, start) : undefined;
+  if (misindented !== undefined) return indentationFault(misindented);
   switch (error.code) {
     case 'TAB_AS_INDENT':
       return { code: 'yaml_tab', message: 'A tab is used as indentation, which YAML does not allow; use spaces.' };
@@ -27,6 +38,27 @@ export function syntaxFault(error: YAMLError, text: string): Fault {
     default:
       return { code: 'yaml_invalid', message: `${sentence(error)} ${hintFor(error, text)}` };
   }
+}
+
+/** What the library says when lines are indented in a way that fits nothing. */
+const ofIndentation = [
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MULTILINE_IMPLICIT_KEY',
+  'UNEXPECTED_TOKEN',
+  'MISSING_CHAR',
+];
+
+function indentationFault({ offset, indent, expected }: Misindented): PlacedFault {
+  const spaces = indent === 1 ? '1 space' : `${indent} spaces`;
+  const message = `This line is indented by ${spaces}, and the lines that it seems to belong to by ${expected}; indent all members of a map, and all items of a list, by the same number of spaces.`;
+  return { code: 'yaml_indentation', message, offset };
+}
+
+function lineAt(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  const end = text.indexOf('\n', offset);
+  return text.slice(start, Math.min(end < 0 ? text.length : end, start + 1000));
 }
 
 const hints: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { brief } from './brief.ts';
+import { templateFault } from './leftovers.ts';
 
 /** Why a value is refused. */
 export interface Fault {
@@ -6,7 +7,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** What is wrong with a string anywhere in a document: Postgres stores neither NUL nor half a surrogate pair. */
+/** What is wrong with a string anywhere in a document: Postgres stores neither NUL nor half a surrogate pair, and nobody means a template. */
 export function stringFault(value: string): Fault | undefined {
   if (value.includes('\0')) {
     return {
@@ -14,7 +15,7 @@ export function stringFault(value: string): Fault | undefined {
       message: 'The string holds a NUL character (U+0000), which cannot be stored; remove it.',
     };
   }
-  if (value.isWellFormed()) return undefined;
+  if (value.isWellFormed()) return templateFault(value);
   const message = 'The string holds half of a surrogate pair, which is no character; write both halves or remove it.';
   return { code: 'string_surrogate', message };
 }

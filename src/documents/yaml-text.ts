@@ -3,6 +3,7 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import { brief } from './brief.ts';
 import { holdsMoreThan } from './count.ts';
 import { longestPath, type StatedObject } from './envelope.ts';
+import { conflictFault, findConflicts } from './leftovers.ts';
 import { limits } from './limits.ts';
 import { type ReadResult, readObjects } from './objects.ts';
 import { positionAt, positionOf } from './position.ts';
@@ -35,6 +36,8 @@ export function readYamlStream<Item>(
   take: (stated: StatedObject) => Taken<Item>,
 ): Taken<Item> {
   if (holdsMoreThan(text, limits.fileNodes)) return { documents: [], problems: [tooManyNodes(file)] };
+  const conflicts = findConflicts(text);
+  if (conflicts.length > 0) return { documents: [], problems: conflicts.map((at) => conflictAt(text, file, at)) };
   const parsed = parseYaml(text);
   const reading = { parsed, file, budget: { left: limits.fileNodes } };
   const problems: Problem[] = [...streamProblems(reading)];
@@ -119,7 +122,10 @@ function syntaxProblems(
     // A line may hold a hundred thousand errors, and to word one takes a look at its whole line.
     if (seen.has(line)) continue;
     seen.add(line);
-    problems.push(problemAt(reading, syntaxFault(error, reading.parsed.text), error.pos[0]));
+    const { offset = error.pos[0], ...fault } = syntaxFault(error, reading.parsed.text);
+    problems.push(problemAt(reading, fault, offset));
+    // Behind a line that is indented wrongly, the parser stumbles over much that is right.
+    if (fault.code === 'yaml_indentation') break;
     if (problems.length > limits.fileProblems) break;
   }
   return problems;
@@ -135,6 +141,11 @@ function bounded(problems: readonly Problem[], file: string): readonly Problem[]
   const told = problems.slice(0, limits.fileProblems);
   const message = `The file has more than these ${limits.fileProblems} problems; repair these first.`;
   return [...told, { ...told.at(-1), code: 'file_too_many_problems', message, file, path: '' }];
+}
+
+function conflictAt(text: string, file: string, offset: number): Problem {
+  const line = text.slice(0, offset).split('\n').length;
+  return { ...conflictFault, file, line, column: 1 };
 }
 
 function tooManyNodes(file: string): Problem {
