@@ -292,6 +292,8 @@ async function showWritten(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   addIgnored(reply, written.ignored);
+  if (written.notices !== undefined && written.notices.length > 0)
+    void reply.header('heddle-notice', written.notices.join('; '));
   if (Object.keys(written.outputs).length === 0)
     return sendObject(engine, written.object, written.state, request, reply);
   const kind = engine.registry.get(written.object.kind);

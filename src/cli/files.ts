@@ -12,7 +12,7 @@ export const pathArgument = {
 };
 
 /** Told of a file that cannot be read, and why. */
-export type OnUnreadable = (file: string, reason: string) => void;
+type OnUnreadable = (file: string, reason: string) => void;
 
 /**
  * Reads the files of all paths, each once; directories with everything below them. The first that cannot be read ends it,

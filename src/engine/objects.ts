@@ -5,6 +5,7 @@ import type { Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { approvalsOf } from '../plan/finish.ts';
 import { planRenewal } from '../plan/renew.ts';
 import { planCreate, planDelete, planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
 import type { AccountAccess } from '../store/database.ts';
@@ -24,6 +25,8 @@ export interface Found {
 /** What a write did: the object as it is now (or was, when deleted) and the members of the body that nothing knows. */
 export interface Written extends Found {
   readonly ignored: readonly string[];
+  /** What the caller should know about what was done. */
+  readonly notices?: readonly string[];
   /** Values that are shown this once. */
   readonly outputs: Readonly<Record<string, string>>;
 }
@@ -153,6 +156,7 @@ export async function write(
     object,
     state: committed.after,
     ignored: outcome?.ignored ?? [],
+    notices: committed.plan.changes.flatMap((change) => approvalsOf(committed.before, change)),
     outputs: committed.plan.outputs.get(id) ?? {},
   };
 }

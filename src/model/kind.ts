@@ -118,7 +118,11 @@ export interface Step {
 }
 
 /** What somebody does to one object, for the rules that depend on who it is and on what was there. */
-export type Deed = Pick<Step, 'before' | 'after'> & { readonly actor?: Caller };
+export type Deed = Pick<Step, 'before' | 'after'> & {
+  readonly actor?: Caller;
+  /** It goes back to what was there before. */
+  readonly rollback?: true;
+};
 
 /** A change that follows from another: a new spec of a stored object, its end, or an object that comes with it. */
 export type Consequence =
@@ -218,6 +222,8 @@ export interface KindDeclaration<F extends Fields = Fields> {
   refuse?(object: StoredObject, action: 'update' | 'delete'): string | undefined;
   /** Shown in plans beside a change that deserves a second look. */
   risks?(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[];
+  /** What of a change documents make only with an approval; the API makes it, and says so in `Heddle-Notice`. */
+  approvals?(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[];
   /** How a refused delete of a referenced object of this kind is answered, or how by the kind that refers to it. */
   readonly inUse?: InUse | Readonly<Record<string, InUse>>;
   /** Invites, which are no objects, name objects of this kind; one that a pending invite names is in use. */

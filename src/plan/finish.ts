@@ -18,7 +18,7 @@ import { withConsequences } from './consequences.ts';
 import { digestOf } from './digest.ts';
 import { engineVersionOf } from './engine-version.ts';
 import { orderChanges } from './order.ts';
-import type { Change, Claim, Counts, Move, Outcome, TrippedGuard } from './plan.ts';
+import { type Change, type Claim, type Counts, type Move, type Outcome, subjectOf, type TrippedGuard } from './plan.ts';
 import { checkRules, type Locate, type StepInput } from './rules.ts';
 
 /** One object as it should be afterwards (`after` absent: gone), before the rules have looked at it. */
@@ -50,7 +50,10 @@ export interface FinishInput {
   readonly moves?: readonly Move[];
   /** Finds the place of a fault in the input. */
   readonly locate: Locate;
+  /** What of it wants an approval; absent for requests, which never want one. */
   guards?(changes: readonly Change[]): readonly TrippedGuard[];
+  /** It goes back to what was there before. */
+  readonly rollback?: true;
   /** What a change of an object leaves beside its spec. */
   settle?(before: StoredObject, after: StoredObject): StoredObject;
   newId(): string;
@@ -97,13 +100,15 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
     },
     revision,
   );
-  const { alsoUsedBy, actor } = input;
-  const step = { before: snapshot, next, changes, edition: means.edition, actor, alsoUsedBy };
+  const { alsoUsedBy, actor, rollback } = input;
+  const going = rollback === undefined ? {} : { rollback };
+  const step = { before: snapshot, next, changes, edition: means.edition, actor, alsoUsedBy, ...going };
   const problems = yield* checkRules(step, input.locate);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;
-  const guards = input.guards?.(ordered.changes) ?? [];
+  const guards =
+    input.guards === undefined ? [] : [...input.guards(ordered.changes), ...askedBy(snapshot, ordered.changes)];
   const withRisks: Change[] = [];
   for (const [at, change] of ordered.changes.entries()) {
     if (isTurn(at)) yield undefined;
@@ -231,6 +236,18 @@ function claimAction(before: StoredObject, after: StoredObject): Claim['action']
 function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts {
   const count = (action: Change['action']) => changes.filter((change) => change.action === action).length;
   return { create: count('create'), update: count('update'), delete: count('delete'), claims: claims.length };
+}
+
+/** What the kinds of the changed objects let documents do with an approval only. */
+function askedBy(snapshot: Snapshot, changes: readonly Change[]): readonly TrippedGuard[] {
+  return changes
+    .flatMap((change) => approvalsOf(snapshot, change))
+    .map((message) => ({ guard: 'sensitive' as const, message }));
+}
+
+/** What of a change deserves an approval, in sentences. */
+export function approvalsOf({ registry }: Snapshot, change: Change): readonly string[] {
+  return registry.get(subjectOf(change).kind).approvals?.(change.before, change.after) ?? [];
 }
 
 function risksOf(snapshot: Snapshot, change: Change): readonly string[] {

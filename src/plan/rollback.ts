@@ -105,6 +105,7 @@ function* finish(
     snapshot,
     edits,
     ...(source === undefined ? {} : { source }),
+    rollback: true,
     options: { rollback: String(past.revision), scope },
     warnings: sortProblems(warnings),
     locate: (object, { code, path, message }) => ({ ...told(object, code, message), ...(path === '' ? {} : { path }) }),

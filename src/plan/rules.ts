@@ -23,6 +23,8 @@ export interface StepInput {
   readonly actor?: Actor | undefined;
   /** By id of an object: what uses it and is no object, as people call it. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
+  /** It goes back to what was there before. */
+  readonly rollback?: true;
 }
 
 /** Every broken rule of a step. Only what changes is looked at. Yields now and then. */
@@ -52,13 +54,14 @@ function refusals(kind: Kind, change: Change): readonly Fault[] {
   return reason === undefined ? [] : [{ code: `${change.action}_refused`, path: '', message: reason }];
 }
 
-function deedFaults(kind: Kind, change: Change, { before, next, actor }: StepInput): readonly Fault[] {
+function deedFaults(kind: Kind, change: Change, { before, next, actor, rollback }: StepInput): readonly Fault[] {
   if (kind.checkDeed === undefined || change.internal === true) return [];
   const { before: was, after: is } = change;
   const deed = {
     ...(was === undefined ? {} : { before: was }),
     ...(is === undefined ? {} : { after: is }),
     ...(actor === undefined ? {} : { actor }),
+    ...(rollback === undefined ? {} : { rollback }),
   };
   return kind.checkDeed(deed, before, next);
 }

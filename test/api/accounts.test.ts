@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { putObjects } from '../setup/objects.ts';
+import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, testApi } from './setup.ts';
 
@@ -211,4 +212,35 @@ it('ignores its read-only members', async () => {
   const answer = await put(required, { domain: 'x.example', domain_category: 'private', created_by: 'me', colour: 1 });
   expect(answer.body).toMatchObject({ domain: '', domain_category: '' });
   expect(answer.headers['heddle-ignored']).toBe('/colour');
+});
+
+it('a public range is set over the API with a notice, and by documents with an approval only', async () => {
+  await using own = await testApi();
+  const { settings } = await read(own);
+  const set = (change: JsonObject) =>
+    own.call('PUT', `/api/accounts/${own.account}`, { settings: { ...settings, ...change } });
+  for (const network_range of ['100.64.0.0/10', '10.7.0.0/16', '192.168.0.0/20', '172.16.0.0/12'])
+    expect((await set({ network_range })).headers).not.toHaveProperty('heddle-notice');
+  const told = await set({ network_range: '203.0.113.0/24' });
+  expect([told.status, told.headers['heddle-notice']]).toEqual([
+    200,
+    expect.stringContaining('network_range becomes 203.0.113.0/24, which is public'),
+  ]);
+  expect((await set({ network_range: '203.0.113.0/24' })).headers).not.toHaveProperty('heddle-notice');
+  expect((await set({ network_range: '10.7.0.0/16' })).status).toBe(200);
+
+  const push = (range: string, more: JsonObject = {}) =>
+    own.call('POST', '/api/config/apply?adopt=take', {
+      ...{
+        source: 'net',
+        files: [{ path: 'a.yaml', text: doc('Account', 'account', `settings: {network_range: ${range}}`) }],
+      },
+      ...more,
+    });
+  expect((await push('10.8.0.0/16')).status).toBe(200);
+  const refused = await push('8.8.0.0/16');
+  expect([refused.status, refused.body.plan.guards]).toMatchObject([428, [{ guard: 'sensitive' }]]);
+  expect((await read(own)).settings.network_range).toBe('10.8.0.0/16');
+  const approved = await push('8.8.0.0/16', { approve: refused.body.plan.digest });
+  expect([approved.status, (await read(own)).settings.network_range]).toEqual([200, '8.8.0.0/16']);
 });

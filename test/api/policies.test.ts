@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { putObjects } from '../setup/objects.ts';
+import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi } from './setup.ts';
 
@@ -264,13 +266,47 @@ describe('ids of rules', () => {
     expect((await put(made.body.id, body([rule({ id: '' }), rule({ name: 'zulu' })]))).status).toBe(200);
   });
 
-  it('rules of one name are told apart', async () => {
-    const made = await post(body([rule(), rule({ protocol: 'udp' })]));
-    const ids = made.body.rules.map(({ id }: { id: string }) => id);
-    expect(new Set(ids).size).toBe(2);
+  it('are not made for two rules of one name, by a request or by a document', async () => {
+    const twins = [rule(), rule({ protocol: 'udp' })];
+    const refused = await post(body(twins));
+    expect([refused.status, problemsOf(refused)]).toEqual([422, ['rule_name_repeated /rules/1/name']]);
+    const made = await post(body());
+    expect((await put(made.body.id, body(twins))).status).toBe(422);
+    const side = 'enabled: true, action: accept, protocol: tcp, sources: [All], destinations: [All]';
+    const text = doc('Policy', 'twins', `name: twins\nrules:\n  - {name: a, ${side}}\n  - {name: a, ${side}}`);
+    const plan = await api().call('POST', '/api/config/plans', { source: 'twins', files: [{ path: 'a.yaml', text }] });
+    expect([plan.status, plan.body.problems]).toMatchObject([
+      422,
+      [{ code: 'rule_name_repeated', file: 'a.yaml', line: expect.any(Number) }],
+    ]);
+  });
+
+  it('tell rules of one name apart that were made before, and these stay writable', async () => {
+    const { id } = (await post(body(two()['rules'] as Json))).body;
+    await putObjects(api().engine, api().account, (state) => {
+      const found = state.get(id);
+      const rules = found?.spec['rules'];
+      if (found === undefined || !Array.isArray(rules)) return [];
+      return [
+        { ...found, spec: { ...found.spec, rules: rules.map((one) => ({ ...(one as JsonObject), name: 'web' })) } },
+      ];
+    });
+    const shown = (await api().call('GET', `/api/policies/${id}`)).body;
+    expect(shown.rules.map(({ name }: { name: string }) => name)).toEqual(['web', 'web']);
     const before = await api().revision();
-    expect((await put(made.body.id, made.body)).body).toEqual(made.body);
+    expect((await put(id, shown)).body).toEqual(shown);
     expect(await api().revision()).toBe(before);
+    const changed = await put(id, { ...shown, description: 'as it was' });
+    expect([changed.status, changed.body.rules.length]).toEqual([200, 2]);
+    const third = await put(id, { ...shown, rules: [...shown.rules, rule()] });
+    expect([third.status, problemsOf(third)]).toEqual([422, ['rule_name_repeated /rules/2/name']]);
+
+    const then = await api().revision();
+    expect((await put(id, { ...shown, rules: [shown.rules[0]] })).status).toBe(200);
+    const back = await api().call('POST', `/api/config/revisions/${then}/rollback`, { scope: 'all' });
+    const applied = await api().call('POST', `/api/config/plans/${back.body.id}/apply`, { approve: back.body.digest });
+    expect([back.status, applied.status]).toEqual([201, 200]);
+    expect((await api().call('GET', `/api/policies/${id}`)).body.rules.length).toBe(2);
   });
 });
 

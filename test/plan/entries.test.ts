@@ -63,12 +63,10 @@ describe('rules of a policy', () => {
     ]);
   });
 
-  it('may share a name', () => {
-    const stated = [
-      policy({ rules: [rule('web', { protocol: 'tcp', ports: ['80'] }), rule('web', { protocol: 'udp' })] }),
-    ];
-    const state = applyOn(office, 'a', stated);
-    expect(linesOf(planOn(state, 'a', stated), state)).toEqual([]);
+  it('may not share a name', () => {
+    const stated = [policy({ rules: [rule('z'), rule('web', { protocol: 'tcp' }), rule('web', { protocol: 'udp' })] })];
+    const outcome = planOn(office, 'a', stated);
+    expect(refusals(outcome)).toEqual(['rule_name_repeated Policy/p /spec/rules/2/name']);
   });
 
   it('name the rule of the input that contradicts itself, not the sorted one', () => {

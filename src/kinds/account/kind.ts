@@ -4,7 +4,14 @@ import { defineKind } from '../../model/kind.ts';
 import { derivedText } from '../shared/stored.ts';
 import { followAccount } from './consequences.ts';
 import { updatedEvents } from './events.ts';
-import { checkAgainstAccount, checkRanges, keepCallerIn, keepClaim, warnOfNewAddresses } from './rules.ts';
+import {
+  askOfPublicRanges,
+  checkAgainstAccount,
+  checkRanges,
+  keepCallerIn,
+  keepClaim,
+  warnOfNewAddresses,
+} from './rules.ts';
 import { lackingSettings, settings } from './settings.ts';
 
 const onboarding = {
@@ -84,6 +91,7 @@ export const account = defineKind({
   checkState: checkAgainstAccount,
   consequences: followAccount,
   risks: warnOfNewAddresses,
+  approvals: askOfPublicRanges,
   activity: { create: 'account.create', delete: 'account.delete' },
   activityMeta: (object) => ({
     account_id: object.id,

@@ -1,4 +1,4 @@
-import { type Cidr, overlaps, parseCidr } from '../../lib/address.ts';
+import { type Cidr, contains, overlaps, parseCidr } from '../../lib/address.ts';
 import { equalJson } from '../../lib/json.ts';
 import { groupRules, isLetIn } from '../../model/allowed-groups.ts';
 import type { Deed, Fault, State } from '../../model/kind.ts';
@@ -109,6 +109,33 @@ function checkZones(account: StoredObject, state: State): readonly Fault[] {
   if (zone === undefined) return [];
   const message = `\`${domain}\` is the domain of the zone \`${zone.name}\`; choose another domain for peers or change the zone`;
   return [{ code: 'account_dns_domain_taken', path: '/settings/dns_domain', message }];
+}
+
+/** Ranges that nobody outside has. */
+const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
+
+/** Peers of a public range hide those outside that have its addresses. */
+export function askOfPublicRanges(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): readonly string[] {
+  if (after === undefined) return [];
+  const was = before === undefined ? {} : sectionOf(before, 'settings');
+  const is = sectionOf(after, 'settings');
+  return rangeRules.flatMap(({ field }) => {
+    const range = was[field] === is[field] ? undefined : rangeOf(is[field]);
+    if (range === undefined || isPrivate(range)) return [];
+    return [
+      `${field} becomes ${range.text}, which is public: peers lose the way to whoever has these addresses on the internet; use a range in ${privateRanges.filter((text) => rangeOf(text)?.family === range.family).join(', ')}`,
+    ];
+  });
+}
+
+function isPrivate(range: Cidr): boolean {
+  return privateRanges.some((text) => {
+    const outer = rangeOf(text);
+    return outer !== undefined && contains(outer, range);
+  });
 }
 
 /** A new range gives every peer a new address. */

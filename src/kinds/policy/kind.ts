@@ -13,7 +13,7 @@ import {
 } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { port } from '../shared/formats.ts';
-import { checkRules, isDerived, keepDerived, sortPorts, warnOfEnabling } from './rules.ts';
+import { checkRules, isDerived, keepDerived, refuseNewTwins, sortPorts, warnOfEnabling } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
@@ -90,7 +90,7 @@ export const policy = defineKind({
   },
   canonicalize: sortPorts,
   check: checkRules,
-  checkDeed: keepDerived,
+  checkDeed: (deed) => [...keepDerived(deed), ...refuseNewTwins(deed)],
   risks: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
   isSystem: isDerived,

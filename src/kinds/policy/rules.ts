@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/json.ts';
 import type { Deed, Fault } from '../../model/kind.ts';
 import { originOf, type StoredObject } from '../../model/object.ts';
 
@@ -89,6 +90,31 @@ export function warnOfEnabling(before: StoredObject | undefined, after: StoredOb
 /** Whether a policy follows from another object, and lives as long as that. */
 export function isDerived(policy: StoredObject): boolean {
   return originOf(policy) !== undefined;
+}
+
+/**
+ * Rules are known by their names, so two of one name are no longer made. Those that are there stay writable, and what goes
+ * back to a former state, or ends by itself, brings back what was.
+ */
+export function refuseNewTwins({ before, after, actor, rollback }: Deed): readonly Fault[] {
+  if (after === undefined || rollback === true || actor?.type === 'system') return [];
+  const left = new Map<string, number>();
+  for (const name of ruleNames(before)) left.set(name, (left.get(name) ?? 0) + 1);
+  const seen = new Set<string>();
+  return ruleNames(after).flatMap((name, at) => {
+    const known = left.get(name) ?? 0;
+    left.set(name, known - 1);
+    const isTwin = seen.has(name) && known <= 0;
+    seen.add(name);
+    if (!isTwin) return [];
+    const message = `the policy has a rule named \`${name}\` already; rules are known by their names, so give this one another`;
+    return [{ code: 'rule_name_repeated', path: `/rules/${at}/name`, message }];
+  });
+}
+
+function ruleNames(policy: StoredObject | undefined): readonly string[] {
+  const rules = policy?.spec['rules'];
+  return Array.isArray(rules) ? rules.map((rule) => String(isObject(rule) ? rule['name'] : '')) : [];
 }
 
 /** What follows from another object changes with it alone. */

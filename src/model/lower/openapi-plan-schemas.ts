@@ -30,7 +30,7 @@ const unit = object(
 );
 
 const guards = [
-  ...['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback'],
+  ...['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback', 'sensitive'],
   ...['access_lost', 'access_gained', 'own_access'],
 ];
 

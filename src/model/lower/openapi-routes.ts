@@ -141,7 +141,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     parameters: [header('Prefer'), header('BreakGlass'), header('BreakGlassTTL')],
     body: json(named(`${kind.name}Request`), examples.request(kind)),
     answer: json(named(kind.name), examples.created(kind)),
-    headers: ['ETag', 'Heddle-Ignored'],
+    headers: ['ETag', 'Heddle-Ignored', ...(kind.approvals === undefined ? [] : ['Heddle-Notice'])],
     errors: sorted(
       ...always,
       ...(kind.parent === undefined ? [] : [404]),
@@ -164,7 +164,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
     parameters: [header('IfMatch'), header('Prefer'), header('BreakGlass'), header('BreakGlassTTL')],
     body: json(named(`${kind.name}${hasOwnReplacement(kind) ? 'Replacement' : 'Request'}`), examples.replacement(kind)),
     answer: json(named(kind.name), examples.response(kind)),
-    headers: ['ETag', 'Heddle-Ignored'],
+    headers: ['ETag', 'Heddle-Ignored', ...(kind.approvals === undefined ? [] : ['Heddle-Notice'])],
     errors: sorted(...always, 400, ...(kind.implied === true ? [] : [404]), 409, 412, 413, 415, 422),
   }),
   delete: (kind) => ({
