@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { etagOf, isKnown } from './answers.ts';
 
-/** Gives an ETag to what is read and has none yet; an answer that may be read once only has none. */
+/** Gives an ETag to what is read and has none yet; what nobody may keep has none, unless its route gave it one. */
 export function addEtags(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isRead = request.method === 'GET' && reply.statusCode === 200 && typeof payload === 'string';
-    if (!isRead || reply.hasHeader('etag') || reply.getHeader('cache-control') === 'no-store') return payload;
-    const etag = etagOf(0, payload);
+    if (!isRead) return payload;
+    const given = reply.getHeader('etag');
+    if (given === undefined && reply.getHeader('cache-control') === 'no-store') return payload;
+    const etag = given === undefined ? etagOf(0, payload) : String(given);
     void reply.header('etag', etag);
     if (!isKnown(request, etag)) return payload;
     void reply.code(304).removeHeader('content-length');

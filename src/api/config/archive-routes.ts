@@ -26,6 +26,7 @@ export function addArchiveRoutes(app: FastifyInstance, { engine, version }: Conf
     const history = switchOf(queryOf(request), 'history', true);
     const { account, revision, stream } = await backUp(engine, of, { history, program: version });
     return reply
+      .header('cache-control', 'no-store')
       .header('content-type', 'application/gzip')
       .header('content-disposition', `attachment; filename="heddle-${account}-${revision}.ndjson.gz"`)
       .send(stream);

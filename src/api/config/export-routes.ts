@@ -4,6 +4,7 @@ import { exportDocuments } from '../../engine/export.ts';
 import { findObject } from '../../engine/find-object.ts';
 import { readableBy } from '../../engine/object-list.ts';
 import { NotFound } from '../../model/errors.ts';
+import { etagOf } from '../answers.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { knownKind, queryOf, switchOf, wholeNumber, wordOf } from './request.ts';
@@ -29,7 +30,13 @@ export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOp
     });
     if (object !== undefined && documents.length === 0)
       throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
-    if (format === 'json') return documents;
-    return reply.header('content-type', 'application/yaml; charset=utf-8').send(writeDocuments(documents));
+    const isJson = format === 'json';
+    const text = isJson ? JSON.stringify(documents) : writeDocuments(documents);
+    // The whole account is nothing for caches; whoever has it may still ask whether it is the same.
+    return reply
+      .header('cache-control', 'no-store')
+      .header('etag', etagOf(0, text))
+      .header('content-type', `application/${isJson ? 'json' : 'yaml'}; charset=utf-8`)
+      .send(text);
   });
 }

@@ -31,7 +31,7 @@ export const invites: AreaRoutes = {
     });
     app.get(path, may('read'), async (request, reply) => {
       const body = await readInvites(engine, callOf(request));
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+      return sendAnswer(request, reply.header('cache-control', 'no-store'), makeAnswer({ version: 0, body }));
     });
     app.post(path, may('create'), async (request, reply) => {
       const invited = await makeInvite(engine, people, callOf(request), objectBody(request.body));

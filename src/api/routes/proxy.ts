@@ -30,7 +30,9 @@ export const proxy: AreaRoutes = {
         owners.set(request, await authenticateProxy(engine, request.headers.authorization));
       });
       scope.post('/proxy/register', async (request, reply) =>
-        reply.send(await registerAt(engine, ownerOf(request), objectBody(request.body))),
+        reply
+          .header('cache-control', 'no-store')
+          .send(await registerAt(engine, ownerOf(request), objectBody(request.body))),
       );
       scope.post('/proxy/heartbeat', async (request, reply) => {
         await hearProxy(engine, ownerOf(request), objectBody(request.body));
