@@ -101,14 +101,15 @@ export function refuseNewTwins({ before, after, actor, rollback }: Deed): readon
   const left = new Map<string, number>();
   for (const name of ruleNames(before)) left.set(name, (left.get(name) ?? 0) + 1);
   const seen = new Set<string>();
-  return ruleNames(after).flatMap((name, at) => {
+  return ruleNames(after).flatMap((name) => {
     const known = left.get(name) ?? 0;
     left.set(name, known - 1);
     const isTwin = seen.has(name) && known <= 0;
     seen.add(name);
     if (!isTwin) return [];
-    const message = `the policy has a rule named \`${name}\` already; rules are known by their names, so give this one another`;
-    return [{ code: 'rule_name_repeated', path: `/rules/${at}/name`, message }];
+    const message = `two rules are named \`${name}\`; rules are known by their names, so give one of them another`;
+    // Stored rules are sorted: their places are not those of the input.
+    return [{ code: 'rule_name_repeated', path: '/rules', message }];
   });
 }
 
