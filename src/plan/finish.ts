@@ -101,14 +101,12 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
     revision,
   );
   const { alsoUsedBy, actor, rollback } = input;
-  const going = rollback === undefined ? {} : { rollback };
-  const step = { before: snapshot, next, changes, edition: means.edition, actor, alsoUsedBy, ...going };
+  const step = { before: snapshot, next, changes, edition: means.edition, actor, alsoUsedBy, rollback };
   const problems = yield* checkRules(step, input.locate);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;
-  const guards =
-    input.guards === undefined ? [] : [...input.guards(ordered.changes), ...askedBy(snapshot, ordered.changes)];
+  const guards = guardsOf(input, ordered.changes);
   const withRisks: Change[] = [];
   for (const [at, change] of ordered.changes.entries()) {
     if (isTurn(at)) yield undefined;
@@ -238,11 +236,11 @@ function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts 
   return { create: count('create'), update: count('update'), delete: count('delete'), claims: claims.length };
 }
 
-/** What the kinds of the changed objects let documents do with an approval only. */
-function askedBy(snapshot: Snapshot, changes: readonly Change[]): readonly TrippedGuard[] {
-  return changes
-    .flatMap((change) => approvalsOf(snapshot, change))
-    .map((message) => ({ guard: 'sensitive' as const, message }));
+/** What wants an approval: by what the plan does as a whole, and by what the kinds of the changed objects say. */
+function guardsOf({ snapshot, guards }: FinishInput, changes: readonly Change[]): readonly TrippedGuard[] {
+  if (guards === undefined) return [];
+  const asked = changes.flatMap((change) => approvalsOf(snapshot, change));
+  return [...guards(changes), ...asked.map((message) => ({ guard: 'sensitive' as const, message }))];
 }
 
 /** What of a change deserves an approval, in sentences. */

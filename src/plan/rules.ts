@@ -24,7 +24,7 @@ export interface StepInput {
   /** By id of an object: what uses it and is no object, as people call it. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
   /** It goes back to what was there before. */
-  readonly rollback?: true;
+  readonly rollback?: true | undefined;
 }
 
 /** Every broken rule of a step. Only what changes is looked at. Yields now and then. */
