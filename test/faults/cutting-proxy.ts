@@ -86,7 +86,7 @@ class Cutter implements CuttingProxy {
     this.#weather = weather;
     if (weather !== 'clear') return;
     // Who waited in the dark is told at last, as by a network that is back with other addresses.
-    for (const socket of this.#sockets) if (socket.isPaused()) socket.resetAndDestroy();
+    for (const socket of this.#sockets) if (socket.isPaused()) socket.destroy();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

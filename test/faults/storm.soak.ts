@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { weatherStorm } from './storm.ts';
+
+/** HEDDLE_SOAK_MINUTES says for how long; ten minutes unless it is set. */
+const minutes = Number(process.env['HEDDLE_SOAK_MINUTES'] ?? 10);
+
+it(`three servers lose nothing in ${minutes} minutes of cuts, kills, pauses and a Postgres that stops`, {
+  timeout: (minutes + 10) * 60_000,
+}, async () => {
+  const { acknowledged } = await weatherStorm(minutes * 60_000);
+  expect(acknowledged).toBeGreaterThan(10 * minutes);
+});

@@ -1,0 +1,240 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { statement } from '../../src/store/builder.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { doc } from '../api/documents.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
+import { type PostgresServer, startPostgres } from '../setup/server.ts';
+import { type CuttingProxy, openCuttingProxy } from './cutting-proxy.ts';
+import { token } from './replicas.ts';
+
+/** A server with the proxy between it and Postgres. */
+interface Replica {
+  readonly proxy: CuttingProxy;
+  server: ServedHeddle;
+  /** What is done to it at this moment; one thing at a time. */
+  isBusy: boolean;
+}
+
+/** What was written, and what came of it. */
+interface Attempt {
+  readonly kind: string;
+  readonly name: string;
+  /** Absent: nobody knows, and nobody was told. */
+  readonly status: number | undefined;
+}
+
+const replicas = 3;
+const clients = 6;
+/** For how long a client waits for one answer, and how long it repeats a request that has a key. */
+const answerMs = 20_000;
+const repeatMs = 120_000;
+
+/**
+ * Three servers on one Postgres while connections are cut, servers are killed and stopped, networks go dark and Postgres
+ * itself stops and crashes. In the end every acknowledged write is there once, all others whole or not at all, and the
+ * servers answer with the same bytes.
+ */
+export async function weatherStorm(milliseconds: number): Promise<{ readonly acknowledged: number }> {
+  await using postgres = await startPostgres();
+  await using stack = new AsyncDisposableStack();
+  const dataDir = await temporaryDirectory();
+  const start = (proxy: CuttingProxy) => {
+    const env = { HEDDLE_BOOTSTRAP_TOKEN: token, HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64') };
+    return serveHeddle(['--database-url', proxy.url, '--data-dir', dataDir], { env });
+  };
+  const all: Replica[] = [];
+  for (let number = 0; number < replicas; number++) {
+    const proxy = stack.use(await openCuttingProxy(postgres.url(), Math.random));
+    const replica = { proxy, server: await start(proxy), isBusy: false };
+    stack.defer(async () => void (await replica.server.stop('SIGKILL')));
+    all.push(replica);
+  }
+  const end = performance.now() + milliseconds;
+  const isOver = () => performance.now() > end;
+  const attempts: Attempt[] = [];
+  const faults: string[] = [];
+  const writers = Array.from({ length: clients }, (_, number) => writeOn(all, { number, isOver, attempts, faults }));
+  await trouble(all, postgres, start, isOver);
+  await Promise.all(writers);
+  expect(faults).toEqual([]);
+  await expectAgreement(all);
+  await expectWhole(postgres, attempts);
+  return { acknowledged: attempts.filter(({ status }) => status === 200).length };
+}
+
+/** Does one thing after the other to the servers and to Postgres, and puts everything right in the end. */
+async function trouble(
+  all: readonly Replica[],
+  postgres: PostgresServer,
+  start: (proxy: CuttingProxy) => Promise<ServedHeddle>,
+  isOver: () => boolean,
+): Promise<void> {
+  const under: Promise<void>[] = [];
+  let isDown = false;
+  const deeds: readonly ((replica: Replica) => Promise<void>)[] = [
+    async ({ proxy }) => {
+      proxy.set('cutting');
+      await delay(3000);
+    },
+    async ({ proxy }) => {
+      proxy.set('dark');
+      await delay(Math.random() * 9000);
+    },
+    async ({ server }) => {
+      process.kill(server.pid, 'SIGSTOP');
+      await delay(Math.random() * 9000);
+      process.kill(server.pid, 'SIGCONT');
+    },
+    async (replica) => {
+      await replica.server.stop('SIGKILL');
+      replica.server = await start(replica.proxy);
+    },
+    async () => {
+      if (isDown) return;
+      isDown = true;
+      await postgres.stop(Math.random() < 0.5 ? 'fast' : 'kill');
+      await delay(Math.random() * 3000);
+      await postgres.start();
+      isDown = false;
+    },
+  ];
+  for (let turn = 0; !isOver(); turn++) {
+    const replica = all[Math.floor(Math.random() * all.length)];
+    if (replica !== undefined && !replica.isBusy) {
+      replica.isBusy = true;
+      const work = deeds[turn % deeds.length]?.(replica).finally(() => {
+        replica.proxy.set('clear');
+        replica.isBusy = false;
+      });
+      if (work !== undefined) under.push(work);
+    }
+    await delay(300 + Math.random() * 1200);
+  }
+  await Promise.all(under);
+}
+
+interface Writing {
+  readonly number: number;
+  readonly isOver: () => boolean;
+  readonly attempts: Attempt[];
+  readonly faults: string[];
+}
+
+/** Writes on any of the servers, with and without a key. */
+async function writeOn(all: readonly Replica[], { number, isOver, attempts, faults }: Writing): Promise<void> {
+  for (let turn = 0; !isOver(); turn++) {
+    const name = `w${number}-${turn}`;
+    const [kind, path, body] = shapes[turn % shapes.length]?.(name) ?? ['', '', {}];
+    const isKeyed = turn % 3 !== 0;
+    const begun = performance.now();
+    let status: number | undefined;
+    do {
+      const answer = await post(pick(all), path, body, isKeyed ? name : undefined);
+      status = answer?.status;
+      if (status !== undefined && !isPassing(status, answer?.text ?? ''))
+        if (status !== 200) faults.push(`${kind} ${name}: ${status} ${answer?.text}`);
+      if (status === 200 || !isKeyed) break;
+      await delay(200);
+    } while (performance.now() - begun < repeatMs);
+    if (isKeyed && status !== 200) faults.push(`${kind} ${name}: no answer, at last ${status}`);
+    attempts.push({ kind, name, status: status === 200 ? 200 : undefined });
+  }
+}
+
+type Shape = (name: string) => readonly [kind: string, path: string, body: object];
+
+const shapes: readonly Shape[] = [
+  (name) => ['Group', '/api/groups', { name }],
+  (name) => ['PostureCheck', '/api/posture-checks', { name, description: '', checks: {} }],
+  (name) => [
+    'SetupKey',
+    '/api/setup-keys',
+    { name, type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 },
+  ],
+  (name) => [
+    'Group',
+    '/api/config/apply',
+    { source: name, files: [{ path: 'a.yaml', text: doc('Group', name, `name: ${name}`) }] },
+  ],
+];
+
+function pick(all: readonly Replica[]): string {
+  return all[Math.floor(Math.random() * all.length)]?.server.url ?? '';
+}
+
+async function post(url: string, path: string, body: object, key: string | undefined) {
+  try {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Token ${token}`,
+        'content-type': 'application/json',
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(answerMs),
+    });
+    return { status: response.status, text: await response.text() };
+  } catch {
+    // Killed, stopped, or ended in the middle: exactly what this is about.
+    return undefined;
+  }
+}
+
+function isPassing(status: number, text: string): boolean {
+  return status === 503 || status === 423 || (status === 409 && /being carried out|send it again/.test(text));
+}
+
+const lists = [
+  '/api/groups',
+  '/api/posture-checks',
+  '/api/setup-keys',
+  '/api/policies',
+  '/api/users',
+  '/api/config/export',
+];
+
+/** Every server answers with the same bytes, once all of them are up. */
+async function expectAgreement(all: readonly Replica[]): Promise<void> {
+  for (const path of lists) {
+    const read = ({ server: { url } }: Replica) =>
+      fetch(url + path, { headers: { authorization: `Token ${token}` } }).then((response) => response.text());
+    await expect
+      .poll(async () => new Set(await Promise.all(all.map(read))).size, { timeout: 60_000, interval: 500 })
+      .toBe(1);
+    for (const replica of all) expect(await read(replica)).not.toContain('"code":503');
+  }
+}
+
+/** What was acknowledged is there once; what was not, once or not at all; and there is one history. */
+async function expectWhole(postgres: PostgresServer, attempts: readonly Attempt[]): Promise<void> {
+  const database = await openDatabase({ url: postgres.url(), poolSize: 1 });
+  try {
+    const rows = await database.lookUp(
+      statement<{ readonly kind: string; readonly name: string; readonly count: number }>(
+        `select kind, name, count(*) as count from objects where name like 'w%' group by 1, 2`,
+        [],
+      ),
+    );
+    const counts = new Map(rows.map(({ kind, name, count }) => [`${kind} ${name}`, count]));
+    const wrong = attempts.filter(({ kind, name, status }) => {
+      const count = counts.get(`${kind} ${name}`) ?? 0;
+      return status === 200 ? count !== 1 : count > 1;
+    });
+    expect(wrong).toEqual([]);
+    const [history] = await database.lookUp(
+      statement<{ readonly revisions: number; readonly newest: number; readonly head: number }>(
+        `select (select count(*) from revisions) as revisions, (select max(revision) from revisions) as newest, revision as head
+        from accounts`,
+        [],
+      ),
+    );
+    // The history of a long storm is folded from below; what is kept has no gap.
+    expect(history?.newest).toBe(history?.head);
+    expect(history?.revisions).toBeGreaterThan(0);
+  } finally {
+    await database.close();
+  }
+}
