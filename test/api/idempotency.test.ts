@@ -343,3 +343,20 @@ async function keysIn(database: Database): Promise<readonly unknown[]> {
   });
   return keys;
 }
+
+it('an apply whose bookkeeping fails after the commit is answered as applied, and the log says what is missing', async () => {
+  const lines: string[] = [];
+  await using own = await testApi('postgres', { log: ({ message }) => lines.push(message) });
+  const two = (first: string, name: string) => `${first}${groups('a')}---\n${doc('Group', 'b', `name: ${name}`)}`;
+  await own.call('POST', '/api/config/apply', file('team', two('', 'b')));
+  await run(
+    own.engine.database,
+    `create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`,
+    'create trigger lose before update on declared for each row when (new.stated = old.stated) execute function lose()',
+  );
+  // One document changes, and the other one only moves by a line.
+  const { status, body } = await own.call('POST', '/api/config/apply', file('team', two('# moved\n', 'other')));
+  await run(own.engine.database, 'drop trigger lose on declared', 'drop function lose');
+  expect([status, body.revision]).toEqual([200, 3]);
+  expect(lines.filter((line) => line.includes('failed after the commit'))).toHaveLength(1);
+});

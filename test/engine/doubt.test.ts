@@ -1,6 +1,10 @@
+import type { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../src/app.ts';
 import { createObject } from '../../src/engine/objects.ts';
+import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { Unavailable } from '../../src/model/errors.ts';
+import type { Database } from '../../src/store/database.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { onServer } from '../setup/sql.ts';
@@ -8,6 +12,62 @@ import { newOffice, policyBody, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const killAll =
   "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'heddle'";
+
+/** When Postgres carries out a statement whose connection was lost on its way. */
+type Arrival = 'never' | 'before anybody asks' | 'after it was asked for' | 'after it was sent again';
+
+/** A database that loses the answer of one commit, whose statement arrives at some time. */
+function losing(inner: Database, arrival: Arrival): Database {
+  let lost: (() => Promise<unknown>) | undefined;
+  let isDone = false;
+  const arrive = async () => {
+    await lost?.();
+    lost = undefined;
+  };
+  const inAccount = async (account: string, statements: readonly CompiledQuery<unknown>[], options?: object) => {
+    const run = () => inner.inAccount(account, statements, options);
+    const isCommit = statements.some(({ sql }) => sql.includes('update accounts set revision'));
+    if (isCommit && !isDone) {
+      isDone = true;
+      lost = arrival === 'never' ? undefined : run;
+      if (arrival === 'before anybody asks') await arrive();
+      throw new Unavailable('the connection was reset', { inDoubt: true });
+    }
+    if (isCommit && arrival === 'after it was asked for') await arrive();
+    const rows = await run();
+    if (isCommit) await arrive();
+    return rows;
+  };
+  return {
+    engine: inner.engine,
+    // The rows are those of the inner database.
+    inAccount: inAccount as unknown as Database['inAccount'],
+    holding: (account, work, by) => inner.holding(account, work, by),
+    lookUp: (query) => inner.lookUp(query),
+    asOwner: (work) => inner.asOwner(work),
+    wrote: (rows) => inner.wrote(rows),
+    ping: () => inner.ping(),
+    close: () => inner.close(),
+  };
+}
+
+describe('a commit whose answer was lost', () => {
+  it.each<Arrival>(['never', 'before anybody asks', 'after it was asked for', 'after it was sent again'])(
+    'is answered with the generated values that are stored when the statement arrives: %s',
+    async (arrival) => {
+      await using office = await newOffice('postgres');
+      const engine = createEngine(losing(office.database, arrival), () => {});
+      const body = { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
+      const kind = engine.registry.get('SetupKey');
+      const { object, outputs } = await createObject(engine, office.call, kind, body, { strict: false });
+      const text = "select id, derived ->> 'key_hash' as hash from objects where kind = 'SetupKey'";
+      expect(await rowsOf(office.database, text)).toEqual([
+        { id: object.id, hash: sha256Base64(outputs['key'] ?? '') },
+      ]);
+      expect(await revisionsOf(office.database)).toEqual(upTo(3));
+    },
+  );
+});
 
 describe('a commit whose connection is killed', () => {
   it('E96 was written once if it was acknowledged and not at all if it was refused, with two servers at work', async () => {
