@@ -28,16 +28,16 @@ export const drift = defineCommand({
     const format = formatOf(flags);
     const report = await readDrift(await connect(config), flags);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
-    else if (format !== undefined)
-      terminal.out(formatValid(format, driftSummary(report.units), driftProblems(report.units)));
-    else terminal.out(renderDrift(report.units, terminal.paint));
-    return report.units.length === 0 ? exit.ok : exit.changes;
+    else if (format !== undefined) terminal.out(formatValid(format, driftSummary(report), driftProblems(report)));
+    else terminal.out(renderDrift(report, terminal.paint));
+    return report.units.length + report.byHand.length === 0 ? exit.ok : exit.changes;
   },
 });
 
 async function readDrift(client: Client, flags: Invocation['flags']): Promise<DriftReport> {
   const report = await client.read(`/api/config/drift?${queryOf(flags, ['source'])}`);
   const units = listIn(report, 'units', 'differences');
+  listIn(report, 'byHand', 'differences');
   const { source } = flags;
   // A name that nobody has would differ in nothing for ever.
   if (units.length === 0 && typeof source === 'string') await requireSource(client, source);

@@ -55,7 +55,7 @@ export const detach = defineCommand({
   name: 'detach',
   summary: 'Let go of everything that a source states and owns; its objects stay as they are.',
   details:
-    'Asks first. Afterwards the objects belong to nobody, and anybody may change them. The source is suspended: resumed or pushed again, it takes the same objects back.',
+    'Asks first. Afterwards the objects that no other source states belong to nobody, and anybody may change them; sources that this one was in the way of are reconciled at once. The source is suspended: resumed or pushed again, it takes the same objects back.',
   argument,
   flags: { ...leaveFlag, ...jsonFlag },
   settings: clientSettings,
@@ -78,27 +78,37 @@ export const detach = defineCommand({
 async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: string, source: Source): Promise<boolean> {
   const held = count(Number(source['objects'] ?? 0), 'object');
   if (call.flags['auto-approve'] !== true)
-    call.terminal.note(`The source ${name} states something about ${held}, which would belong to nobody.\n`);
+    call.terminal.note(`The source ${name} states something about ${held}, which it would let go of.\n`);
   return hasLeave(call, `Detach the source ${name}?`);
 }
 
 interface End {
   readonly revision: number | null;
   readonly released: number;
+  readonly shared: number;
+  readonly reconciled: readonly string[];
 }
 
 async function requestDetach(client: Client, name: string): Promise<End> {
   const { body } = accept(await client.post(pathOf(name, 'detach'), {}));
   if (!isObject(body)) throw unreadable('an end');
-  const { revision, released } = body;
-  return { revision: typeof revision === 'number' ? revision : null, released: Number(released ?? 0) };
+  const { revision, released, shared, reconciled } = body;
+  return {
+    revision: typeof revision === 'number' ? revision : null,
+    released: Number(released ?? 0),
+    shared: Number(shared ?? 0),
+    reconciled: Array.isArray(reconciled) ? reconciled.map(String) : [],
+  };
 }
 
-function detachedText(name: string, { revision, released }: End): string {
-  const after = `The source ${name} is suspended.`;
+function detachedText(name: string, { revision, released, shared, reconciled }: End): string {
+  const next = reconciled.length === 0 ? '' : ` What it was in the way of is reconciled now: ${reconciled.join(', ')}.`;
+  const after = `The source ${name} is suspended.${next}`;
   if (revision === null) return `There was nothing to let go of. ${after}`;
-  const belong = released === 1 ? 'belongs' : 'belong';
-  return `${count(released, 'object')} ${belong} to nobody now, as of revision ${revision}. ${after}`;
+  const free = released - shared;
+  const belong = free === 1 ? 'belongs' : 'belong';
+  const rest = shared === 0 ? '' : `, and other sources go on with ${count(shared, 'object')}`;
+  return `${count(free, 'object')} ${belong} to nobody now${rest}, as of revision ${revision}. ${after}`;
 }
 
 /** Where something is asked of a source. */

@@ -2,7 +2,10 @@ import type { Json } from '../lib/json.ts';
 import { isAllowed } from '../plan/authorize.ts';
 import { type Drift, type DriftReason, driftOf } from '../plan/drift.ts';
 import { type Label, labeler, viewUnits } from '../plan/view.ts';
+import { type HandRun, listHandRuns } from '../store/hand-runs.ts';
 import type { Call, Engine } from './engine.ts';
+
+export type { HandRun };
 
 /** A unit that is not as a source states it, with names for ids. */
 export interface DriftUnit {
@@ -29,6 +32,8 @@ export interface DriftUnit {
 export interface DriftReport {
   readonly revision: number;
   readonly units: readonly DriftUnit[];
+  /** Sources that a server runs and that somebody applied by hand since: what is applied is not what they show. */
+  readonly byHand: readonly HandRun[];
 }
 
 /** Every unit that is not as a source states it: of one source, or of all; of kinds that the caller may read. */
@@ -38,9 +43,11 @@ export async function reportDrift(engine: Engine, call: Call, source?: string): 
   const drifts = driftOf(state, engine.now(), source).filter(({ object }) =>
     isAllowed(state, call.actor, engine.registry.get(object.kind).module, 'read'),
   );
+  const handRuns = await listHandRuns(engine.database, call.account);
   return {
     revision: state.revision,
     units: drifts.map((drift) => viewDrift(engine, drift, label)),
+    byHand: handRuns.filter((run) => source === undefined || run.source === source),
   };
 }
 

@@ -6,7 +6,7 @@ import { type ApiSourceRules, apiFaults } from '../model/source-faults.ts';
 import type { GitConfig } from '../model/source-schema.ts';
 import { isOfServer, recordedSpec } from '../model/source-spec.ts';
 import { planDetach } from '../plan/detach.ts';
-import type { SourceRecord } from '../store/sources.ts';
+import { listSources, type SourceRecord } from '../store/sources.ts';
 import { applyNow } from './apply-plan.ts';
 import { askForReconcile, calledSources } from './called-sources.ts';
 import type { Call, Engine } from './engine.ts';
@@ -14,6 +14,7 @@ import { revokeSource } from './leases.ts';
 import { refusalOf } from './objects.ts';
 import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
 import { sourceStatuses } from './status.ts';
+import { noteClaims } from './wanted.ts';
 
 /** What this server allows about sources, and knows of those that it may run. */
 export interface SourceRules {
@@ -111,6 +112,10 @@ export interface SourceEnd {
   readonly revision: number | null;
   /** How many objects it let go of. */
   readonly released: number;
+  /** How many of them other sources go on stating or owning. */
+  readonly shared: number;
+  /** The sources that it was in the way of, which are reconciled now. */
+  readonly reconciled: readonly string[];
   /** How many objects were deleted with it. */
   readonly deleted: number;
 }
@@ -178,7 +183,26 @@ async function release(engine: Engine, call: Call, source: string): Promise<Sour
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   const { revision = null, plan } = committed;
-  return { revision, released: plan.changes.length + plan.claims.length, deleted: 0 };
+  const released = [...plan.changes, ...plan.claims];
+  const shared = released.filter(({ after }) => after?.owner !== undefined || (after?.declared.length ?? 0) > 0);
+  // What it claimed and could not have holds up nobody any more.
+  await noteClaims(engine, call.account, source, {
+    revision: committed.after.revision,
+    lacks: { keys: [], units: [], blocked: [], pending: [] },
+  });
+  const reconciled = await reconcileBlocked(engine, call, source);
+  return { revision, released: released.length, shared: shared.length, deleted: 0, reconciled };
+}
+
+/** Asks for a reconcile of every source that contradicts another one: what stood in its way may be gone. */
+async function reconcileBlocked(engine: Engine, call: Call, gone: string): Promise<readonly string[]> {
+  const stored = await listSources(engine.database, call.account);
+  const blocked = stored.filter(
+    ({ id, type, suspended, status }) =>
+      id !== gone && type !== 'push' && !suspended && status['state'] === 'conflicted',
+  );
+  for (const { id } of blocked) await askForReconcile(engine, call, id);
+  return blocked.map(({ id }) => id);
 }
 
 /** A source with a record; one that only ever pushed gets one. Throws `NotFound`. */

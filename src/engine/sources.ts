@@ -8,6 +8,7 @@ import { driftOf } from '../plan/drift.ts';
 import { putClaimedKeys } from '../store/claims.ts';
 import type { AccountAccess } from '../store/database.ts';
 import { recordEvents } from '../store/events.ts';
+import { listHandRuns } from '../store/hand-runs.ts';
 import { findRequest } from '../store/idempotency.ts';
 import type { Lease } from '../store/leases.ts';
 import {
@@ -93,6 +94,12 @@ export async function recordStatus(
 /** How many units that the source states have another value in the account. */
 export function countDrift(engine: Engine, state: Snapshot, source: string): number {
   return driftOf(state, engine.now(), source).length;
+}
+
+/** The revision that somebody applied by hand to a source since a server applied it, if there is one. */
+export async function handRunOf(engine: Engine, account: string, source: string): Promise<number | undefined> {
+  const runs = await listHandRuns(engine.database, account);
+  return runs.find((run) => run.source === source)?.revision;
 }
 
 /** How many objects of each kind the source states something about. */

@@ -1,8 +1,9 @@
 import { testKind } from '../access/vocabulary.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { readStatus, type SourceStatus, shownStatus, unknownStatus } from '../model/source-status.ts';
+import { type Condition, readStatus, type SourceStatus, shownStatus, unknownStatus } from '../model/source-status.ts';
 import type { Wanted } from '../plan/contested.ts';
+import { type HandRun, listHandRuns } from '../store/hand-runs.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
 import { inventoryOf } from './sources.ts';
@@ -15,28 +16,46 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
   const wanted = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
+  const handRuns = new Map((await listHandRuns(engine.database, call.account)).map((run) => [run.source, run]));
   // A source that only ever pushed through the API has no row of its own.
   const pushing = [...state.sources()]
     .filter((source) => !known.has(source))
     .map((id) => ({ id, type: 'push', spec: {}, suspended: false, generation: 1, status: {}, handled_at: null }));
   return [...stored, ...pushing]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((source) => viewSource(state, source, wanted.get(source.id)));
+    .map((source) => viewSource(state, source, { wanted: wanted.get(source.id), handRun: handRuns.get(source.id) }));
 }
 
 function viewSource(
   state: Snapshot,
   { id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord,
-  wanted: Wanted['units'] = [],
+  { wanted = [], handRun }: { readonly wanted?: Wanted['units'] | undefined; readonly handRun: HandRun | undefined },
 ): JsonObject {
   const found = Object.keys(status).length > 0 ? readStatus(status) : contradicted(wanted);
   // What it states can change without it: by a rollback, or when others take it over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
-  const known = found === undefined ? {} : shownStatus({ ...found, ...inventory }, { generation, suspended });
+  const conditions = found === undefined || handRun === undefined ? {} : { conditions: drifted(found, handRun) };
+  const known =
+    found === undefined ? {} : shownStatus({ ...found, ...inventory, ...conditions }, { generation, suspended });
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
   // A status is plain data.
   const objects = state.declaredBy(id).length;
   return { id, type, ...spec, suspended, generation, status: shown as JsonObject, objects };
+}
+
+/** What is applied is not the commit that is shown: somebody applied something else by hand since. */
+function drifted(
+  { conditions, observedGeneration }: SourceStatus,
+  { revision, by, commit }: HandRun,
+): readonly Condition[] {
+  const shown = commit === null ? 'its content' : `commit ${commit.slice(0, 12)}`;
+  const message = `revision ${revision} was applied by hand by ${by} after ${shown}; the server applies its own documents again at its next turn`;
+  const since = conditions.find(({ type }) => type === 'Drifted');
+  const condition: Condition = {
+    ...{ type: 'Drifted', status: 'True', reason: 'AppliedByHand', message },
+    ...{ lastTransitionTime: since?.lastTransitionTime ?? '', observedGeneration },
+  };
+  return [...conditions.filter(({ type }) => type !== 'Drifted'), condition];
 }
 
 /** Of a source that only pushes all that is known is what it wanted and could not have; `undefined` when that is nothing. */

@@ -18,6 +18,8 @@ export type SourceEvent =
       readonly at: number;
       /** The revision that applying made, when there was anything to write. */
       readonly revision?: number;
+      /** A revision that somebody applied by hand, and that turned out to be what the source says too. */
+      readonly confirmed?: number;
       readonly inventory: Readonly<Record<string, number>>;
       /** How many stated units have another value. */
       readonly drifted?: number;
@@ -96,7 +98,8 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
 type Applied = Extract<SourceEvent, { readonly what: 'applied' }>;
 
 function applied(before: SourceStatus, event: Applied, occasion: Occasion): SourceStatus {
-  const { at, revision, inventory, drifted = 0, isHot = false } = event;
+  const { at, revision, confirmed, inventory, drifted = 0, isHot = false } = event;
+  const last = revision ?? confirmed;
   // That there was nothing to do is no news about documents that are applied already.
   const isNews = revision !== undefined || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
   const message = isNews ? event.message : before.message;
@@ -120,7 +123,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
     lastAttemptedDigest: event.digest,
     lastAppliedDigest: event.digest,
     ...(event.commit === undefined ? {} : { lastAppliedCommit: event.commit }),
-    ...(revision === undefined ? {} : { lastAppliedRevision: revision, lastAppliedAt: occasion.now }),
+    ...(last === undefined ? {} : { lastAppliedRevision: last, lastAppliedAt: occasion.now }),
     inventory,
     drifted,
     history: remember(before, event, 'applied', occasion),

@@ -4,7 +4,7 @@ import { applyApproved } from '../engine/apply-plan.ts';
 import { awaitApproval } from '../engine/approvals.ts';
 import { LeaseLost } from '../engine/batch.ts';
 import type { Desire, Reconciled } from '../engine/documents.ts';
-import { countDrift, inventoryOf, wantedByOthers } from '../engine/sources.ts';
+import { countDrift, handRunOf, inventoryOf, wantedByOthers } from '../engine/sources.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Document } from '../model/document.ts';
 import { NotFound } from '../model/errors.ts';
@@ -187,8 +187,17 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, desire, result) : undefined;
   memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
   const content = { digest: fetched.digest, ...(fetched.commit === undefined ? {} : { commit: fetched.commit }) };
+  const isSame = result.state === 'applied' && result.revision === undefined;
+  const confirmed = isSame ? await handRunOf(engine, account, name) : undefined;
   const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;
-  return endOf(options, result, { documents: documents.length, state, content, isKnown, planId: plan?.id ?? '' });
+  return endOf(options, result, {
+    documents: documents.length,
+    state,
+    content,
+    isKnown,
+    confirmed,
+    planId: plan?.id ?? '',
+  });
 }
 
 interface Attempt {
@@ -197,6 +206,8 @@ interface Attempt {
   readonly content: Content;
   /** It was told already that this content is applied. */
   readonly isKnown: boolean;
+  /** What somebody applied by hand and is what the documents say too. */
+  readonly confirmed: number | undefined;
   /** The stored plan that waits for an approval, if one does. */
   readonly planId: string;
 }
@@ -212,7 +223,8 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const { after, revision, kept } = result;
       if (!attempt.isKnown || revision !== undefined) tell({ level: 'info', message });
       if (kept !== undefined) tell({ level: 'info', message: outputsMessage(name, kept) });
-      const made = revision === undefined ? {} : { revision };
+      const { confirmed } = attempt;
+      const made = revision === undefined ? (confirmed === undefined ? {} : { confirmed }) : { revision };
       const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
       const drifted = countDrift(options.engine, after, name);
       return { event: { ...event, inventory: inventoryOf(after, name), drifted }, revision: after.revision };

@@ -43,7 +43,13 @@ describe('sources over HTTP', () => {
     expect(await api.revision()).toBe(before + 1);
     expect((await api.call('GET', `${list}/net`)).body).toEqual(changed.body);
     expect((await api.call('GET', list)).body).toContainEqual(changed.body);
-    expect((await api.call('DELETE', `${list}/net`)).body).toEqual({ revision: null, released: 0, deleted: 0 });
+    expect((await api.call('DELETE', `${list}/net`)).body).toEqual({
+      revision: null,
+      released: 0,
+      shared: 0,
+      deleted: 0,
+      reconciled: [],
+    });
     expect((await api.call('GET', `${list}/net`)).status).toBe(404);
   });
 

@@ -159,7 +159,7 @@ describe('heddle detach', () => {
     const { code, note } = await server().heddle(['detach', 'ci'], { interactive: true, confirm });
     expect([code, note, asked]).toEqual([
       1,
-      'The source ci states something about 1 object, which would belong to nobody.\nerror: Nothing was detached.\n',
+      'The source ci states something about 1 object, which it would let go of.\nerror: Nothing was detached.\n',
       ['Detach the source ci? [y/N] '],
     ]);
   });
@@ -173,7 +173,7 @@ describe('heddle detach', () => {
     expect((await heddle('status', '--objects', '--status', 'Unmanaged', '--kind', 'Group')).out).toContain('pushed');
     expect((await heddle('detach', 'ci', '--auto-approve')).out).toMatch(/^There was nothing to let go of\./);
     expect((await server().json('detach', 'ci', '--auto-approve')).document).toEqual({
-      ...{ formatVersion: '1.0', source: 'ci', revision: null, released: 0 },
+      ...{ formatVersion: '1.0', source: 'ci', revision: null, released: 0, shared: 0, reconciled: [] },
     });
   });
 });

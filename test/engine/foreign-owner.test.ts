@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { applyDesire, planDesire } from '../../src/engine/documents.ts';
+import { reportDrift } from '../../src/engine/drift.ts';
+import { detachSource } from '../../src/engine/source-admin.ts';
 import { recordSource } from '../../src/engine/sources.ts';
+import { sourceStatuses } from '../../src/engine/status.ts';
+import { isObject } from '../../src/lib/json.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { desire, newOffice, type Office, rowsOf } from './office.ts';
 
@@ -19,6 +23,57 @@ const ownerIn = async ({ engine, account }: Office) => {
   const { owner, declared } = objectOf(await engine.snapshots.fresh(account), 'Group', 'devs');
   return [owner, declared.map(({ source }) => source)];
 };
+
+describe('a source that a server runs', () => {
+  const commit = '9a52c0de4f0b7e21c3d48a6f5e9b1c70d2e83f46';
+
+  it('is shown as drifted while something else than its commit is applied', async () => {
+    await using office = await served();
+    const { engine, call, account, database } = office;
+    const { revision } = await engine.snapshots.fresh(account);
+    const status = JSON.stringify({
+      state: 'applied',
+      message: '',
+      conditions: [],
+      lastAppliedRevision: revision,
+      lastAppliedCommit: commit,
+    });
+    await rowsOf(database, `update sources set status = '${status}' where id = 'office'`);
+    const conditions = async () =>
+      (await sourceStatuses(engine, { ...call, revision })).flatMap(({ status }) =>
+        isObject(status) ? status['conditions'] : [],
+      );
+    expect([await conditions(), (await reportDrift(engine, call)).byHand]).toEqual([[], []]);
+    const byHand = desire('office', [devs('groups.yaml', { name: 'Developers' })], {
+      byHand: true,
+      override: 'incident',
+    });
+    expect((await applyDesire(engine, call, byHand)).state).toBe('applied');
+    expect(await conditions()).toMatchObject([
+      {
+        type: 'Drifted',
+        status: 'True',
+        reason: 'AppliedByHand',
+        message: expect.stringContaining('by Ana after commit 9a52c0de4f0b'),
+      },
+    ]);
+    expect((await reportDrift(engine, call, 'office')).byHand).toEqual([
+      { source: 'office', revision: revision + 1, by: 'Ana', commit },
+    ]);
+  });
+
+  it('goes on at once when what contradicts it is detached, and keeps what both state', async () => {
+    await using office = await served();
+    const { engine, call, database } = office;
+    expect((await applyDesire(engine, call, desire('cli', [devs('cli.yaml'), document('Group', 'own')]))).state).toBe(
+      'applied',
+    );
+    await rowsOf(database, `update sources set status = '{"state": "conflicted"}' where id = 'office'`);
+    expect(await detachSource(engine, call, 'cli')).toMatchObject({ released: 2, shared: 1, reconciled: ['office'] });
+    const asked = await rowsOf(database, 'select id from sources where requested_at is not null');
+    expect([asked, await ownerIn(office)]).toEqual([[{ id: 'office' }], ['office', ['office']]]);
+  });
+});
 
 describe('documents of a source that a server runs', () => {
   it('are not taken over by a push: applying is refused with the name of the source, planning warns', async () => {

@@ -93,7 +93,7 @@ export const configExamples = {
   sources: [source],
   gitSource,
   changedSource: { ...gitSource, conflictMode: 'correct', scope: { kinds: ['Group', 'Policy'] } },
-  sourceEnd: { revision: 19, released: 22, deleted: 0 },
+  sourceEnd: { revision: 19, released: 22, shared: 2, deleted: 0, reconciled: ['office'] },
   revisions: [revision],
   revision: { ...revision, changes: [{ action: 'create', ...group, id: groupId, units }] },
   status: {

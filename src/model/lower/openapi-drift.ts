@@ -17,6 +17,7 @@ const example = {
       ...{ why: 'override', until: '2026-01-02T07:04:05.000Z', by: 'Ana Lima', reason: 'incident 4711' },
     },
   ],
+  byHand: [{ source: 'office', revision: 18, by: 'Ana Lima', commit: '9a52c0de4f0b7e21c3d48a6f5e9b1c70d2e83f46' }],
 };
 
 /** The endpoint that tells what is not as it is stated. */
@@ -39,6 +40,16 @@ export const driftSchemas: JsonObject = {
   Drift: object('What differs from what sources state.', {
     revision: count('The revision of the account.'),
     units: listOf('DriftUnit'),
+    byHand: listOf('HandRun'),
+  }),
+  HandRun: object('A source that a server runs and that somebody applied by hand since.', {
+    source: text('The source.'),
+    revision: count('The revision that was applied by hand.'),
+    by: text('Who applied it.'),
+    commit: {
+      type: ['string', 'null'],
+      description: 'The commit that the server applied before, where there are commits.',
+    },
   }),
   DriftUnit: object(
     'A unit that is not as a source states it.',

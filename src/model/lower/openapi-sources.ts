@@ -98,7 +98,7 @@ export const sourceItems: Items = {
       tag,
       summary: 'Let go of everything that a source states',
       description:
-        'Objects stay as they are and belong to nobody. The source is suspended; resumed, it takes them back.',
+        'Objects stay as they are; those that no other source states belong to nobody. The source is suspended; resumed, it takes them back. Sources that it was in the way of are reconciled at once.',
       answer: json(named('SourceEnd'), sourceEnd),
       errors: [...common, 404, 409, 423],
     },
@@ -209,6 +209,12 @@ export const sourceSchemas: JsonObject = {
       description: 'The revision that let go of its objects; `null` when there was nothing to let go of.',
     },
     released: count('How many objects it let go of.'),
+    shared: count('How many of them other sources go on stating or owning.'),
+    reconciled: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'The sources that it was in the way of, which are reconciled now.',
+    },
     deleted: count('How many objects were deleted.'),
   }),
   ReconcileRequest: object('A request that was written down.', { requestedAt: time('When.') }),
