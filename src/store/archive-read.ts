@@ -35,9 +35,10 @@ interface Row {
   readonly row: JsonObject;
 }
 
-function rowsOf(account: string, table: SmallTable): CompiledQuery<Row> {
+/** Rows with the account that they say they are of: the directory has no policy of its own that keeps others away. */
+function rowsOf(account: string, table: SmallTable): CompiledQuery<Row & { readonly account: string }> {
   return statement(
-    `select to_jsonb(t) - 'account_id' as row from ${table} t where account_id = $1 order by ${orders[table]}`,
+    `select account_id as account, to_jsonb(t) - 'account_id' as row from ${table} t where account_id = $1 order by ${orders[table]}`,
     [account],
   );
 }
@@ -62,7 +63,9 @@ export async function readAccountRows(database: Database, account: string): Prom
   );
   if (head === undefined) return undefined;
   const { revision, base, validFrom, row } = head;
-  const plain = smallTables.map((table, at) => [table, (tables[at] ?? []).map((one) => one.row)] as const);
+  const plain = smallTables.map(
+    (table, at) => [table, (tables[at] ?? []).filter((one) => one.account === account).map((one) => one.row)] as const,
+  );
   return {
     revision,
     kept: { head: revision, base, validFrom },

@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { meansOfKeys } from '../../src/app/engine.ts';
+import { backUp } from '../../src/engine/archive/backup.ts';
+import { foundAccount } from '../../src/engine/join.ts';
+import { hashToken } from '../../src/identity/authenticate.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { createValuePolicy } from '../../src/model/value-policy.ts';
+import { writeArchive } from '../../src/store/archive-format.ts';
+import { compressArchive } from '../../src/store/archive-lines.ts';
+import { findEntry } from '../../src/store/directory.ts';
+import { insertToken } from '../../src/store/tokens.ts';
+import { apiOn, type TestApi } from '../api/setup.ts';
+import { rowsOf } from '../engine/office.ts';
+import { type TestDatabase, testDatabase } from '../setup/database.ts';
+import { loosened } from '../setup/loosened.ts';
+import { putObjects } from '../setup/objects.ts';
+
+// Mallory owns an account on somebody else's server, and Vera another one. Neither is the operator.
+
+const keys = meansOfKeys([randomBytes(32)]);
+let operator: string | undefined;
+const server = {
+  ...keys,
+  edition: 'hosted',
+  mayUse: createValuePolicy({ grants: [], shareValues: true, operator: () => operator }).mayUse,
+  valueFrom: (origin: string, name: string) => (name === 'HEDDLE_VALUE_SERVER' ? `secret of ${origin}` : undefined),
+} as const;
+
+let made: TestDatabase;
+let api: TestApi;
+let mallory: Person;
+let vera: Person;
+
+interface Person {
+  readonly account: string;
+  readonly user: string;
+  readonly token: string;
+}
+
+beforeAll(async () => {
+  made = await testDatabase('postgres');
+  api = await apiOn(made.database, () => made[Symbol.asyncDispose](), server);
+  operator = api.account;
+  mallory = await ownerOf('mallory.example', 41);
+  vera = await ownerOf('vera.example', 42);
+  const named = { name: 'veras-secret-group', peers: [] };
+  expect((await ask(vera, 'POST', '/api/groups', named)).status).toBe(200);
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+/** Somebody who signed in as the first of an organisation, and so owns an account. */
+async function ownerOf(domain: string, byte: number): Promise<Person> {
+  const { engine } = api;
+  const person = { issuer: 'https://id.example.com', subject: domain, email: `owner@${domain}`, emailVerified: true };
+  await foundAccount(engine, { ...person, name: domain }, domain);
+  const account = (await findEntry(engine.database, 'domain', domain)) ?? '';
+  const user = (await engine.snapshots.fresh(account)).ofKind('User')[0]?.id ?? '';
+  const token = makeToken('nbp_', new Uint8Array(32).fill(byte));
+  const who = { account, id: engine.newId(), user, createdBy: user, name: 'test', createdAt: engine.now() };
+  await insertToken(engine.database, { ...who, hash: hashToken(token), expiresAt: '2999-01-01T00:00:00Z' });
+  return { account, user, token };
+}
+
+const ask = (who: Person, method: string, url: string, body?: Json) =>
+  api.call(method, url, body, { authorization: `Token ${who.token}` });
+
+async function send(who: Person, archive: Buffer, query = `?replace=${who.account}`) {
+  const answer = await api.app.inject({
+    method: 'POST',
+    url: `/api/config/restore${query}`,
+    headers: { authorization: `Token ${who.token}`, 'content-type': 'application/gzip' },
+    payload: archive,
+  });
+  return { status: answer.statusCode, message: String(answer.json().message ?? '') };
+}
+
+/** Whom the server lets in, and to what: nothing of it may ever change by what an owner sends. */
+async function standing(): Promise<string> {
+  const tables = ['accounts', 'tokens', 'credentials', 'identities', 'invites', 'directory', 'operator'];
+  const found = [];
+  for (const table of tables)
+    found.push(
+      await rowsOf(
+        made.database,
+        `select to_jsonb(t) - 'last_used' - 'revision' - 'audit_sequence' - 'sequences' as row from ${table} t order by 1`,
+      ),
+    );
+  return JSON.stringify(found);
+}
+
+async function archiveOf(account: string): Promise<Buffer> {
+  const { stream } = await backUp(api.engine, account, { history: true, program: 'test' });
+  return Buffer.concat(await stream.toArray());
+}
+
+/** An archive of Mallory's account with rows of her own making, signed as only the server can. */
+async function signedByServer(change: (section: string, rows: readonly JsonObject[]) => readonly JsonObject[]) {
+  const lines = gunzipSync(await archiveOf(mallory.account))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [header] = lines;
+  const sections = new Map<string, JsonObject[]>();
+  let name = '';
+  for (const line of lines.slice(1, -1)) {
+    if (line.section !== undefined && Object.keys(line).length === 1) {
+      name = line.section;
+      sections.set(name, []);
+    } else if (line.end !== name) sections.get(name)?.push(line);
+  }
+  const parts = [...sections].map(([section, rows]) => ({
+    name: section as 'objects',
+    async *pages() {
+      yield change(section, rows);
+    },
+  }));
+  return Buffer.concat(await compressArchive(writeArchive(header, parts, keys.archiveSigner)).toArray());
+}
+
+describe('an owner', () => {
+  it('restores nothing but objects of the own account, from archives that the server wrote', async () => {
+    const before = await standing();
+    const foreign = await archiveOf(vera.account);
+    for (const query of ['', `?replace=${vera.account}`, `?replace=${mallory.account}`])
+      expect(await send(mallory, foreign, query)).toMatchObject({ status: 409 });
+    const strange = meansOfKeys([randomBytes(32)]).archiveSigner;
+    const engine = { ...api.engine, means: { ...api.engine.means, archiveSigner: strange } };
+    const { stream } = await backUp(engine, mallory.account, { history: true, program: 'test' });
+    const forged = Buffer.concat(await stream.toArray());
+    expect(await send(mallory, forged)).toMatchObject({ status: 422, message: expect.stringContaining('signed') });
+    expect(await standing()).toBe(before);
+  });
+
+  it('gets nobody in by an archive that is signed: rows beside objects are not read', async () => {
+    const before = await standing();
+    const stolen = { kind: 'identity', value: 'https://id.example.com vera.example', subject_id: mallory.user };
+    const archive = await signedByServer((section, rows) => {
+      if (section === 'account') return rows.map((row) => ({ ...row, created_at: '2001-01-01T00:00:00Z' }));
+      if (section === 'directory') return [...rows, stolen, { ...stolen, kind: 'domain', value: 'vera.example' }];
+      if (section === 'identities')
+        return [...rows, { ...rows[0], subject: 'vera.example', user_id: vera.user } as JsonObject];
+      return rows;
+    });
+    expect(await send(mallory, archive)).toMatchObject({ status: 200 });
+    expect(await standing()).toBe(before);
+  });
+
+  it('gets no facts about objects in that way: what the server found out stays as it is', async () => {
+    const archive = await signedByServer((section, rows) =>
+      section === 'objects'
+        ? rows.map((row) =>
+            row['kind'] === 'Account'
+              ? { ...row, updatedRevision: 0, derived: { domain: 'vera.example', msp: vera.account } }
+              : row,
+          )
+        : rows,
+    );
+    const before = (await api.engine.snapshots.fresh(mallory.account)).get(mallory.account)?.derived;
+    expect(await send(mallory, archive)).toMatchObject({ status: 200 });
+    expect((await api.engine.snapshots.fresh(mallory.account)).get(mallory.account)?.derived).toEqual(before);
+  });
+
+  it.each([
+    ['GET', '/metrics'],
+    ['POST', '/api/config/secrets/rotate'],
+    ['POST', '/api/config/idp/rotate'],
+  ])('does not get %s %s, which is the operator’s', async (method, url) => {
+    const answer = await ask(mallory, method, url, method === 'GET' ? undefined : {});
+    expect(answer.status).toBe(403);
+    expect((await api.call(method, url, method === 'GET' ? undefined : {})).status).toBe(403);
+  });
+
+  it('sets no server up', async () => {
+    const person = { email: 'mallory@example.com', name: 'Mallory', password: 'correct horse' };
+    expect((await ask(mallory, 'POST', '/api/setup', person)).status).toBe(412);
+  });
+
+  it.each(['export', 'backup', 'revisions', 'objects', 'status', 'plans'])(
+    'reads no %s of another account',
+    async (what) => {
+      expect((await ask(mallory, 'GET', `/api/config/${what}?account=${vera.account}`)).status).toBe(403);
+    },
+  );
+
+  it('reads nothing of the server by sources: no directory of its disk, no value of its environment', async () => {
+    const directory = { name: 'disk', type: 'directory', path: '/etc' };
+    expect((await ask(mallory, 'POST', '/api/config/sources', directory)).status).toBe(422);
+    const channel = { apiVersion: 'heddle.dev/v1', kind: 'NotificationChannel', metadata: { name: 'thief' } };
+    const headers = { Authorization: { valueFrom: { envRef: 'HEDDLE_VALUE_SERVER' } } };
+    const target = { url: 'https://mallory.example/hook', headers };
+    const spec = { type: 'webhook', target, event_types: ['user.join'], enabled: true };
+    const files = [{ path: 'a.json', text: JSON.stringify({ ...channel, spec }) }];
+    const answer = await ask(mallory, 'POST', '/api/config/apply', { source: 'mine', files });
+    expect(answer.status).toBe(422);
+    expect(JSON.stringify(answer.body)).not.toContain('secret of');
+  });
+
+  it('makes no owner in an account that does not know her, whatever her own account says of it', async () => {
+    const tenants = '/api/integrations/msp/tenants';
+    const claim = { name: 'Vera', domain: 'vera.example', groups: [] };
+    expect((await ask(mallory, 'POST', tenants, claim)).body.status).toBe('existing');
+    await putObjects(api.engine, mallory.account, (state) => {
+      const tenant = state.get(vera.account);
+      return tenant === undefined ? [] : [{ ...tenant, derived: { ...tenant.derived, status: 'active' } }];
+    });
+    const unlink = await ask(mallory, 'POST', `${tenants}/${vera.account}/unlink`, { owner: vera.user });
+    expect(unlink.status).toBe(412);
+    expect((await ask(mallory, 'GET', `/api/groups?account=${vera.account}`)).status).toBe(403);
+    expect((await ask(mallory, 'DELETE', `/api/accounts/${vera.account}`)).status).toBe(404);
+  });
+});
+
+describe('the second layer', () => {
+  it('keeps exports and backups within the account when no statement asks for it', async () => {
+    let without = 0;
+    const loose = await apiOn(
+      loosened(made.database, () => {
+        without++;
+      }),
+      async () => {},
+      server,
+    );
+    for (const url of ['/api/config/export', '/api/config/backup', '/api/config/revisions', '/api/config/objects']) {
+      const { statusCode, rawPayload } = await loose.app.inject({
+        method: 'GET',
+        url,
+        headers: { authorization: `Token ${mallory.token}` },
+      });
+      const text = url.endsWith('backup') ? gunzipSync(rawPayload).toString() : rawPayload.toString();
+      expect([url, statusCode]).toEqual([url, 200]);
+      for (const mark of ['veras-secret-group', vera.user]) expect(text).not.toContain(mark);
+    }
+    expect(without).toBeGreaterThan(5);
+    await loose[Symbol.asyncDispose]();
+  });
+
+  it('lets statements of one account neither read nor write what is of another, or of the server', async () => {
+    const run = (sql: string) => made.database.inAccount(mallory.account, [{ sql, parameters: [] } as never]);
+    const seen = await run(`select count(*)::int as count from tokens where account_id = '${vera.account}'`);
+    expect(seen).toEqual([[{ count: 0 }]]);
+    await expect(
+      run(`insert into identities (account_id, issuer, subject, user_id, created_at)
+        values ('${vera.account}', 'https://evil.example', 'mallory', '${vera.user}', now())`),
+    ).rejects.toThrow('row-level security');
+    for (const sql of [
+      'select * from operator',
+      `update operator set account = '${mallory.account}'`,
+      `insert into operator (account) values ('${mallory.account}')`,
+    ])
+      await expect(run(sql)).rejects.toThrow('permission denied');
+  });
+});
