@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { apiVersion, type Document, type Metadata } from '../model/document.ts';
+import { longest } from '../model/field.ts';
 import type { Problem } from '../model/problem.ts';
 import { brief } from './brief.ts';
 import { limits } from './limits.ts';
@@ -202,7 +203,14 @@ function readTextMap(
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(map)) {
     const place = pointerTo(pointer, key);
-    if (typeof value === 'string') texts[key] = value;
+    const isLong = key.length > longest.name || (typeof value === 'string' && value.length > longest.text);
+    if (isLong)
+      report(
+        'value_too_long',
+        place,
+        `\`${brief(key)}\` is too long; names may have ${longest.name} characters and values ${longest.text}.`,
+      );
+    else if (typeof value === 'string') texts[key] = value;
     else
       report(
         'metadata_invalid',

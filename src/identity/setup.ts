@@ -3,6 +3,7 @@ import type { Call, Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
 import { Conflict, InvalidInput, Unauthenticated, Unavailable } from '../model/errors.ts';
+import { longest } from '../model/field.ts';
 import type { Problem } from '../model/problem.ts';
 import { hasPeople, putCredentials, requireFirst } from '../store/credentials.ts';
 import { findOperatorAccount, hadPeople } from '../store/operator.ts';
@@ -94,6 +95,9 @@ function readPerson(body: JsonObject): FirstPerson {
     refuse('email', 'field_required', '`email` is required: the address by which you will sign in');
   if (typeof name !== 'string' || name.trim() === '')
     refuse('name', 'field_required', '`name` is required: the name that people see');
+  for (const [path, text] of Object.entries({ email, name }))
+    if (typeof text === 'string' && text.length > longest.name)
+      refuse(path, 'value_too_long', `\`${path}\` must have at most ${longest.name} characters`);
   const fault = passwordFault(password);
   if (fault !== undefined) refuse('password', 'password_invalid', `\`password\` ${fault}`);
   if (typeof wantsToken !== 'boolean' && wantsToken !== null)

@@ -1,4 +1,5 @@
-import type { Problem } from './problem.ts';
+import { type Problem, shortProblem } from './problem.ts';
+import { shortMessage } from './quote.ts';
 
 /**
  * The exceptions of the program. Wrong input is data (`Problem`); these end a request or a command.
@@ -8,8 +9,8 @@ export abstract class HeddleError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(message: string, options: { readonly problems?: readonly Problem[]; readonly cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.problems = options.problems ?? [];
+    super(shortMessage(message), options.cause === undefined ? undefined : { cause: options.cause });
+    this.problems = (options.problems ?? []).map(shortProblem);
     this.name = new.target.name;
   }
 }

@@ -195,13 +195,16 @@ export type Members = Readonly<Record<string, readonly string[]>>;
 
 type Options<S> = FieldOptions & Omit<S, 'type'>;
 
+/** How long names may be, and texts that say nothing else. A stored longer text stays, and may be sent back. */
+export const longest = { name: 255, text: 4096 } as const;
+
 /** Text. */
 export function string(options: Options<StringShape>): Field<string> {
-  return { type: 'string', ...options };
+  return { type: 'string', maxLength: longest.text, ...options };
 }
 /** Text that may be absent. */
 export function optionalString(options: Options<StringShape>): Field<string | undefined> {
-  return { type: 'string', ...options };
+  return { type: 'string', maxLength: longest.text, ...options };
 }
 /** A whole number. */
 export function integer(options: Options<IntegerShape>): Field<number> {

@@ -1,3 +1,5 @@
+import { shortMessage } from './quote.ts';
+
 /**
  * One fault of the input. Wrong input is data: every function that reads input returns all problems at once.
  * `code` is `<subject>_<fault>` and never changes its meaning.
@@ -27,20 +29,28 @@ export const contradictions: ReadonlySet<string> = new Set([
   'source_foreign',
 ]);
 
+/** The problem with a message that repeats little of the input. */
+export function shortProblem(problem: Problem): Problem {
+  const message = shortMessage(problem.message);
+  return message === problem.message ? problem : { ...problem, message };
+}
+
 /** Sorted by place, so that equal input gives equal output whatever order the checks ran in. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   const text = (value: string | undefined) => value ?? '';
-  return [...problems].sort(
-    (a, b) =>
-      compare(text(a.file), text(b.file)) ||
-      (a.line ?? 0) - (b.line ?? 0) ||
-      (a.column ?? 0) - (b.column ?? 0) ||
-      compare(text(a.kind), text(b.kind)) ||
-      compare(text(a.key), text(b.key)) ||
-      compare(text(a.path), text(b.path)) ||
-      compare(a.code, b.code) ||
-      compare(a.message, b.message),
-  );
+  return problems
+    .map(shortProblem)
+    .sort(
+      (a, b) =>
+        compare(text(a.file), text(b.file)) ||
+        (a.line ?? 0) - (b.line ?? 0) ||
+        (a.column ?? 0) - (b.column ?? 0) ||
+        compare(text(a.kind), text(b.kind)) ||
+        compare(text(a.key), text(b.key)) ||
+        compare(text(a.path), text(b.path)) ||
+        compare(a.code, b.code) ||
+        compare(a.message, b.message),
+    );
 }
 
 function compare(a: string, b: string): number {

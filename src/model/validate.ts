@@ -5,11 +5,15 @@ import type { Fault } from './kind.ts';
 import { type Surface, specSchema, valueOrigins } from './lower/shape.ts';
 import { pointerTo } from './pointer.ts';
 import type { Registry } from './registry.ts';
+import type { IsStored } from './stored-texts.ts';
 
 /** Checks the shape of specs: one compiled schema per kind and surface, made when first needed. */
 export interface Validator {
-  /** All faults at once; paths are JSON pointers into the spec. No value is repeated in a message: it may be a secret. */
-  check(kind: string, surface: Surface, spec: JsonObject): readonly Fault[];
+  /**
+   * All faults at once; paths are JSON pointers into the spec. No value is repeated in a message: it may be a
+   * secret. A text that is too long and stored already is no fault.
+   */
+  check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored): readonly Fault[];
 }
 
 /** The schemas are ours, and a test holds them against the schema of schemas: compiling that takes longer than they do. */
@@ -21,16 +25,22 @@ export function createValidator(registry: Registry): Validator {
   for (const keyword of ['x-ref', 'x-merge']) ajv.addKeyword({ keyword });
   const compiled = new Map<string, ValidateFunction>();
   return {
-    check(kind, surface, spec) {
+    check(kind, surface, spec, isStored = () => false) {
       const name = `${kind}/${surface}`;
       let validate = compiled.get(name);
       if (validate === undefined) {
         validate = ajv.compile(specSchema(registry, registry.get(kind), surface));
         compiled.set(name, validate);
       }
-      return validate(spec) ? [] : (validate.errors ?? []).map(faultOf);
+      if (validate(spec)) return [];
+      return (validate.errors ?? []).filter((error) => !isOldLength(error, isStored)).map(faultOf);
     },
   };
+}
+
+/** Values were longer before there were limits; nobody has to shorten them to change something else. */
+function isOldLength({ keyword, data }: ErrorObject, isStored: IsStored): boolean {
+  return keyword === 'maxLength' && typeof data === 'string' && isStored(data);
 }
 
 /** Checks values against one JSON Schema. It is compiled for the first value: the first of a process takes 40 ms. */

@@ -7,6 +7,7 @@ import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Registry } from '../model/registry.ts';
 import { formatFaultsBeside } from '../model/spec-faults.ts';
+import type { IsStored } from '../model/stored-texts.ts';
 import type { Validator } from '../model/validate.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
@@ -43,16 +44,24 @@ export function* expandDocuments(
   registry: Registry,
   validator: Validator,
   documents: readonly Document[],
+  storedTexts: (kind: string) => IsStored = () => () => false,
 ): Generator<undefined, Expanded> {
   const sink: Sink = { desired: [], problems: [], broken: new Set() };
   for (const [at, document] of documents.entries()) {
-    expandDocument(registry, validator, document, sink);
+    expandDocument({ registry, validator, storedTexts }, document, sink);
     if (isTurn(at)) yield undefined;
   }
   return sink;
 }
 
-function expandDocument(registry: Registry, validator: Validator, document: Document, sink: Sink): void {
+/** What documents are checked with. */
+interface Checking {
+  readonly registry: Registry;
+  readonly validator: Validator;
+  readonly storedTexts: (kind: string) => IsStored;
+}
+
+function expandDocument({ registry, validator, storedTexts }: Checking, document: Document, sink: Sink): void {
   const kind = registry.find(document.kind);
   if (kind === undefined) {
     const guess = nearest(document.kind, documentKinds(registry));
@@ -76,7 +85,8 @@ function expandDocument(registry: Registry, validator: Validator, document: Docu
     );
     return;
   }
-  const faults = documentFaults(validator, kind, document);
+  const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name));
+  const faults = documentFaults(kind, document, shape);
   if (faults.length > 0) {
     sink.broken.add(`${kind.name}/${document.metadata.name}`);
     for (const fault of faults) sink.problems.push(problemAt(document.place, '/spec', document, fault));
@@ -85,8 +95,7 @@ function expandDocument(registry: Registry, validator: Validator, document: Docu
   addDesired(registry, kind, document, sink);
 }
 
-function documentFaults(validator: Validator, kind: Kind, document: Document): readonly Fault[] {
-  const shape = validator.check(kind.name, 'document', document.spec);
+function documentFaults(kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
   const faults = shape.length === 0 ? [] : [...shape, ...formatFaultsBeside(kind, document.spec, shape)];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [

@@ -16,6 +16,7 @@ import { mapReferences } from '../model/references.ts';
 import { sealSecrets } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { formatFaultsBeside, isTyped, ruleFaultsBeside } from '../model/spec-faults.ts';
+import { textsOf } from '../model/stored-texts.ts';
 import type { Validator } from '../model/validate.ts';
 import { createIdGiver } from '../model/wire-id.ts';
 import { type BreakGlass, settleOverrides } from './break-glass.ts';
@@ -216,7 +217,11 @@ function readBody(
     : [];
   const { ignored } = prepared;
   const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
-  const shape = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body)];
+  const shape = [
+    ...prepared.faults,
+    ...unknown,
+    ...context.validator.check(kind.name, surface, prepared.body, textsOf(before?.spec)),
+  ];
   if (!isTyped(shape)) return { spec: stated, given: {}, faults: shape, ignored };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
   const { account, sealForm } = context.snapshot;

@@ -2,6 +2,7 @@ import type { Document } from '../model/document.ts';
 import type { Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
+import { textsOfKind } from '../model/stored-texts.ts';
 import { createIdGiver } from '../model/wire-id.ts';
 import { type Base, withKeys } from './base.ts';
 import { createComparison } from './comparison.ts';
@@ -50,7 +51,7 @@ export function* prepareStage(input: Contested, part: Part): Generator<undefined
   const options = optionsOf(input, account.settingsOf(source));
   const { filter = {} } = options;
   const documents = part.documents.filter((document) => isSelected(filter, document));
-  const expanded = yield* expandDocuments(account.registry, input.validator, documents);
+  const expanded = yield* expandDocuments(account.registry, input.validator, documents, textsOfKind(account));
   const renames = yield* planRenames({ snapshot: account, source, documents, all: input.documents });
   const base = withKeys(account, renames.keys);
   const { snapshot } = base;

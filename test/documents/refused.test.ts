@@ -248,6 +248,17 @@ const refused: readonly (readonly [
     { code: 'metadata_invalid', line: 5, column: 15, path: '/metadata/labels/v', says: 'quote it: "1.10"' },
   ],
   [
+    'a label whose name is too long',
+    group(`a\n  labels: {${'l'.repeat(256)}: v}`),
+    {
+      code: 'value_too_long',
+      line: 5,
+      column: 12,
+      path: `/metadata/labels/${'l'.repeat(256)}`,
+      says: '255 characters',
+    },
+  ],
+  [
     'annotations that are a list',
     group('a\n  annotations: [x]'),
     { code: 'metadata_invalid', line: 5, column: 3, path: '/metadata/annotations', says: 'map' },

@@ -92,7 +92,12 @@ describe('lowering to a CRD', () => {
   });
 
   test('limits are kept, defaults are not: they would count as stated', () => {
-    expect(fieldAt('part', 'properties', 'inner')).toEqual({ type: 'string', minLength: 2, description: 'Inner.' });
+    expect(fieldAt('part', 'properties', 'inner')).toEqual({
+      type: 'string',
+      minLength: 2,
+      maxLength: 4096,
+      description: 'Inner.',
+    });
     expect(structuralFaults(schema)).toEqual([]);
   });
 

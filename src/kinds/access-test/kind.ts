@@ -1,4 +1,4 @@
-import { oneOf, optionalString, ref, string, typedRef } from '../../model/field.ts';
+import { longest, oneOf, optionalString, ref, string, typedRef } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { portOrRange } from '../shared/formats.ts';
 import { checkQuestion } from './rules.ts';
@@ -12,7 +12,7 @@ export const accessTest = defineKind({
   module: 'policies',
   document: { allowed: true },
   spec: {
-    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
+    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
     description: string({ doc: 'What the test is for.', default: '' }),
     from: ref('Group', {
       doc: 'The group whose peers would open the connection, each of them. Give either this or `fromResource`.',

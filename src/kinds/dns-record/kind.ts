@@ -1,4 +1,4 @@
-import { integer, oneOf, ref, string } from '../../model/field.ts';
+import { integer, longest, oneOf, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { recordName } from '../shared/formats.ts';
 import { textOf } from '../shared/stored.ts';
@@ -15,6 +15,7 @@ export const dnsRecord = defineKind({
   spec: {
     zone: ref('DNSZone', { doc: 'The zone that the record belongs to.', required: true }),
     name: string({
+      maxLength: longest.name,
       doc: 'The full name, equal to the domain of the zone or below it. `*` as the first label answers for all names there.',
       required: true,
       minLength: 1,

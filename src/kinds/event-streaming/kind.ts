@@ -1,4 +1,4 @@
-import { boolean, mapOf, oneOf, string } from '../../model/field.ts';
+import { boolean, longest, mapOf, oneOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { integrationActivity } from '../shared/directory.ts';
 import { origin } from '../shared/origin.ts';
@@ -23,7 +23,7 @@ export const eventStreaming = defineKind({
       echoed: true,
       required: true,
     }),
-    config: mapOf(string({ doc: 'The value of a setting.' }), {
+    config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * longest.text }), {
       doc: 'Credentials and settings of the platform. Credentials are shown masked. A replace changes the keys that it names; `null` takes one out.',
       required: true,
       secretKeys,

@@ -1,4 +1,4 @@
-import { list, members, string, typedRef } from '../../model/field.ts';
+import { list, longest, members, string, typedRef } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { countPeers, isAll, isKept } from '../shared/membership.ts';
 import { derivedText, textOf } from '../shared/stored.ts';
@@ -23,7 +23,12 @@ export const group = defineKind({
   document: { allowed: true },
   scopedBy: 'groups',
   spec: {
-    name: string({ doc: 'The name people see. No two groups of an account share one.', required: true, minLength: 1 }),
+    name: string({
+      doc: 'The name people see. No two groups of an account share one.',
+      maxLength: longest.name,
+      required: true,
+      minLength: 1,
+    }),
     peers: members('Peer', {
       doc: 'Peers that belong to the group. Peers that enrolment, the API or an identity provider put there stay beside them.',
     }),

@@ -1,4 +1,4 @@
-import { boolean, integer, list, object, oneOf, ref, string } from '../../model/field.ts';
+import { boolean, integer, list, longest, object, oneOf, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { ingressIpOf, ingressProtocols, mappingsOf, regionOf } from '../shared/ingress.ts';
@@ -23,7 +23,12 @@ export const ingressPort = defineKind({
   parent: { kind: 'Peer', field: 'peer', holds: true },
   spec: {
     peer: ref('Peer', { doc: 'The peer whose ports are reached.', required: true }),
-    name: string({ doc: 'The name people see. No two of a peer share one.', required: true, minLength: 1 }),
+    name: string({
+      doc: 'The name people see. No two of a peer share one.',
+      maxLength: longest.name,
+      required: true,
+      minLength: 1,
+    }),
     enabled: boolean({
       doc: 'Whether the ports are forwarded. They stay allocated while they are not.',
       required: true,

@@ -1,4 +1,4 @@
-import { keyed, oneOf, ref, string } from '../../model/field.ts';
+import { keyed, longest, oneOf, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { domain } from '../shared/formats.ts';
@@ -21,7 +21,7 @@ export const mspTenant = defineKind({
   module: 'msp',
   document: { allowed: true, creates: false },
   spec: {
-    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
+    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
     domain: string({
       doc: 'The e-mail domain of the tenant.',
       access: 'createOnly',

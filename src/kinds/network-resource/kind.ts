@@ -1,4 +1,4 @@
-import { boolean, ref, refs, string } from '../../model/field.ts';
+import { boolean, longest, ref, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { textOf } from '../shared/stored.ts';
@@ -17,6 +17,7 @@ export const networkResource = defineKind({
   spec: {
     network: ref('Network', { doc: 'The network that the resource belongs to.', required: true }),
     name: string({
+      maxLength: longest.name,
       doc: 'The name people see. No two resources of an account share one, whatever their networks.',
       required: true,
       minLength: 1,

@@ -1,4 +1,4 @@
-import { string } from '../../model/field.ts';
+import { longest, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { countRoutingPeers, policiesTo } from './rules.ts';
 
@@ -10,7 +10,7 @@ export const network = defineKind({
   module: 'networks',
   document: { allowed: true },
   spec: {
-    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
+    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
     description: string({ doc: 'What the network is.', default: '' }),
   },
   computed: {

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts';
-import { boolean, optionalString, ref, setOf, string } from '../../model/field.ts';
+import { boolean, longest, optionalString, ref, setOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { isClaim } from '../../model/peer-claims.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
@@ -25,6 +25,7 @@ export const peer = defineKind({
   observed: 'peers',
   spec: {
     name: string({
+      maxLength: longest.name,
       doc: 'The name people see. The DNS label follows it, unless documents name the peer.',
       required: true,
       minLength: 1,

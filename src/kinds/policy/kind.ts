@@ -3,6 +3,7 @@ import {
   integer,
   keyed,
   list,
+  longest,
   object,
   oneOf,
   refMap,
@@ -28,7 +29,7 @@ const rangeFields = {
 };
 
 const ruleFields = {
-  name: string({ doc: 'Name of the rule within the policy.', required: true, minLength: 1 }),
+  name: string({ doc: 'Name of the rule within the policy.', maxLength: longest.name, required: true, minLength: 1 }),
   description: string({ doc: 'What the rule is for.', default: '' }),
   enabled: boolean({ doc: 'Whether the rule has an effect.', required: true, documentDefault: true }),
   action: oneOf(['accept', 'drop'], { doc: 'Whether matching traffic is let through or dropped.', required: true }),
@@ -76,7 +77,7 @@ export const policy = defineKind({
   module: 'policies',
   document: { allowed: true },
   spec: {
-    name: string({ doc: 'The name people see.', required: true, minLength: 1 }),
+    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
     description: string({ doc: 'What the policy is for.', default: '' }),
     enabled: boolean({ doc: 'Whether the rules have an effect.', required: true, documentDefault: true }),
     source_posture_checks: refs('PostureCheck', { doc: 'Posture checks that peers of the sources have to pass.' }),

@@ -1,3 +1,4 @@
+import { longestCertificate } from '../../lib/node-pure.ts';
 import { list, object, oneOf, setOf, string } from '../../model/field.ts';
 import { countryCode } from '../shared/country.ts';
 import { cidr } from '../shared/formats.ts';
@@ -91,11 +92,14 @@ export const checks = {
   ),
   certificate_check: object(
     {
-      ca_certificates: setOf(string({ doc: 'One certificate in PEM.', format: certificate }), {
-        doc: 'Certificates of authorities, in PEM, one an entry.',
-        required: true,
-        minItems: 1,
-      }),
+      ca_certificates: setOf(
+        string({ doc: 'One certificate in PEM.', maxLength: longestCertificate, format: certificate }),
+        {
+          doc: 'Certificates of authorities, in PEM, one an entry.',
+          required: true,
+          minItems: 1,
+        },
+      ),
     },
     {
       doc: 'The peer must have a certificate of one of these authorities. Android and iOS never pass.',

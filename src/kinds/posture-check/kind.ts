@@ -1,4 +1,4 @@
-import { object, string } from '../../model/field.ts';
+import { longest, object, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { textOf } from '../shared/stored.ts';
 import { checks } from './checks.ts';
@@ -28,6 +28,7 @@ export const postureCheck = defineKind({
   document: { allowed: true },
   spec: {
     name: string({
+      maxLength: longest.name,
       doc: 'The name people see. No two posture checks of an account share one.',
       required: true,
       minLength: 1,

@@ -1,4 +1,4 @@
-import { optionalString, ref, string } from '../../model/field.ts';
+import { longest, optionalString, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { ipv4 } from '../shared/formats.ts';
 import { textOf } from '../shared/stored.ts';
@@ -11,7 +11,12 @@ export const proxyPeer = defineKind({
   module: 'services',
   document: { allowed: false, why: 'proxies take their place in the mesh when they register; nobody else makes them' },
   spec: {
-    name: string({ doc: 'The id by which the proxy calls itself.', required: true, minLength: 1 }),
+    name: string({
+      doc: 'The id by which the proxy calls itself.',
+      maxLength: longest.name,
+      required: true,
+      minLength: 1,
+    }),
     cluster: ref('ProxyCluster', { doc: 'The cluster that it is a proxy of.', access: 'server' }),
     ip: optionalString({ doc: 'Its IPv4 address in the mesh.', format: ipv4, access: 'server' }),
     wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),

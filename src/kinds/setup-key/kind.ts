@@ -1,4 +1,4 @@
-import { boolean, integer, oneOf, refs, string } from '../../model/field.ts';
+import { boolean, integer, longest, oneOf, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { derivedText } from '../shared/stored.ts';
@@ -20,7 +20,13 @@ export const setupKey = defineKind({
   varies: true,
   credential: 'itself',
   spec: {
-    name: string({ doc: 'The name people see.', required: true, minLength: 1, access: 'createOnly' }),
+    name: string({
+      doc: 'The name people see.',
+      maxLength: longest.name,
+      required: true,
+      minLength: 1,
+      access: 'createOnly',
+    }),
     type: oneOf(['one-off', 'reusable'], {
       doc: 'Whether the key enrols one peer (`one-off`) or several (`reusable`).',
       required: true,

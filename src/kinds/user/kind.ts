@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { boolean, oneOf, optionalString, refs, string } from '../../model/field.ts';
+import { boolean, longest, oneOf, optionalString, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
@@ -38,7 +38,7 @@ export const user = defineKind({
       format: email,
       access: 'createOnly',
     }),
-    name: string({ doc: 'The name people see.', default: '', access: 'createOnly' }),
+    name: string({ doc: 'The name people see.', maxLength: longest.name, default: '', access: 'createOnly' }),
     role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
       doc: 'What the user may do in the account.',
       required: true,

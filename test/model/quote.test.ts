@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { InvalidInput } from '../../src/model/errors.ts';
+import { sortProblems } from '../../src/model/problem.ts';
+import { shortMessage } from '../../src/model/quote.ts';
+
+const long = 'x'.repeat(100_000);
+
+describe('a message', () => {
+  test('repeats at most 200 characters of each text that it quotes', () => {
+    const sentence = (text: string) => `\`${text}\` is not a domain name; write one such as \`example.com\``;
+    expect(shortMessage(sentence('a'.repeat(200)))).toBe(sentence('a'.repeat(200)));
+    expect(shortMessage(sentence(long))).toBe(sentence(`${'x'.repeat(200)}… (100000 characters)`));
+  });
+
+  test('is bounded whatever the input holds', () => {
+    for (const text of [long, '`'.repeat(100_000), '`x'.repeat(100_000), `${'y '.repeat(100_000)}\``])
+      expect(shortMessage(`\`${text}\` is wrong`).length).toBeLessThan(4100);
+  });
+
+  test('of an error and of its problems is short', () => {
+    const problem = { code: 'x', message: `unknown field \`${long}\`` };
+    const error = new InvalidInput(`cannot be read at \`${long}\``, { problems: [problem] });
+    expect(error.message.length).toBeLessThan(300);
+    expect(error.problems[0]?.message.length).toBeLessThan(300);
+    expect(sortProblems([problem])[0]?.message.length).toBeLessThan(300);
+  });
+});
