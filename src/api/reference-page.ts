@@ -2,12 +2,12 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 
 /** The reference of the interface as one page of HTML: no scripts, no assets from elsewhere. */
 export function renderReference(description: JsonObject): string {
-  const schemas = asObject(asObject(description['components'])['schemas']);
+  const components = asObject(description['components']);
   const operations = operationsOf(description);
   const tags = [...new Set(operations.map(({ tag }) => tag))].sort();
   const version = text(asObject(description['info'])['version']);
   const index = tags.map((tag) => `<li><a href="#${tag}">${escapeHtml(tag)}</a></li>`).join('');
-  const sections = tags.map((tag) => renderTag(tag, operations, schemas)).join('\n');
+  const sections = tags.map((tag) => renderTag(tag, operations, components)).join('\n');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -19,6 +19,7 @@ export function renderReference(description: JsonObject): string {
 <body>
 <header><h1>Heddle ${escapeHtml(version)}</h1><p>The same as <a href="/api/openapi.json">openapi.json</a>, for reading.</p></header>
 <nav aria-label="Areas"><ul>${index}</ul></nav>
+<section id="authentication"><h2>Authentication</h2>${renderSchemes(components)}</section>
 <main>
 ${sections}
 </main>
@@ -44,6 +45,8 @@ interface Listed {
   readonly method: string;
   readonly path: string;
   readonly operation: JsonObject;
+  /** What the path itself names, for all of its operations. */
+  readonly shared: readonly Json[];
 }
 
 const methods = ['get', 'post', 'put', 'delete'];
@@ -54,21 +57,78 @@ function operationsOf(description: JsonObject): readonly Listed[] {
       const operation = asObject(item)[method];
       if (!isObject(operation)) return [];
       const tags = (operation as JsonObject)['tags'];
-      return [{ tag: Array.isArray(tags) ? text(tags[0]) : 'other', method, path, operation: operation as JsonObject }];
+      const tag = Array.isArray(tags) ? text(tags[0]) : 'other';
+      const shared = listIn(asObject(item), 'parameters');
+      return [{ tag, method, path, operation: operation as JsonObject, shared }];
     }),
   );
 }
 
-function renderTag(tag: string, operations: readonly Listed[], schemas: JsonObject): string {
-  const own = operations.filter((listed) => listed.tag === tag);
-  return `<section id="${escapeHtml(tag)}"><h2>${escapeHtml(tag)}</h2>${own.map((listed) => renderOperation(listed, schemas)).join('')}</section>`;
+/** How credentials are sent, in the words of the description. */
+function renderSchemes(components: JsonObject): string {
+  const schemes = Object.values(asObject(components['securitySchemes'])).map(asObject);
+  const items = schemes.map((scheme) => `<li>${escapeHtml(text(scheme['description']))}</li>`).join('');
+  return `<p>Every operation wants one of these, unless it says that it is open:</p><ul>${items}</ul>`;
 }
 
-function renderOperation({ method, path, operation }: Listed, schemas: JsonObject): string {
+function renderTag(tag: string, operations: readonly Listed[], components: JsonObject): string {
+  const own = operations.filter((listed) => listed.tag === tag);
+  return `<section id="${escapeHtml(tag)}"><h2>${escapeHtml(tag)}</h2>${own.map((listed) => renderOperation(listed, components)).join('')}</section>`;
+}
+
+function renderOperation({ method, path, operation, shared }: Listed, components: JsonObject): string {
+  const schemas = asObject(components['schemas']);
+  const responses = asObject(operation['responses']);
   const body = contentSchema(operation['requestBody']);
-  const answer = contentSchema(asObject(operation['responses'])['200'] ?? asObject(operation['responses'])['201']);
+  const answer = contentSchema(responses['200'] ?? responses['201']);
+  const parameters = [...shared, ...listIn(operation, 'parameters')].map((one) => follow(asObject(one), components));
   return `<details><summary><span class="method">${method.toUpperCase()}</span><code>${escapeHtml(path)}</code> ${escapeHtml(text(operation['summary']))}</summary>
-${paragraph(operation['description'])}${part('Request', body, schemas)}${part('Answer', answer, schemas)}</details>`;
+${paragraph(operation['description'])}${renderAccess(operation)}${renderParameters(parameters)}${part('Request', body, schemas)}${otherTypes('Request', operation['requestBody'])}${part('Answer', answer, schemas)}${renderResponses(responses, components)}</details>`;
+}
+
+function renderAccess(operation: JsonObject): string {
+  const open = Array.isArray(operation['security']) && operation['security'].length === 0;
+  return open ? '<p>Open: no credentials of an account are needed.</p>' : '';
+}
+
+function renderParameters(parameters: readonly JsonObject[]): string {
+  const rows = parameters.map((parameter) => {
+    const mark = parameter['required'] === true ? '' : ' <small>optional</small>';
+    const type = typeOf(asObject(parameter['schema']), {});
+    return `<tr><td><code>${escapeHtml(text(parameter['name']))}</code>${mark}</td><td>${escapeHtml(text(parameter['in']))}</td><td>${escapeHtml(type)}</td><td>${escapeHtml(text(parameter['description']))}</td></tr>`;
+  });
+  return table('Parameters', ['Name', 'Where', 'Type', 'Meaning'], rows);
+}
+
+/** Every status, with its headers and what else than JSON the body may be. */
+function renderResponses(responses: JsonObject, components: JsonObject): string {
+  const rows = Object.entries(responses).map(([status, value]) => {
+    const response = follow(asObject(value), components);
+    const headers = Object.keys(asObject(response['headers'])).map((name) => `<code>${escapeHtml(name)}</code>`);
+    const types = Object.keys(asObject(response['content'])).filter((type) => type !== 'application/json');
+    const more = types.length === 0 ? '' : ` <small>${escapeHtml(types.join(', '))}</small>`;
+    return `<tr><td>${escapeHtml(status)}</td><td>${headers.join(', ')}</td><td>${escapeHtml(text(response['description']))}${more}</td></tr>`;
+  });
+  return table('Statuses', ['Status', 'Headers', 'Meaning'], rows);
+}
+
+function otherTypes(title: string, holder: Json | undefined): string {
+  const types = Object.keys(asObject(asObject(holder)['content'])).filter((type) => type !== 'application/json');
+  return types.length === 0 ? '' : `<p>${title} also as ${escapeHtml(types.join(', '))}.</p>`;
+}
+
+function table(title: string, columns: readonly string[], rows: readonly string[]): string {
+  if (rows.length === 0) return '';
+  const heads = columns.map((name) => `<th scope="col">${name}</th>`).join('');
+  return `<h3>${title}</h3><table><thead><tr>${heads}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
+/** What a reference into the components leads to. */
+function follow(value: JsonObject, components: JsonObject): JsonObject {
+  const reference = value['$ref'];
+  if (typeof reference !== 'string') return value;
+  const [, , section = '', name = ''] = reference.split('/');
+  return asObject(asObject(components[section])[name]);
 }
 
 function paragraph(value: Json | undefined): string {
@@ -80,9 +140,7 @@ function part(title: string, schema: JsonObject | undefined, schemas: JsonObject
   const list = schema['type'] === 'array';
   const rows = renderMembers(resolve(list ? asObject(schema['items']) : schema, schemas), schemas, '', 0);
   const name = list ? `${title}: a list of` : title;
-  return rows === ''
-    ? ''
-    : `<h3>${name}</h3><table><thead><tr><th scope="col">Member</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return table(name, ['Member', 'Type', 'Meaning'], rows === '' ? [] : [rows]);
 }
 
 /** Members of members too, three levels deep. */
@@ -118,6 +176,11 @@ function contentSchema(holder: Json | undefined): JsonObject | undefined {
 function resolve(schema: JsonObject, schemas: JsonObject): JsonObject {
   const reference = schema['$ref'];
   return typeof reference === 'string' ? asObject(schemas[reference.split('/').at(-1) ?? '']) : schema;
+}
+
+function listIn(value: JsonObject, name: string): readonly Json[] {
+  const list = value[name];
+  return Array.isArray(list) ? list : [];
 }
 
 function asObject(value: Json | undefined): JsonObject {

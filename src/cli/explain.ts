@@ -28,14 +28,17 @@ export const explainField = defineCommand({
   },
 });
 
-function render({ kind, path, type, doc, facts, members }: Explanation): string {
+function render({ kind, path, type, doc, facts, members, example }: Explanation): string {
   const title = path === '' ? kind : `${kind}.${path}`;
-  const rows = members.map((member) => [member.name, `${member.type}. ${member.doc}`] as const);
+  const rows = members.map(
+    (member) => [member.name, `${member.type}${member.required ? ', required' : ''}. ${member.doc}`] as const,
+  );
   return [
     type === undefined ? title : `${title}  (${type})`,
     '',
     ...wrap(doc),
     ...(facts.length === 0 ? [] : ['', ...facts]),
+    ...(example === undefined ? [] : ['', ...wrap(`Example: ${path.split('.').at(-1)}: ${JSON.stringify(example)}`)]),
     ...(rows.length === 0 ? [] : ['', 'Fields:', ...columns(rows)]),
     '',
   ].join('\n');

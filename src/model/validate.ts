@@ -68,7 +68,7 @@ function faultOf(error: ErrorObject): Fault {
       return {
         code: 'type_wrong',
         path: error.instancePath,
-        message: `${label(name)} must be ${article(String(params['type']))}, not ${typeOf(error.data)}`,
+        message: `${label(name)} must be ${article(String(params['type']))}, not ${typeOf(error.data)}${unitHint(params['type'], error.data)}`,
       };
     case 'enum':
       return notAllowed(error, name);
@@ -147,6 +147,12 @@ function notAllowed(error: ErrorObject, name: string): Fault {
 
 function label(name: string): string {
   return name === '' ? 'the body' : /^\d+$/.test(name) ? `entry ${name}` : `\`${name}\``;
+}
+
+/** Other tools take `30d` for a number of seconds. */
+function unitHint(wanted: unknown, given: unknown): string {
+  if (wanted !== 'integer' || typeof given !== 'string' || !/^\d{1,9}(?:ms|[smhdw])$/.test(given)) return '';
+  return `; write the number without a unit instead of \`${given}\` (a day has 86400 seconds)`;
 }
 
 function article(type: string): string {

@@ -163,3 +163,12 @@ describe('documents of setup keys', () => {
     expect((await own.call('GET', keys)).body).toMatchObject([{ revoked: true, state: 'revoked' }]);
   });
 });
+
+it('a duration in place of a number of seconds is told how to be written', async () => {
+  const body = { name: 'k', type: 'reusable', expires_in: '30d', auto_groups: [], usage_limit: 0 };
+  const answer = await api().call('POST', '/api/setup-keys', body);
+  expect([answer.status, answer.body.problems]).toMatchObject([
+    422,
+    [{ code: 'type_wrong', path: '/expires_in', message: expect.stringContaining('without a unit instead of `30d`') }],
+  ]);
+});

@@ -16,6 +16,18 @@ describe('heddle explain', () => {
     expect(out).toContain('A set: each element belongs to whoever states it.');
   });
 
+  test('marks what is required, and says units and an example', async () => {
+    const policy = (await runHere(['explain', 'Policy'])).out;
+    expect(policy).toMatch(/^ +name +text, required\. /m);
+    expect(policy).toMatch(/^ +description +text\. /m);
+    const expiry = (await runHere(['explain', 'SetupKey.expires_in'])).out;
+    expect(expiry).toContain('30 days are 2592000, and `30d` is no number.');
+    expect(expiry).toMatch(/Example: expires_in: \d+/);
+    expect((await runHere(['explain', 'Policy.rules.ports'])).out).toContain('Example: ports: ["5432","6432"]');
+    const record = JSON.parse((await runHere(['explain', 'DNSZone.records.ttl', '--json'])).out);
+    expect(record).toMatchObject({ path: 'records.ttl', example: expect.any(Number) });
+  });
+
   test('takes the name of a kind in any case, and the path as documents spell it', async () => {
     const short = await runHere(['explain', 'policy.rules']);
     expect((await runHere(['explain', 'Policy.spec.rules'])).out).toBe(short.out);

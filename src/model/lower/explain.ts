@@ -1,3 +1,4 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { type AnyField, entriesOf, type Fields } from '../field.ts';
 import type { Kind } from '../kind.ts';
@@ -14,7 +15,15 @@ export interface Explanation {
   readonly type?: string;
   /** Sentences about limits, defaults, who may write it and how it merges. */
   readonly facts: readonly string[];
-  readonly members: readonly { readonly name: string; readonly type: string; readonly doc: string }[];
+  readonly members: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly doc: string;
+    /** A document must state it. */
+    readonly required: boolean;
+  }[];
+  /** What a document may say there; absent for the kind itself, and where its example says nothing. */
+  readonly example?: Json;
 }
 
 /** The explanation of `Kind` or `Kind.field.member`, or a sentence about what is wrong with the name. */
@@ -55,6 +64,7 @@ function explainField(registry: Registry, kind: Kind, path: readonly string[]): 
   }
   if (field === undefined) return explainKind(registry, kind);
   const type = typeOf(field);
+  const example = exampleAt(exampleOf(registry, kind), walked);
   return {
     kind: kind.name,
     path: walked.join('.'),
@@ -62,7 +72,26 @@ function explainField(registry: Registry, kind: Kind, path: readonly string[]): 
     type,
     facts: factsOf(field),
     members: membersOf(fields ?? {}),
+    ...(example === undefined ? {} : { example }),
   };
+}
+
+/** The example of a kind, with those of the children that its documents carry. */
+function exampleOf(registry: Registry, kind: Kind): JsonObject {
+  const children = registry.inlineOf(kind.name).map(({ child, member }) => [member, [child.example]] as const);
+  return { ...Object.fromEntries(children), ...kind.example };
+}
+
+/** What an example says at a path; of lists, whatever the first item says that says anything. */
+function exampleAt(value: Json | undefined, path: readonly string[]): Json | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  const holders = Array.isArray(value) ? value : [value];
+  for (const holder of holders) {
+    const found = isObject(holder) ? exampleAt((holder as JsonObject)[step], rest) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The fields of a document, inline children included. */
@@ -81,7 +110,14 @@ function fieldsWithin(field: AnyField): Fields | undefined {
 }
 
 function membersOf(fields: Fields): Explanation['members'] {
-  return entriesOf(fields).map(([name, field]) => ({ name, type: typeOf(field), doc: field.doc }));
+  return entriesOf(fields).map(([name, field]) => ({
+    ...{ name, type: typeOf(field), doc: field.doc },
+    required: isRequired(field),
+  }));
+}
+
+function isRequired({ required, documentDefault }: AnyField): boolean {
+  return required === true && documentDefault === undefined;
 }
 
 function typeOf(field: AnyField): string {
@@ -123,7 +159,8 @@ function typeOf(field: AnyField): string {
 function factsOf(field: AnyField): readonly string[] {
   return [
     ...limitsOf(field),
-    ...(field.required === true && field.documentDefault === undefined ? ['Required.'] : []),
+    ...unitOf(field),
+    ...(isRequired(field) ? ['Required.'] : []),
     ...(field.documentDefault === undefined
       ? []
       : [`A document may leave it out: it is then ${JSON.stringify(field.documentDefault)}.`]),
@@ -141,6 +178,13 @@ function factsOf(field: AnyField): readonly string[] {
     ...(field.cloudOnly === true ? ['`true` exists in the hosted edition only.'] : []),
     ...mergeOf(field),
   ];
+}
+
+/** Units are not written: what other tools take for a duration is no number. */
+function unitOf(field: AnyField): readonly string[] {
+  if (field.type !== 'integer' || field.unit === undefined) return [];
+  const day = field.unit === 'seconds' ? 86_400 : 24;
+  return [`A number of ${field.unit} without a unit: 30 days are ${30 * day}, and \`30d\` is no number.`];
 }
 
 function limitsOf(field: AnyField): readonly string[] {
