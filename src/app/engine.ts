@@ -37,12 +37,13 @@ const usualClaimLapse = 3600;
 export function createEngine(
   database: Database,
   log: Log,
-  registry: Registry = productRegistry(),
+  known: Registry = productRegistry(),
   means: Means = ephemeralMeans(),
   resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
   notices: NoticeBoard = createNoticeBoard(),
   claimLapse = usualClaimLapse,
 ): Engine {
+  const registry: Registry = { ...known, open: (sealed, place) => means.vault.open(sealed, place) };
   const snapshots = createSnapshots(database, registry);
   const past = createPastStates(database, registry, snapshots);
   notices.on((notice) => {

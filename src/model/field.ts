@@ -150,6 +150,8 @@ interface RefMapShape {
 interface SecretShape {
   readonly type: 'secret';
   readonly read: 'never' | 'masked' | 'empty';
+  /** The beginning of a text that its mask shows, because it is no secret; nothing unless it is given. */
+  visible?(text: string): string;
   readonly minLength?: number;
   readonly format?: Format;
 }

@@ -1,6 +1,7 @@
 import { entriesOf } from './field.ts';
 import { type Installation, plainInstallation } from './installation.ts';
 import type { Kind, Parent } from './kind.ts';
+import type { SealPlace } from './means.ts';
 
 /** All kinds of the program, by name. */
 export interface Registry {
@@ -8,6 +9,8 @@ export interface Registry {
   readonly names: readonly string[];
   /** What answers tell about the installation. */
   readonly installation: Installation;
+  /** Opens a secret of which answers show the beginning; absent where there is no key. */
+  open?(sealed: string, place: SealPlace): string;
   find(name: string): Kind | undefined;
   /** The kind of this name; throws when a declaration names one that does not exist. */
   get(name: string): Kind;

@@ -45,15 +45,24 @@ it('a channel is made, read, listed, replaced and deleted', async () => {
   ]);
 });
 
+it('masks of headers show the authentication scheme, and no other word', async () => {
+  const values = ['Bearer one', 'basic b25lOnR3bw==', 'correct horse battery', 'Bearer', 'Bearer ', 'Basically one', 'one'];
+  const headers = Object.fromEntries(values.map((value, at) => [`X-${at}`, value]));
+  const { body } = await post(webhook({ headers }));
+  const masks = ['Bearer ****', 'basic ****', '****', '****', '****', '****', '****'];
+  expect(Object.values(body.target.headers)).toEqual(masks);
+  expect((await api().call('GET', `${path}/${body.id}`)).body).toEqual(body);
+});
+
 it('values of headers are masked, and a mask keeps what is there', async () => {
   const { body } = await post(webhook({ headers: { Authorization: 'Bearer one', 'X-Key': 'two' } }));
-  expect(body.target.headers).toEqual({ Authorization: '****', 'X-Key': '****' });
+  expect(body.target.headers).toEqual({ Authorization: 'Bearer ****', 'X-Key': '****' });
   const before = await api().revision();
   expect((await api().call('PUT', `${path}/${body.id}`, body)).body).toEqual(body);
   expect(await api().revision()).toBe(before);
   const headers = { Authorization: '****', 'X-New': 'three' };
   const changed = await api().call('PUT', `${path}/${body.id}`, webhook({ headers }));
-  expect(changed.body.target.headers).toEqual({ Authorization: '****', 'X-New': '****' });
+  expect(changed.body.target.headers).toEqual({ Authorization: 'Bearer ****', 'X-New': '****' });
   const stored = (await api().engine.snapshots.current(api().account)).get(body.id);
   const { target } = openedSpec(api().engine, api().account, stored);
   expect(target).toMatchObject({ headers: { Authorization: 'Bearer one', 'X-New': 'three' } });

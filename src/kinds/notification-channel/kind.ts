@@ -3,6 +3,7 @@ import { defineKind } from '../../model/kind.ts';
 import { webUrl } from '../shared/web-url.ts';
 import { activityCode, emailAddress } from './formats.ts';
 import { checkTarget, withoutEmptyTarget } from './rules.ts';
+import { schemeOf } from './scheme.ts';
 
 export const notificationChannel = defineKind({
   name: 'NotificationChannel',
@@ -25,10 +26,13 @@ export const notificationChannel = defineKind({
           format: webUrl,
           omitEmpty: true,
         }),
-        headers: mapOf(secret({ doc: 'The value of a header. It is shown masked.', read: 'masked' }), {
-          doc: 'Headers that are sent along; for the type `webhook`. Their values are shown masked.',
-          omitEmpty: true,
-        }),
+        headers: mapOf(
+          secret({ doc: 'The value of a header. It is shown masked.', read: 'masked', visible: schemeOf }),
+          {
+            doc: 'Headers that are sent along; for the type `webhook`. Their values are shown masked, after the authentication scheme: `Bearer ****`.',
+            omitEmpty: true,
+          },
+        ),
       },
       { doc: 'Whom or what the message goes to. Its members depend on the type.', whole: true },
     ),

@@ -1,5 +1,6 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { entryIdsOf } from '../entry-ids.ts';
+import { Internal } from '../errors.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../field.ts';
 import { givenDefaultsOf } from '../given-defaults.ts';
 import { keyedEntries } from '../keyed-entries.ts';
@@ -10,6 +11,7 @@ import { membersInOrder } from '../member-order.ts';
 import { defaultOf } from '../normalize.ts';
 import type { StoredObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
+import { isSecretMember, placeOf, type SecretPath } from '../secret-fields.ts';
 import { wireId } from '../wire-id.ts';
 
 /** The answer of the API for one object: its id, its fields, its inline children, and what the server works out. */
@@ -119,10 +121,13 @@ function absent(field: AnyField): Json | undefined {
 function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: string): Json {
   switch (field.type) {
     case 'secret':
-      return field.read === 'masked' ? mask : '';
+      return field.read === 'masked' ? masked(lowering, field, value, path.split('.')) : '';
     case 'map':
       return Object.fromEntries(
-        Object.entries(value as JsonObject).map(([key, item]) => [key, isMasked(field, key) ? mask : item]),
+        Object.entries(value as JsonObject).map(([key, item]) => [
+          key,
+          isSecretMember(field, key) ? masked(lowering, field.of, item, [...path.split('.'), key]) : item,
+        ]),
       );
     case 'refs':
       return field.answer === 'ids' ? value : shownAs(field.answer, lowering, value as readonly string[]);
@@ -146,8 +151,16 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
   }
 }
 
-function isMasked(field: Extract<AnyField, { readonly type: 'map' }>, key: string): boolean {
-  return field.of.type === 'secret' || field.secretKeys?.includes(key) === true;
+/** The mask of a secret, behind the part of it that is none. */
+function masked({ registry, object, state }: Lowering, field: AnyField, value: Json, path: SecretPath): string {
+  if (field.type !== 'secret' || field.visible === undefined || registry.open === undefined) return mask;
+  try {
+    return `${field.visible(registry.open(String(value), placeOf(state.account, object.id, path)))}${mask}`;
+  } catch (error) {
+    // What does not open is shown like any other secret, and is told where it is needed.
+    if (error instanceof Internal) return mask;
+    throw error;
+  }
 }
 
 function shownAs(answer: 'summaries' | 'full', { registry, state }: Lowering, ids: readonly string[]): Json {

@@ -161,7 +161,7 @@ function secretSchema(minLength: number | undefined): JsonObject {
     additionalProperties: false,
     minProperties: 1,
     maxProperties: 1,
-    properties: { ...origins, stored: { const: true } },
+    properties: { ...origins, stored: { type: 'boolean', enum: [true] } },
   };
   const schema = {
     type: ['string', 'object'],
