@@ -149,7 +149,10 @@ function defectsTo(log: Log): (error: unknown, place: string) => void {
 }
 
 /** Starts a server. One that has not the key of the installation serves nothing, and says why to everybody who asks. */
-export async function serve(options: ServeOptions, log: Log): Promise<Pick<RunningServer, 'url' | 'stop'>> {
+export async function serve(
+  options: ServeOptions,
+  log: Log,
+): Promise<Pick<RunningServer, 'url' | 'stop'> & { readonly ready?: false }> {
   try {
     return await startServer(options, log);
   } catch (error) {

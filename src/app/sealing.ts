@@ -31,8 +31,8 @@ export async function listenUnready(
   listen: { readonly host: string; readonly port: number },
   error: WrongKey,
   log: Log,
-): Promise<{ readonly url: string; stop(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly ready: false; stop(): Promise<void> }> {
   log({ level: 'error', message: `not ready: ${error.message}` });
   const app = createUnready(error.message);
-  return { url: await app.listen({ ...listen }), stop: () => app.close() };
+  return { url: await app.listen({ ...listen }), ready: false, stop: () => app.close() };
 }

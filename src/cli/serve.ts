@@ -53,6 +53,8 @@ export type StartServer = (options: ServeOptions, log: Log) => Promise<RunningSe
 
 interface RunningServer {
   readonly url: string;
+  /** False: it only says why it is not ready. */
+  readonly ready?: false;
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -165,7 +167,10 @@ async function serve(
     },
     log,
   );
-  log({ level: 'info', message: `Heddle ${programVersion()} serves ${server.url}` });
+  log({
+    level: 'info',
+    message: `Heddle ${programVersion()} serves ${server.url}${server.ready === false ? ' (not ready)' : ''}`,
+  });
   await stop;
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
 }

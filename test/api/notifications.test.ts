@@ -46,7 +46,15 @@ it('a channel is made, read, listed, replaced and deleted', async () => {
 });
 
 it('masks of headers show the authentication scheme, and no other word', async () => {
-  const values = ['Bearer one', 'basic b25lOnR3bw==', 'correct horse battery', 'Bearer', 'Bearer ', 'Basically one', 'one'];
+  const values = [
+    'Bearer one',
+    'basic b25lOnR3bw==',
+    'correct horse battery',
+    'Bearer',
+    'Bearer ',
+    'Basically one',
+    'one',
+  ];
   const headers = Object.fromEntries(values.map((value, at) => [`X-${at}`, value]));
   const { body } = await post(webhook({ headers }));
   const masks = ['Bearer ****', 'basic ****', '****', '****', '****', '****', '****'];
