@@ -79,7 +79,7 @@ export function parseCertificate(text: string): CertificateResult {
  * looked at.
  */
 export function chainsTo(chain: readonly string[], authorities: readonly string[]): boolean {
-  const roots = authorities.flatMap(readCertificate);
+  const roots = readOnce(authorities);
   const [leaf, ...helpers] = chain.map(readCertificate);
   const between = helpers.flat();
   const seen = new Set<X509Certificate>();
@@ -91,6 +91,17 @@ export function chainsTo(chain: readonly string[], authorities: readonly string[
     reached = between.filter((helper) => !seen.has(helper) && last.some((certificate) => issued(helper, certificate)));
   }
   return false;
+}
+
+/** A list of authorities is read once, however many chains are held against it. */
+const readLists = new WeakMap<readonly string[], readonly X509Certificate[]>();
+
+function readOnce(authorities: readonly string[]): readonly X509Certificate[] {
+  const present = readLists.get(authorities);
+  if (present !== undefined) return present;
+  const read = authorities.flatMap(readCertificate);
+  readLists.set(authorities, read);
+  return read;
 }
 
 function issued(authority: X509Certificate, certificate: X509Certificate): boolean {
