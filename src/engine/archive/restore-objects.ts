@@ -65,7 +65,8 @@ function restorable(state: Snapshot): Snapshot {
   const { registry } = state;
   const put = [...state.objects()]
     .filter((object) => !isOutOfReach(registry.get(object.kind), object))
-    .map((object): StoredObject => ({ ...object, derived: declaredPart(state, object) }));
+    // The order of lists is not brought along either: what comes back follows the rest.
+    .map(({ sortKeys: _, ...object }): StoredObject => ({ ...object, derived: declaredPart(state, object) }));
   return state.with({ put, remove: [] });
 }
 
