@@ -93,6 +93,7 @@ function namesOf(snapshot: Snapshot, { desired, broken }: Expanded): Names {
   for (const { kind, key } of desired) keys.set(kind.name, (keys.get(kind.name) ?? new Set()).add(key));
   return {
     snapshot,
+    hints: { left: 200_000 },
     desired: (kind, key) => (keys.get(kind)?.has(key) === true ? key : undefined),
     desiredKeys: (kind) => keys.get(kind) ?? [],
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),

@@ -5,14 +5,20 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 
 /** Up to `count` candidates that come close to the word, the closest first. */
 export function nearestAll(word: string, candidates: Iterable<string>, count: number): readonly string[] {
+  if (word.length > longestWord) return [];
   const ranked: { readonly candidate: string; readonly rank: number }[] = [];
+  const lower = word.toLowerCase();
   for (const candidate of new Set(candidates)) {
-    const rank = rankOf(word.toLowerCase(), candidate.toLowerCase());
+    if (candidate.length > longestWord) continue;
+    const rank = rankOf(lower, candidate.toLowerCase());
     if (rank !== undefined) ranked.push({ candidate, rank });
   }
   ranked.sort((a, b) => a.rank - b.rank || (a.candidate < b.candidate ? -1 : 1));
   return ranked.slice(0, count).map((entry) => entry.candidate);
 }
+
+/** Comparing takes the product of two lengths; no name that somebody mistypes is longer. */
+const longestWord = 256;
 
 const mostEdits = 4;
 const shortestPrefix = 3;

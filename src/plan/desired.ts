@@ -70,7 +70,7 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
       problemAt(document.place, '/kind', document, {
         code: 'kind_unknown',
         path: '',
-        message: `unknown kind \`${document.kind}\`; ${hint}`,
+        message: `unknown kind \`${document.kind.slice(0, 200)}\`; ${hint}`,
       }),
     );
     return;

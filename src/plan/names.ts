@@ -18,6 +18,9 @@ export interface NotThere {
   isSettled(object: StoredObject, name: string): boolean;
 }
 
+/** Some 100 ms of comparing. */
+const mostCompared = 200_000;
+
 /** What the texts of references mean in one plan: its documents first, then the account. */
 export function namesOf(
   snapshot: Snapshot,
@@ -44,6 +47,7 @@ export function namesOf(
       renamed ??= renamedBy(targets, isSettled);
       return renamed.get(id);
     },
+    hints: { left: mostCompared },
     isLeaving: (id) => leaving.has(id),
     refusal: (kind, id) => refusal(snapshot.registry.get(kind), id),
     label: (id) => labelOf(snapshot.get(id)) ?? targets.find((target) => target.id === id)?.desired.key,

@@ -267,8 +267,11 @@ function withChildren(snapshot: Snapshot, object: StoredObject): readonly Stored
   return [...children.flatMap((child) => withChildren(snapshot, child)), object];
 }
 
+/** A body of 1 MB may name a hundred thousand objects that do not exist; who has more problems is not helped by all. */
+const mostProblems = 1000;
+
 function refused(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {
-  const problems = faults.map((fault) => ({
+  const problems = faults.slice(0, mostProblems).map((fault) => ({
     code: fault.code,
     kind: kind.name,
     path: fault.path,

@@ -26,8 +26,15 @@ export interface Names {
   isLeaving(id: string): boolean;
   /** Why the source may not refer to the object, if it may not. */
   refusal(kind: string, id: string): string | undefined;
+  /** How many names may still be compared with texts that name nothing. */
+  readonly hints: HintBudget;
   /** How people know an id, new ones included. */
   label(id: string): string | undefined;
+}
+
+/** What is left of some work for a whole plan: whoever mistyped a hundred thousand names is not helped by a hint for each. */
+export interface HintBudget {
+  left: number;
 }
 
 /** A spec with ids for names, the faults, and the references that wait for their object. */
@@ -142,10 +149,11 @@ function staying(names: Names, kind: string, text: string, object: StoredObject)
   };
 }
 
-function* candidates(names: Names, kind: string): Iterable<string> {
-  yield* names.desiredKeys(kind);
-  for (const object of names.snapshot.ofKind(kind)) {
-    if (object.key !== undefined) yield object.key;
-    yield object.name;
-  }
+/** What a text may have meant; nothing once enough was compared. */
+function candidates({ hints, desiredKeys, snapshot }: Names, kind: string): readonly string[] {
+  if (hints.left <= 0) return [];
+  const stored = snapshot.ofKind(kind).flatMap(({ key, name }) => (key === undefined ? [name] : [key, name]));
+  const found = [...desiredKeys(kind), ...stored];
+  hints.left -= found.length;
+  return found;
 }

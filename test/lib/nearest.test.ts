@@ -37,3 +37,9 @@ test('the order of the candidates does not matter', () => {
   const candidates = ['bat', 'rat', 'hat', 'mat'];
   expect(nearestAll('cat', candidates, 4)).toEqual(nearestAll('cat', candidates.toReversed(), 4));
 });
+
+test('a text of a megabyte is near to nothing, and that is found at once', () => {
+  const long = 'group-'.repeat(200_000);
+  expect(nearest(long, [`${long}a`, 'group-1'])).toBeUndefined();
+  expect(nearest('group-2', [`${long}a`, 'group-1'])).toBe('group-1');
+});

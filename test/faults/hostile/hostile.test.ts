@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { attacks } from './attacks.ts';
+import { overBudget } from './budget.ts';
+import { type HostileStand, openHostileStand } from './stand.ts';
+
+/** One of each way in; `npm run soak` throws all of them. */
+const some = attacks.filter(({ isTypical }) => isTypical === true);
+
+let stand: HostileStand;
+beforeAll(async () => {
+  stand = await openHostileStand();
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+
+it.each(some)('$name: a megabyte holds up nobody', async (attack) => {
+  expect(await overBudget(stand, attack, { floor: 250, tries: 4 })).toBeUndefined();
+});

@@ -1,0 +1,122 @@
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { makeToken } from '../../../src/lib/token.ts';
+import { emptyDatabase, temporaryDirectory } from '../../setup/database.ts';
+import { serveHeddle } from '../../setup/heddle.ts';
+import type { Attack } from './attacks.ts';
+import type { Gauge } from './gauge.ts';
+
+/** The token of the server's owner. */
+const token = makeToken('nbp_', new Uint8Array(32).fill(11));
+
+/** How others fared, in milliseconds, and what the server took. */
+export interface Toll {
+  readonly idle: number;
+  readonly attacked: number;
+  /** The longest that the event loop was held up. */
+  readonly longest: number;
+  /** Bytes beyond what it had before the first attack. */
+  readonly grown: number;
+  readonly status: number;
+}
+
+/** A server in a process of its own, with somebody who asks it all the time. */
+export interface HostileStand extends AsyncDisposable {
+  /** Sends an attack again and again while others ask. */
+  throwAt(attack: Attack): Promise<Toll>;
+}
+
+/** Starts the server. */
+export async function openHostileStand(): Promise<HostileStand> {
+  const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
+  const socket = join(dataDir, 'gauge');
+  const env = {
+    HEDDLE_BOOTSTRAP_TOKEN: token,
+    HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
+    HEDDLE_PLAN_RATE_LIMIT: 'off',
+    HEDDLE_TEST_GAUGE: socket,
+    NODE_OPTIONS: `--import=${new URL('gauge.ts', import.meta.url).href}`,
+  };
+  const server = await serveHeddle(['--database-url', url, '--data-dir', dataDir], { env });
+  const gauge = () => readGauge(socket);
+  // What the first requests compile is nobody's attack.
+  await probesDuring(server.url, probing(200));
+  const { peak: base } = await gauge();
+  return {
+    async throwAt(attack) {
+      const idle = await probesDuring(server.url, probing(60));
+      await gauge();
+      let status = 0;
+      const attacked = await probesDuring(server.url, async (signal) => {
+        status = await send(server.url, attack, signal);
+      });
+      const { longest, peak } = await gauge();
+      return { idle: high(idle), attacked: high(attacked), longest, grown: peak - base, status };
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop('SIGKILL');
+    },
+  };
+}
+
+type Work = (signal: AbortSignal) => Promise<unknown>;
+
+/** Nothing but the time that so many questions take. */
+function probing(count: number): Work {
+  return () => delay(count * probeGapMs);
+}
+
+const probeGapMs = 5;
+
+/** How long each question took that somebody else asked while the work was going on. */
+async function probesDuring(url: string, work: Work): Promise<readonly number[]> {
+  const times: number[] = [];
+  const ended = new AbortController();
+  // No attack needs longer to be refused; who is still at it holds up nobody, or that shows.
+  const most = AbortSignal.timeout(5_000);
+  const doing = work(most).finally(() => ended.abort());
+  while (!ended.signal.aborted || times.length < 20) {
+    const begin = performance.now();
+    await (await fetch(`${url}/api/groups`, { headers: { authorization: `Token ${token}` } })).arrayBuffer();
+    times.push(performance.now() - begin);
+    await delay(probeGapMs);
+  }
+  await doing;
+  return times;
+}
+
+/** The time that one in a hundred exceeds; of few the longest. */
+function high(times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.99)] ?? sorted.at(-1) ?? 0;
+}
+
+async function send(url: string, attack: Attack, signal: AbortSignal): Promise<number> {
+  const { method = 'POST', path, body, headers = {} } = attack;
+  const type = { authorization: `Token ${token}`, 'content-type': 'application/json' };
+  const content = method === 'GET' ? {} : { body: body() };
+  try {
+    const response = await fetch(url + path, { method, headers: { ...type, ...headers }, ...content, signal });
+    await response.arrayBuffer();
+    return response.status;
+  } catch (error) {
+    if (signal.aborted) return 0;
+    throw error;
+  }
+}
+
+function readGauge(socketPath: string): Promise<Gauge> {
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest({ socketPath, path: '/' }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      // As `gauge.ts` wrote it.
+      response.on('end', () => resolve(JSON.parse(text) as Gauge));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
