@@ -19,7 +19,7 @@ export function renderSourceTable(sources: readonly Members[], paint: Paint): re
       ...[source['id'], source['type'], readyWords[String(ready?.['status'])], ready?.['reason'] ?? status['state']],
       ...[source['objects'], status['lastAppliedRevision'], status['lastAppliedAt']],
     ].map(cell);
-    return { cells, below: remarks(source, paint) };
+    return { cells, below: [...overrideLines(source, paint), ...remarks(source, paint)] };
   });
   return renderTable(headings, rows, paint);
 }
@@ -40,6 +40,14 @@ function remarks(source: Members, paint: Paint): readonly string[] {
   return [paint(state === 'applied' ? 'faint' : 'warning', printable(message))];
 }
 
+/** What somebody has set aside for a while. */
+function overrideLines({ id, overrides }: Members, paint: Paint): readonly string[] {
+  if (!isObject(overrides)) return [];
+  const { units, until } = overrides;
+  const what = `${cell(units)} ${units === 1 ? 'unit' : 'units'} until ${cell(until)} at the latest`;
+  return [`${paint('warning', 'Overridden')}: ${what}; \`heddle drift --source ${cell(id)}\` shows them`];
+}
+
 /** One condition: what holds, why, since when. */
 function conditionLine({ type, status, reason, message, lastTransitionTime }: Members, paint: Paint): string {
   const word = status === 'True' ? cell(type) : `Not ${cell(type).toLowerCase()}`;
@@ -51,7 +59,7 @@ function conditionLine({ type, status, reason, message, lastTransitionTime }: Me
 /** Everything that is known of one source. */
 export function renderSource(source: Members, paint: Paint): string {
   const status = statusOf(source);
-  const { id, type, objects, status: _, suspended: __, generation: ___, ...settings } = source;
+  const { id, type, objects, overrides, status: _, suspended: __, generation: ___, ...settings } = source;
   const facts: readonly (readonly [string, unknown])[] = [
     ['source', `${cell(id)} (${cell(type)})`],
     ...Object.entries(settings),
@@ -61,6 +69,10 @@ export function renderSource(source: Members, paint: Paint): string {
     ['next run', status['nextRunAt']],
     ['asked for', status['lastHandledReconcileAt']],
     ['waits for', approvalText(status)],
+    [
+      'overrides',
+      isObject(overrides) ? `${cell(overrides['units'])}, the last until ${cell(overrides['until'])}` : undefined,
+    ],
   ];
   const shown = facts.filter(([, value]) => value !== undefined && value !== '');
   const width = Math.max(...shown.map(([name]) => name.length));

@@ -3,6 +3,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type Condition, readStatus, type SourceStatus, shownStatus, unknownStatus } from '../model/source-status.ts';
 import type { Wanted } from '../plan/contested.ts';
+import { driftOf } from '../plan/drift.ts';
 import { type HandRun, listHandRuns } from '../store/hand-runs.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
@@ -23,13 +24,19 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
     .map((id) => ({ id, type: 'push', spec: {}, suspended: false, generation: 1, status: {}, handled_at: null }));
   return [...stored, ...pushing]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((source) => viewSource(state, source, { wanted: wanted.get(source.id), handRun: handRuns.get(source.id) }));
+    .map((source) =>
+      viewSource(state, source, { wanted: wanted.get(source.id), handRun: handRuns.get(source.id), now: engine.now() }),
+    );
 }
 
 function viewSource(
   state: Snapshot,
   { id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord,
-  { wanted = [], handRun }: { readonly wanted?: Wanted['units'] | undefined; readonly handRun: HandRun | undefined },
+  {
+    wanted = [],
+    handRun,
+    now,
+  }: { readonly wanted?: Wanted['units'] | undefined; readonly handRun: HandRun | undefined; readonly now: string },
 ): JsonObject {
   const found = Object.keys(status).length > 0 ? readStatus(status) : contradicted(wanted);
   // What it states can change without it: by a rollback, or when others take it over.
@@ -40,7 +47,25 @@ function viewSource(
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
   // A status is plain data.
   const objects = state.declaredBy(id).length;
-  return { id, type, ...spec, suspended, generation, status: shown as JsonObject, objects };
+  return {
+    id,
+    type,
+    ...spec,
+    suspended,
+    generation,
+    status: shown as JsonObject,
+    objects,
+    ...overridden(state, id, now),
+  };
+}
+
+/** How many units that it states somebody has set aside, and until when at the latest; nothing when that is none. */
+function overridden(state: Snapshot, source: string, now: string): JsonObject {
+  const untils = driftOf(state, now, source).flatMap(({ because }) =>
+    because.why === 'override' ? [because.override.until] : [],
+  );
+  const last = untils.sort().at(-1);
+  return last === undefined ? {} : { overrides: { units: untils.length, until: last } };
 }
 
 /** What is applied is not the commit that is shown: somebody applied something else by hand since. */

@@ -69,7 +69,7 @@ export function managedProblems(
       key: before.key ?? before.name,
       path: `/${fieldOf(path)}`,
       ...placeOf(by),
-      message: `${labelPath(path, labeler(state, state))} is managed by ${described(by)}; change it there`,
+      message: `${labelPath(path, labeler(state, state))} is managed by ${described(by)}; change it there, or set it aside for a while with X-Break-Glass: REASON`,
     }));
 }
 

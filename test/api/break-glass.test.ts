@@ -30,7 +30,7 @@ it('E54 a write of a managed value is refused without the header and passes with
       {
         ...{ code: 'managed_field', kind: 'Route', key: 'office', path: '/metric' },
         ...{ source: 'team', file: 'r.yaml', line: 1 },
-        message: 'metric is managed by the source team (r.yaml:1); change it there',
+        message: 'metric is managed by the source team (r.yaml:1); change it there, or set it aside for a while with X-Break-Glass: REASON',
       },
     ],
   ]);
@@ -89,6 +89,8 @@ it('E55 the longest time passes, and a reason may be in any language', async () 
   const headers = { 'x-break-glass': reason, 'x-break-glass-ttl': '24h' };
   expect((await api.call('PUT', url, { ...body, metric: 5 }, headers)).status).toBe(200);
   const [unit] = (await api.call('GET', '/api/config/drift?source=team')).body.units;
+  const [source] = (await api.call('GET', '/api/config/sources')).body;
+  expect(source).toMatchObject({ id: 'team', overrides: { units: 1, until: unit.until } });
   expect([unit.reason, Date.parse(unit.until) > Date.now() + 23 * 3_600_000]).toEqual(['Störung im Büro', true]);
   expect((await api.call('GET', '/api/config/drift?source=other')).body.units).toEqual([]);
 });
@@ -110,6 +112,6 @@ it('E54 a refusal names the commit, where the source has commits', async () => {
     lastAppliedCommit: '0123456789abcdef0123456789abcdef01234567',
   });
   expect((await api.call('PUT', url, { ...body, metric: 5 })).body.message).toBe(
-    'metric is managed by the source team (r.yaml:1 at commit 0123456789ab); change it there',
+    'metric is managed by the source team (r.yaml:1 at commit 0123456789ab); change it there, or set it aside for a while with X-Break-Glass: REASON',
   );
 });

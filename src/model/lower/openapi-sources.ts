@@ -191,8 +191,12 @@ export const sourceSchemas: JsonObject = {
       generation: count('How often its settings have changed.'),
       status: named('SourceStatus'),
       objects: count('About how many objects it states something.'),
+      overrides: object('What of it somebody has set aside for a while.', {
+        units: count('How many units.'),
+        until: time('When the last of them returns.'),
+      }),
     },
-    ['managedBy', 'path', ...Object.keys(gitMembers)],
+    ['managedBy', 'path', 'overrides', ...Object.keys(gitMembers)],
   ),
   SourceStatus: object(
     'How a source fares; empty for one that only pushes.',
