@@ -30,7 +30,8 @@ it('E54 a write of a managed value is refused without the header and passes with
       {
         ...{ code: 'managed_field', kind: 'Route', key: 'office', path: '/metric' },
         ...{ source: 'team', file: 'r.yaml', line: 1 },
-        message: 'metric is managed by the source team (r.yaml:1); change it there, or set it aside for a while with X-Break-Glass: REASON',
+        message:
+          'metric is managed by the source team (r.yaml:1); change it there, or set it aside for a while with X-Break-Glass: REASON',
       },
     ],
   ]);
