@@ -199,6 +199,14 @@ describe('an owner', () => {
     expect(JSON.stringify(answer.body)).not.toContain('secret of');
   });
 
+  it('keeps an address from others for a week at the most, with a password that nobody used', async () => {
+    const person = { name: 'Zoe', email: 'zoe@example.com', role: 'user', auto_groups: [], is_service_user: false };
+    expect((await ask(mallory, 'POST', '/api/users', person)).status).toBe(200);
+    expect((await ask(vera, 'POST', '/api/users', person)).status).toBe(409);
+    await made.database.asOwner(["update credentials set changed_at = now() - interval '8 days'"]);
+    expect((await ask(vera, 'POST', '/api/users', person)).status).toBe(200);
+  });
+
   it('makes no owner in an account that does not know her, whatever her own account says of it', async () => {
     const tenants = '/api/integrations/msp/tenants';
     const claim = { name: 'Vera', domain: 'vera.example', groups: [] };
