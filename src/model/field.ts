@@ -65,6 +65,8 @@ export interface FieldOptions {
 
 interface StringShape {
   readonly type: 'string';
+  /** Whoever knows it may use it: answers show it, plans, history and logs do not. */
+  readonly sensitive?: true;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: Format;

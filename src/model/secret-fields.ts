@@ -16,7 +16,7 @@ type Change = (text: string, path: SecretPath) => Json;
 
 const known = new WeakMap<Fields, boolean>();
 
-/** Whether any of the fields is kept sealed. */
+/** Whether any of the fields is kept sealed, or shown to those alone who may read the object. */
 export function hasSecrets(fields: Fields): boolean {
   const present = known.get(fields);
   if (present !== undefined) return present;
@@ -26,7 +26,7 @@ export function hasSecrets(fields: Fields): boolean {
 }
 
 function holdsSecrets(field: AnyField): boolean {
-  if (field.type === 'secret') return true;
+  if (field.type === 'secret' || (field.type === 'string' && field.sensitive === true)) return true;
   if (field.type === 'map') return field.secretKeys !== undefined || holdsSecrets(field.of);
   if (field.type === 'object' || field.type === 'keyed') return hasSecrets(field.fields);
   return field.type === 'list' && holdsSecrets(field.of);
@@ -112,6 +112,8 @@ function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath
   switch (field.type) {
     case 'secret':
       return typeof value === 'string' ? change(value, path) : value;
+    case 'string':
+      return field.sensitive === true && change === hide ? hiddenSecret : value;
     case 'map':
       return isObject(value) ? mapMembers(field, value as JsonObject, change, path) : value;
     case 'object':

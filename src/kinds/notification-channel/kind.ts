@@ -22,7 +22,8 @@ export const notificationChannel = defineKind({
           omitEmpty: true,
         }),
         url: optionalString({
-          doc: 'Where the message is posted; for the type `webhook`.',
+          doc: 'Where the message is posted; for the type `webhook`. Such addresses let in whoever knows them: plans and history do not show it.',
+          sensitive: true,
           format: webUrl,
           omitEmpty: true,
         }),
