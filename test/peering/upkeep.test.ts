@@ -184,7 +184,8 @@ describe('a server that died or begins', () => {
     await ago(own.engine, laptop, 3601, 'last_login');
     const stop = runPeerUpkeep({ engine: own.engine, server: 'new', everyMs: 20, tell: () => undefined });
     // Its look is over: what ends by the clock has ended, and nobody is gone.
-    await expect.poll(async () => (await own.call('GET', `/api/peers/${laptop}`)).body.login_expired).toBe(true);
+    const isExpired = async () => (await own.call('GET', `/api/peers/${laptop}`)).body.login_expired;
+    await expect.poll(isExpired, { timeout: 20_000 }).toBe(true);
     await stop();
     expect((await own.call('GET', `/api/peers/${id}`)).status).toBe(200);
   });
