@@ -22,14 +22,19 @@ export const secretsRotate = defineCommand({
   name: 'secrets rotate',
   summary: 'Seal all secrets again under the newest key, while the server serves.',
   details:
-    'First give every server the new key in front of the old one (HEDDLE_SECRET_KEY=NEW,OLD) and restart it; then rotate; then the old key may go.',
-  flags: {},
+    'First give every server the new key in front of the old one (HEDDLE_SECRET_KEY=NEW,OLD) and restart it; then rotate; then the old key may go. After an update, when no server of the earlier release runs any more, it binds what they sealed to its place, and their form is refused from then on.',
+  flags: {
+    'accept-unbound': {
+      doc: 'Take what is sealed in the form of an earlier release although that is refused by now: one of its servers ran too long.',
+    },
+  },
   settings: operatorSettings,
   examples: [['heddle secrets rotate', 'Finish a change of keys']],
-  async run({ config, terminal }) {
+  async run({ flags, config, terminal }) {
     const client = await connectAsOperator(config);
+    const acceptUnbound = flags['accept-unbound'] === true;
     const answer = await withProgress(terminal, 'sealing secrets again', () =>
-      client.post('/api/config/secrets/rotate', {}),
+      client.post('/api/config/secrets/rotate', acceptUnbound ? { acceptUnbound } : {}),
     );
     const { rows } = accept(answer).body as { readonly rows: number };
     terminal.out(

@@ -1,3 +1,5 @@
+import { Conflict, Internal } from '../model/errors.ts';
+import type { Sealer } from '../store/reseal.ts';
 import { sealAgain } from '../store/rotate.ts';
 import { beginSealing } from '../store/sealing.ts';
 import type { Engine } from './engine.ts';
@@ -23,7 +25,11 @@ export async function rotateSecrets(
   notices.tell({ what: 'sealing' });
   // Plans under way were made of the old seals.
   await engine.committer.settle();
-  const rows = await sealAgain(database, { registry, vault: means.vault, form: 'bound', acceptUnbound });
+  const sealer: Sealer = { registry, vault: means.vault, form: 'bound', acceptUnbound };
+  const rows = await sealAgain(database, sealer).catch((error: unknown) => {
+    // What is in the way is told to the operator, who alone can do something about it.
+    throw error instanceof Internal ? new Conflict('precondition', `nothing was written: ${error.message}`) : error;
+  });
   means.vault.advance('bound');
   // Other servers notice by the revision; this one need not wait for it.
   engine.snapshots.forget();

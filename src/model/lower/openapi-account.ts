@@ -34,12 +34,13 @@ export const accountItems: Items = {
       id: 'rotateSecrets',
       tag,
       summary: 'Seal all secrets again under the newest key',
-      description: 'Says how many rows were written. Afterwards older keys are not needed any more.',
+      description:
+        'Says how many rows were written. Afterwards older keys are not needed any more, and the form in which earlier releases sealed is refused. `acceptUnbound` in a JSON body takes that form once more.',
       answer: json(
         { type: 'object', required: ['rows'], properties: { rows: { type: 'integer' } } },
         configExamples.rotated,
       ),
-      errors: common,
+      errors: [...common, 412],
     },
   },
   '/api/config/idp/rotate': {
