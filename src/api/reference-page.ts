@@ -87,8 +87,11 @@ ${paragraph(operation['description'])}${renderAccess(operation)}${renderParamete
 }
 
 function renderAccess(operation: JsonObject): string {
-  const open = Array.isArray(operation['security']) && operation['security'].length === 0;
-  return open ? '<p>Open: no credentials of an account are needed.</p>' : '';
+  const { security } = operation;
+  if (!Array.isArray(security)) return '';
+  const names = security.flatMap((one) => Object.keys(asObject(one)));
+  if (names.includes('Operator')) return "<p>For the operator of the server: wants the operator's token.</p>";
+  return names.length === 0 ? '<p>Open: no credentials of an account are needed.</p>' : '';
 }
 
 function renderParameters(parameters: readonly JsonObject[]): string {

@@ -6,7 +6,7 @@ import { addCluster, createWorld } from '../spec/world.ts';
 import { checkBy } from './answer-check.ts';
 import { type Described, operationsOf } from './described.ts';
 import { asObject, createKnown, type Known, placeOf, withIds } from './example-ids.ts';
-import { type Answer, createCall, type TestApi } from './setup.ts';
+import { type Answer, asOperator, createCall, type TestApi } from './setup.ts';
 
 /** Where an operation is sent, and with which headers. */
 export interface Located {
@@ -80,7 +80,8 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
         const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
         const sample = await row?.request?.samples[0]?.body(world, place);
         const sent = await withDigest(api, of, place, withOwnIds(of, body, sample));
-        const headers = { ...(await row?.as?.(world, place)), ...(type === undefined ? {} : { 'content-type': type }) };
+        const caller = isOperators(of) ? asOperator : await row?.as?.(world, place);
+        const headers = { ...caller, ...(type === undefined ? {} : { 'content-type': type }) };
         const url = urlOf(of, place, type);
         const answer = await call(of.method.toUpperCase(), url, sent, headers);
         if (answer.status !== of.answer.status)
@@ -90,6 +91,11 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
       return faults;
     },
   };
+}
+
+/** Whether only the operator of the server may ask for it. */
+function isOperators({ operation }: Described): boolean {
+  return JSON.stringify(operation['security'] ?? []).includes('"Operator"');
 }
 
 /** The path, with the examples of the parameters without which the operation cannot be asked. */

@@ -32,6 +32,7 @@ export const accountItems: Items = {
   '/api/config/secrets/rotate': {
     post: {
       id: 'rotateSecrets',
+      operator: true,
       tag,
       summary: 'Seal all secrets again under the newest key',
       description:
@@ -46,6 +47,7 @@ export const accountItems: Items = {
   '/api/config/idp/rotate': {
     post: {
       id: 'rotateIdpKeys',
+      operator: true,
       tag,
       summary: 'Sign tokens of the embedded identity provider with a new key',
       description: 'Says which. What the key before it signed stays good until it ends.',

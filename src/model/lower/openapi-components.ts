@@ -166,4 +166,10 @@ export const securitySchemes: JsonObject = {
     scheme: 'bearer',
     description: 'An access token of the identity provider, or a personal access token.',
   },
+  Operator: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      "The operator's token of the server, from the file `operator-token` of its data directory or HEDDLE_OPERATOR_TOKEN. It opens no account.",
+  },
 };

@@ -25,6 +25,8 @@ export interface Operation {
   readonly errors: readonly number[];
   /** No credentials needed. */
   readonly open?: boolean;
+  /** It is about the whole server: only the operator's token will do, and there is no account. */
+  readonly operator?: true;
 }
 
 /** Operations by path and method. */
@@ -45,7 +47,7 @@ export function operation(spec: Operation): JsonObject {
     tags: [spec.tag],
     summary: spec.summary,
     ...(spec.description === undefined ? {} : { description: spec.description }),
-    ...(spec.open === true ? { security: [] } : {}),
+    ...(spec.open === true ? { security: [] } : spec.operator === true ? { security: [{ Operator: [] }] } : {}),
     ...(spec.parameters === undefined ? {} : { parameters: spec.parameters }),
     ...(spec.body === undefined ? {} : { requestBody: { required: spec.optionalBody !== true, content: spec.body } }),
     responses: {

@@ -25,6 +25,7 @@ export const serverItems: Items = {
   '/metrics': {
     get: {
       id: 'readMetrics',
+      operator: true,
       tag: 'server',
       summary: 'Read measurements for Prometheus',
       answer: textual('text/plain', '# TYPE config_revisions_total counter\nconfig_revisions_total 17\n'),
