@@ -253,7 +253,7 @@ const refused: readonly (readonly [
     {
       code: 'value_too_long',
       line: 5,
-      column: 12,
+      column: 270,
       path: `/metadata/labels/${'l'.repeat(256)}`,
       says: '255 characters',
     },

@@ -131,14 +131,16 @@ const { value: json } = fc.letrec<{ value: Json }>((tie) => ({
 }));
 
 test.each(traps)('the text %j is read back as a value, a key and an element', (trap) => {
+  // The name of a label may have 255 characters.
+  const label = trap.slice(0, 255);
   const spec = { value: trap, [trap]: 1, list: [trap, [trap]], map: { [trap]: { [trap]: trap } } };
   const written = writeDocuments([
-    { kind: 'K', metadata: { name: 'a', labels: { [trap]: trap } }, spec, comment: trap },
+    { kind: 'K', metadata: { name: 'a', labels: { [label]: trap } }, spec, comment: trap },
   ]);
   const { documents, problems } = read(written);
   expect(problems).toEqual([]);
   expect(documents[0]?.spec).toEqual(spec);
-  expect(documents[0]?.metadata.labels).toEqual({ [trap]: trap });
+  expect(documents[0]?.metadata.labels).toEqual({ [label]: trap });
 });
 
 test('what is written is read back to the same values, and written again to the same text', () => {
