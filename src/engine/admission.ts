@@ -5,7 +5,7 @@ import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { planCreate, type RequestOutcome } from '../plan/requests.ts';
 import type { Beside } from '../store/commit-together.ts';
-import { personEntries, releaseUnusedAddress } from '../store/credentials.ts';
+import { personEntries } from '../store/credentials.ts';
 import type { Told } from '../store/told.ts';
 import type { SharedMutation } from './commit-together.ts';
 import { derive, planEdits } from './edits.ts';
@@ -60,7 +60,6 @@ export async function admit(engine: Engine, call: Call, wish: Wish, admission: A
   const { id, email, body, options } = wish;
   const { account } = call;
   const { derived = {}, isOwnDeed } = admission;
-  if (admission.isFound) await releaseUnusedAddress(engine.database, account, email);
   let outcome: RequestOutcome | undefined;
   const state = await changeTogether(
     engine,
@@ -86,7 +85,6 @@ export async function admitInvited(engine: Engine, call: Call, user: string, adm
   const { account } = call;
   const { spec } = requireUser(await engine.snapshots.at(account, call.revision), user);
   const email = String(spec['email']);
-  if (admission.isFound) await releaseUnusedAddress(engine.database, account, email);
   await changeTogether(
     engine,
     call,

@@ -139,7 +139,7 @@ function claimsOf(issuer: Issuer, payload: JWTPayload, now: number): Claims {
   };
 }
 
-/** What only this server's own tokens say; those of a server one release older lack the grant. */
+/** What only this server's own tokens say; those of a server one release older lack both. */
 function ownClaims(payload: JWTPayload): Pick<Claims, 'account' | 'grant'> {
   const [account, grant] = [textIn(payload, 'account'), textIn(payload, 'grant')];
   return { ...(account === '' ? {} : { account }), ...(grant === '' ? {} : { grant }) };

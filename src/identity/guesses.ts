@@ -14,8 +14,8 @@ export interface Guess {
 export interface Guesses {
   /** Counts a guess before it is looked at. Answers 0, or after how many seconds to try again. */
   begin(guess: Guess): number;
-  /** The guess was right, so it does not count. */
-  right(guess: Guess): void;
+  /** The guess was right, so it does not count; `remember`: the address is from now on one of this person's. */
+  right(guess: Guess, options?: { readonly remember: boolean }): void;
 }
 
 /** One address tries many people. */
@@ -52,16 +52,22 @@ export function createGuesses(now: () => number = () => performance.now()): Gues
       }
       return 0;
     },
-    right(guess) {
+    right(guess, { remember } = { remember: true }) {
       const { person, pair } = namesOf(guess);
       pairs.giveBack(pair);
       addresses.giveBack(guess.address);
       if (!known.has(pair)) people.giveBack(person);
+      if (!remember) return;
       known.delete(pair);
       known.add(pair);
       if (known.size > mostKnown) known.delete(known.values().next().value ?? '');
     },
   };
+}
+
+/** How the user of an account is called among those who are guessed: guesses at them do not count for others with the address. */
+export function personIn(account: string, email: string): string {
+  return `${account} ${email}`;
 }
 
 function namesOf({ address, person }: Guess): { readonly person: string; readonly pair: string } {

@@ -156,11 +156,13 @@ async function putRows(run: Run, account: string, section: SectionName, rows: re
   await checkColumns(run, section, columns);
   const names = columns.join(', ');
   const again = section === 'directory' || section === 'audit_events' ? 'on conflict do nothing' : '';
+  // Archives of release 0.1 have them. Several accounts may have a user with one, so they are not needed.
+  const kept = section === 'directory' ? rows.filter((row) => row['kind'] !== 'email') : rows;
   const written = await run(
     `insert into ${section} (account_id, ${names}) select $1, ${names} from jsonb_populate_recordset(null::${section}, $2::jsonb) ${again} returning 1`,
-    [account, JSON.stringify(rows)],
+    [account, JSON.stringify(kept)],
   );
-  if (section === 'directory' && written.length < rows.length)
+  if (section === 'directory' && written.length < kept.length)
     throw new Conflict(
       'taken',
       'another account of this server has a token, a key or a domain of the archive; restore it to a server of its own',

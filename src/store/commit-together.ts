@@ -12,6 +12,8 @@ export interface DirectoryEntry {
   readonly kind: string;
   readonly value: string;
   readonly subject: string;
+  /** Stays unwritten when another account has the value, instead of refusing everything. */
+  readonly yields?: true;
 }
 
 /** A statement that is written with plans, such as one that stores what is typed and no object. */
@@ -105,12 +107,12 @@ async function writeBeside(run: Run, { account, statement, needed }: Beside): Pr
   if (needed === true && rows.length === 0) throw new Abandoned('spent');
 }
 
-async function writeEntry(run: Run, { account, kind, value, subject }: DirectoryEntry): Promise<void> {
+async function writeEntry(run: Run, { account, kind, value, subject, yields }: DirectoryEntry): Promise<void> {
   const written = await run(
     `insert into directory (account_id, kind, value, subject_id) values ($1, $2, $3, $4)
      on conflict (kind, value) do update set subject_id = excluded.subject_id where directory.account_id = excluded.account_id
      returning value`,
     [account, kind, value, subject],
   );
-  if (written.length === 0) throw new Abandoned('taken');
+  if (written.length === 0 && yields !== true) throw new Abandoned('taken');
 }

@@ -30,14 +30,25 @@ const columns = `c.account_id as account, c.email, c.user_id as "user", c.passwo
 c.changed_at as "changedAt", c.totp_secret as "totpSecret", c.totp_confirmed as "totpConfirmed", c.totp_step as "totpStep",
 jsonb_array_length(c.recovery_codes) as "recoveryCodes"`;
 
-/** The credentials of an address, in whichever account; `undefined` when there are none that lead to a user. */
-export async function findCredentials(database: Database, email: string): Promise<Credentials | undefined> {
-  const text = `select ${columns}, a.revision from directory d
-    join credentials c on c.account_id = d.account_id and c.email = d.value and c.user_id = d.subject_id
-    join accounts a on a.account_id = d.account_id
-    where d.kind = 'email' and d.value = $1`;
-  const [row] = await database.lookUp(statement<Credentials>(text, [email.toLowerCase()]));
-  return row;
+/** How many accounts one look-up by address reaches; beyond them the account is named. */
+export const mostCandidates = 3;
+
+/**
+ * The credentials of the users with an address, one per account, those of the oldest users first; or those in one account.
+ * Credentials that outlived their user are not there.
+ */
+export async function findCredentials(
+  database: Database,
+  email: string,
+  account?: string,
+): Promise<readonly Credentials[]> {
+  const text = `select ${columns}, a.revision from object_keys k
+    join objects o on o.account_id = k.account_id and o.id = k.object_id
+    join credentials c on c.account_id = k.account_id and c.email = k.value and c.user_id = k.object_id
+    join accounts a on a.account_id = k.account_id
+    where k.kind = 'User' and k.rule = 'email' and k.value = $1 and ($2::text is null or k.account_id = $2)
+    order by o.created_at, k.account_id limit ${mostCandidates}`;
+  return await database.lookUp(statement<Credentials>(text, [email.toLowerCase(), account ?? null]));
 }
 
 /** The credentials of a user; `undefined` when there are none. */
@@ -79,23 +90,15 @@ export function putCredentials({ account, email, user, hash, oneTime, at }: NewC
   return { account, statement: statement(text, [account, email.toLowerCase(), user, hash, oneTime, at]) };
 }
 
-/** The entries by which a person with credentials is found; an address has credentials in one account only. */
+/**
+ * The entries by which a person with credentials is found. The address is for servers of release 0.1, which look credentials
+ * up by it and know one account for each; it gives way to whichever account has it already.
+ */
 export function personEntries(account: string, email: string, user: string): readonly DirectoryEntry[] {
   return [
-    { account, kind: 'email', value: email.toLowerCase(), subject: user },
+    { account, kind: 'email', value: email.toLowerCase(), subject: user, yields: true },
     { account, kind: 'user', value: user, subject: user },
   ];
-}
-
-/**
- * Lets go of an address that another account took for a password which nobody ever used, a week ago or more: a claim that
- * was not proved ends. The password stays where it is and leads nowhere any more.
- */
-export async function releaseUnusedAddress(database: Database, account: string, email: string): Promise<void> {
-  const text = `delete from directory d using credentials c
-    where d.kind = 'email' and d.value = $1 and d.account_id <> $2 and c.account_id = d.account_id and c.email = d.value
-      and c.one_time and c.changed_at < now() - interval '7 days' returning 1`;
-  await database.lookUp(statement(text, [email.toLowerCase(), account]));
 }
 
 /** Whether the address had a user in the account who is gone, and whose credentials were kept. */

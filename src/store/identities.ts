@@ -8,7 +8,7 @@ export interface Identity {
   readonly issuer: string;
   readonly subject: string;
   readonly embedded: boolean;
-  /** The account of the user, when the token of this server says it. */
+  /** The account of the user, when the token of this server says it; else the one in which the person signed in. */
   readonly account?: string;
   /** The grant of this server on which the token hangs: without it, it is nobody's any more. */
   readonly grant?: string;
@@ -26,10 +26,8 @@ const lookUpText = `select x.name, a.account_id as account, coalesce(d.subject_i
 from unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::text[])
   as x(name, embedded, account, issuer, subject, "grant")
 left join directory d on not x.embedded and d.kind = 'identity' and d.value = x.issuer || ' ' || x.subject
-left join lateral (
-  select c.account_id from credentials c where x.embedded and x.account = '' and c.user_id = x.subject limit 1
-) c on true
-join accounts a on a.account_id = coalesce(d.account_id, c.account_id, case when x.embedded then x.account end)
+left join directory s on x.embedded and x.account = '' and s.kind = 'user' and s.value = x.subject
+join accounts a on a.account_id = coalesce(d.account_id, s.account_id, case when x.embedded then x.account end)
 left join identities i on i.account_id = a.account_id and i.issuer = x.issuer and i.subject = x.subject
 where x."grant" = '' or exists (
   select from idp_records r where r.grant_hash = x."grant" and r.model = 'Grant' and r.expires_at > now()

@@ -5,6 +5,7 @@ import { noteSignIn } from '../../src/identity/provider/first-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { statement } from '../../src/store/builder.ts';
+import { present } from '../setup/present.ts';
 import { doc } from './documents.ts';
 import { callAs, callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
@@ -47,7 +48,8 @@ describe('an invite', () => {
     ]);
     const accepted = await accept(made.body.invite_token);
     expect([accepted.status, accepted.body]).toEqual([200, { success: true }]);
-    const { user } = (await signIn(api(), String(body['email']).toUpperCase())) as { user: { id: string } };
+    const signedIn = await signIn(api(), String(body['email']).toUpperCase());
+    const user = present(signedIn.result === 'right' ? signedIn.matches[0].user : undefined);
     const listed = (await api().call('GET', '/api/users')).body.find(({ id }: { id: string }) => id === user.id);
     expect(listed).toMatchObject({
       name: 'Zoë',

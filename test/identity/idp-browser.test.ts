@@ -75,6 +75,7 @@ describe('a person with a keyboard and a browser without scripts', () => {
         '  - text: Password',
         '  - textbox "Password"',
         '  - button "Sign in"',
+        '  - group: Are you in several accounts?',
       ].join('\n'),
     );
     await typeAndEnter(email, 'not this one');

@@ -5,6 +5,8 @@ import { meansOfKeys } from '../../src/app/engine.ts';
 import { backUp } from '../../src/engine/archive/backup.ts';
 import { foundAccount } from '../../src/engine/join.ts';
 import { hashToken } from '../../src/identity/authenticate.ts';
+import { createGuesses } from '../../src/identity/guesses.ts';
+import { checkPassword } from '../../src/identity/password-sign-in.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { createValuePolicy } from '../../src/model/value-policy.ts';
@@ -12,7 +14,7 @@ import { writeArchive } from '../../src/store/archive-format.ts';
 import { compressArchive } from '../../src/store/archive-lines.ts';
 import { findEntry } from '../../src/store/directory.ts';
 import { insertToken } from '../../src/store/tokens.ts';
-import { apiOn, type TestApi } from '../api/setup.ts';
+import { type Answer, apiOn, type TestApi } from '../api/setup.ts';
 import { rowsOf } from '../engine/office.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
 import { loosened } from '../setup/loosened.ts';
@@ -199,12 +201,38 @@ describe('an owner', () => {
     expect(JSON.stringify(answer.body)).not.toContain('secret of');
   });
 
-  it('keeps an address from others for a week at the most, with a password that nobody used', async () => {
-    const person = { name: 'Zoe', email: 'zoe@example.com', role: 'user', auto_groups: [], is_service_user: false };
-    expect((await ask(mallory, 'POST', '/api/users', person)).status).toBe(200);
-    expect((await ask(vera, 'POST', '/api/users', person)).status).toBe(409);
-    await made.database.asOwner(["update credentials set changed_at = now() - interval '8 days'"]);
-    expect((await ask(vera, 'POST', '/api/users', person)).status).toBe(200);
+  it('neither keeps an address from others nor learns whether others have it', async () => {
+    const person = (email: string) => ({ name: 'Zoe', email, role: 'user', auto_groups: [], is_service_user: false });
+    const signIn = (password: string) =>
+      checkPassword(api.engine, createGuesses(), { address: 'a', person: 'zoe@example.com', password });
+    const there = await ask(vera, 'POST', '/api/users', person('zoe@example.com'));
+    const taken = await ask(mallory, 'POST', '/api/users', person('zoe@example.com'));
+    const free = await ask(mallory, 'POST', '/api/users', person('free@example.com'));
+    const told = ({ status, headers, body }: Answer) => [status, headers['heddle-notice'], Object.keys(body)];
+    expect(told(taken)).toEqual(told(free));
+    for (const { account, password } of [
+      { account: vera.account, password: there.body.password },
+      { account: mallory.account, password: taken.body.password },
+    ])
+      expect(await signIn(password)).toMatchObject({ result: 'right', matches: [{ credentials: { account } }] });
+    const archive = gunzipSync(await archiveOf(mallory.account)).toString();
+    expect(archive.split('zoe@example.com')).toHaveLength(archive.split('free@example.com').length);
+  });
+
+  it('can invite people whom others invite, and is told the same of all of them', async () => {
+    const invite = (email: string) => ({ name: 'Yan', email, role: 'user', auto_groups: [] });
+    const accept = (token: string, password: string) =>
+      api.call('POST', `/api/users/invites/${token}/accept`, { password }, { authorization: '' });
+    const invited = [];
+    for (const who of [mallory, vera])
+      invited.push(await ask(who, 'POST', '/api/users/invites', invite('yan@example.com')));
+    expect(invited.map(({ status }) => status)).toEqual([200, 200]);
+    for (const [at, { body }] of invited.entries())
+      expect((await accept(body.invite_token, `correct horse ${at}`)).status).toBe(200);
+    const attempt = { address: 'a', person: 'yan@example.com', password: 'correct horse 1' };
+    expect(await checkPassword(api.engine, createGuesses(), attempt)).toMatchObject({
+      matches: [{ credentials: { account: vera.account } }],
+    });
   });
 
   it('makes no owner in an account that does not know her, whatever her own account says of it', async () => {

@@ -35,14 +35,23 @@ const told = {
 };
 
 async function put(email: string, user: string): Promise<void> {
-  const entry = statement(
-    `insert into directory (account_id, kind, value, subject_id) values ('a', 'email', $1, $2)
-     on conflict (kind, value) do update set subject_id = excluded.subject_id`,
-    [email.toLowerCase(), user],
-  );
+  await putUser('a', email, user);
   await database.inAccount('a', [
     putCredentials({ account: 'a', email, user, hash: 'h1', oneTime: true, at }).statement,
-    entry,
+  ]);
+}
+
+async function putUser(account: string, email: string, user: string): Promise<void> {
+  await database.inAccount(account, [
+    statement(
+      `insert into objects (account_id, id, kind, key, name, spec, derived, owner, created_revision, updated_revision, created_at, updated_at)
+       values ($1, $2, 'User', $2, $2, '{}', '{}', 'api', 1, 1, now(), now()) on conflict do nothing`,
+      [account, user],
+    ),
+    statement(
+      `insert into object_keys (account_id, kind, rule, value, object_id) values ($1, 'User', 'email', $2, $3) on conflict do nothing`,
+      [account, email.toLowerCase(), user],
+    ),
   ]);
 }
 
@@ -51,9 +60,9 @@ describe('credentials', () => {
     expect(await hasPeople(database)).toBe(false);
     await put('Ana@Example.com', 'u1');
     const expected = { account: 'a', email: 'ana@example.com', user: 'u1', hash: 'h1', oneTime: true, revision: 0 };
-    expect(await findCredentials(database, 'ANA@example.com')).toMatchObject(expected);
+    expect(await findCredentials(database, 'ANA@example.com')).toMatchObject([expected]);
     expect(await readCredentials(database, 'a', 'u1')).toMatchObject(expected);
-    expect(await findCredentials(database, 'ben@example.com')).toBeUndefined();
+    expect(await findCredentials(database, 'ben@example.com')).toEqual([]);
     expect(await hasPeople(database)).toBe(true);
   });
 
@@ -65,8 +74,8 @@ describe('credentials', () => {
 
   it('lead nowhere when the address is not that of their user any more', async () => {
     await put('gone@example.com', 'u2');
-    await database.asOwner(["delete from directory where value = 'gone@example.com'"]);
-    expect(await findCredentials(database, 'gone@example.com')).toBeUndefined();
+    await database.asOwner(["delete from object_keys where value = 'gone@example.com'"]);
+    expect(await findCredentials(database, 'gone@example.com')).toEqual([]);
   });
 
   it('change their password once, with one event, whoever else tries at the same moment', async () => {

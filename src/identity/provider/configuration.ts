@@ -111,7 +111,8 @@ function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: Provi
       // When they signed in, however often the token was renewed since.
       const { RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
       const grant = 'grantId' in token && token.grantId !== undefined ? { grant: hash(token.grantId) } : {};
-      return { ...claims, ...grant, auth_time: (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime };
+      const { account } = person;
+      return { ...claims, account, ...grant, auth_time: (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime };
     },
     renderError: (ctx, out) => {
       ctx.type = 'html';

@@ -1,5 +1,6 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { StoredObject } from '../../model/object.ts';
+import { type Credentials, readCredentials } from '../../store/credentials.ts';
 import { findSubject } from '../../store/idp-people.ts';
 
 /** Somebody who can sign in by the embedded identity provider. */
@@ -23,6 +24,24 @@ export async function findPerson(
   if (found === undefined) return undefined;
   const user = (await engine.snapshots.at(found.account, found.revision)).get(id);
   return user === undefined ? undefined : personOf(user, found);
+}
+
+/** Somebody with a password. */
+export interface Known {
+  readonly credentials: Credentials;
+  readonly person: Person;
+}
+
+/** Who has come so far in a sign-in, as they are now: between two steps they may have been blocked. */
+export async function readKnown(
+  { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
+  { account, user }: { readonly account: string; readonly user: string },
+): Promise<Known | undefined> {
+  const credentials = await readCredentials(database, account, user);
+  if (credentials === undefined) return undefined;
+  const found = (await snapshots.at(account, credentials.revision)).get(user);
+  const person = found && personOf(found, credentials);
+  return person === undefined || person.barred !== undefined ? undefined : { credentials, person };
 }
 
 /** A user as a person who signs in. */

@@ -1,15 +1,15 @@
 import type { errors, Interaction, InteractionResults } from 'oidc-provider';
-import type { Credentials } from '../../store/credentials.ts';
-import { changePassword, readCredentials } from '../../store/credentials.ts';
+import { changePassword } from '../../store/credentials.ts';
 import { checkPassword } from '../password-sign-in.ts';
 import { hashPassword, passwordFault, verifyPassword } from '../passwords.ts';
+import { chosenAccount, offerAccounts } from './choose-account.ts';
 import { clientIds } from './clients.ts';
 import { noteSignIn } from './first-sign-in.ts';
 import type { Host } from './host.ts';
 import { type Message, messagePage } from './pages/plain.ts';
 import { recoveryCodesPage, setUpPage } from './pages/second-factor.ts';
 import { codePage, consentPage, type Faults, newPasswordPage, type Place, passwordPage } from './pages/sign-in.ts';
-import { type Person, personOf } from './people.ts';
+import { type Known, type Person, personOf, readKnown } from './people.ts';
 import { createNotes, type Notes } from './records.ts';
 import {
   appOf,
@@ -96,6 +96,7 @@ async function signIn(step: Step): Promise<WebAnswer> {
   if (host.engine.registry.installation.localAuthDisabled) return message('local-off', 403);
   const progress = await notes.find(interaction.uid);
   const asked = textIn(request.form, 'step');
+  if (asked === 'account') return takeAccount(step);
   if (request.form === undefined || (progress === undefined && asked !== 'password')) return show(step, progress);
   if (asked === 'code' && progress?.wantsCode === true) return takeCode(step, progress);
   if (asked === 'new-password' && progress?.wantsPassword === true && !progress.wantsCode)
@@ -115,30 +116,47 @@ async function show(step: Step, progress: Progress | undefined, faults?: Faults,
   if (progress?.showsCodes === true) return answer(recoveryCodesPage(place, []));
   if (progress?.wantsApp === true) return showApp(step, progress, faults, status);
   const hint = String(interaction.params['login_hint'] ?? '').slice(0, 254);
-  return answer(passwordPage(place, textIn(step.request.form, 'email') || hint, faults));
+  const [email, account] = [textIn(step.request.form, 'email') || hint, textIn(step.request.form, 'account')];
+  return answer(passwordPage(place, { email, account }, faults));
 }
 
 async function takePassword(step: Step): Promise<WebAnswer> {
-  const { host, request } = step;
+  const { host, request, place, targets } = step;
   const [email, password] = [textIn(request.form, 'email').trim(), textIn(request.form, 'password')];
   const fields = {
     ...(email === '' ? { email: 'Enter your e-mail address.' } : {}),
     ...(password === '' ? { password: 'Enter your password.' } : {}),
   };
   if (email === '' || password === '') return show(step, undefined, { problem: 'Something is missing.', fields }, 422);
-  const guess = { address: request.address, person: email, password: password.slice(0, 2048) };
-  const checked = await checkPassword(host.engine, host.guesses, guess);
+  const account = textIn(request.form, 'account').trim();
+  const attempt = { address: request.address, person: email, password: password.slice(0, 2048) };
+  const checked = await checkPassword(host.engine, host.guesses, {
+    ...attempt,
+    ...(account === '' ? {} : { account }),
+  });
   if (checked.result === 'later') return later(step, undefined, checked.seconds);
   if (checked.result === 'wrong')
     return show(step, undefined, { problem: 'E-mail address or password is wrong.' }, 422);
-  const { credentials, user } = checked;
-  const person = personOf(user, credentials);
+  const [{ credentials, user }, ...more] = checked.matches;
+  if (more.length === 0) return begin(step, { credentials, person: personOf(user, credentials) });
+  const page = await offerAccounts(host, step.interaction.uid, place, checked.matches);
+  return { status: 200, page, targets };
+}
+
+/** The password opens several accounts, and the person says which. */
+async function takeAccount(step: Step): Promise<WebAnswer> {
+  const known = await chosenAccount(step.host, step.interaction.uid, textIn(step.request.form, 'account'));
+  return known === undefined ? message('ended', 400) : begin(step, known);
+}
+
+/** The password is right. */
+async function begin(step: Step, { credentials, person }: Known): Promise<WebAnswer> {
   if (person.barred !== undefined) return message(person.barred, 403);
   return await advance(step, person, {
     ...{ user: person.id, account: person.account, amr: ['pwd'] },
     wantsCode: credentials.totpConfirmed,
     wantsPassword: credentials.oneTime,
-    wantsApp: !credentials.totpConfirmed && (await wantsSecondFactor(host.engine, person)),
+    wantsApp: !credentials.totpConfirmed && (await wantsSecondFactor(step.host.engine, person)),
   });
 }
 
@@ -163,23 +181,9 @@ async function finish(host: Host, { req, res }: WebRequest, result: InteractionR
   return { location: await provider.interactionResult(req, res, result, { mergeWithLastSubmission: false }) };
 }
 
-interface Known {
-  readonly credentials: Credentials;
-  readonly person: Person;
-}
-
-/** Who has come so far, as they are now: between two steps they may have been blocked. */
-async function knownOf({ engine }: Host, { account, user }: Progress): Promise<Known | undefined> {
-  const credentials = await readCredentials(engine.database, account, user);
-  if (credentials === undefined) return undefined;
-  const found = (await engine.snapshots.at(account, credentials.revision)).get(user);
-  const person = found && personOf(found, credentials);
-  return person === undefined || person.barred !== undefined ? undefined : { credentials, person };
-}
-
 async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
   const { host, request } = step;
-  const known = await knownOf(host, progress);
+  const known = await readKnown(host.engine, progress);
   if (known === undefined) return message('ended', 400);
   const guess = { address: request.address, person: `code of ${progress.user}` };
   const seconds = host.guesses.begin(guess);
@@ -195,10 +199,10 @@ async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
 /** The page on which an app is set up; its secret is made up when it is first shown. */
 async function showApp(step: Step, progress: Progress, faults?: Faults, status = 200): Promise<WebAnswer> {
   const { host, place, targets } = step;
-  const known = await knownOf(host, progress);
+  const known = await readKnown(host.engine, progress);
   if (known === undefined) return message('ended', 400);
   if (known.credentials.totpSecret === null) await prepareApp({ host, ...known }, true);
-  const credentials = (await knownOf(host, progress))?.credentials;
+  const credentials = (await readKnown(host.engine, progress))?.credentials;
   if (credentials === undefined || credentials.totpSecret === null) return message('ended', 400);
   // Whoever set it up in another window has it.
   if (credentials.totpConfirmed) return message('ended', 400);
@@ -208,7 +212,7 @@ async function showApp(step: Step, progress: Progress, faults?: Faults, status =
 
 async function takeApp(step: Step, progress: Progress): Promise<WebAnswer> {
   const { host, notes, request, interaction, place, targets } = step;
-  const known = await knownOf(host, progress);
+  const known = await readKnown(host.engine, progress);
   if (known === undefined || known.credentials.totpConfirmed) return message('ended', 400);
   if (known.credentials.totpSecret === null) return show(step, progress);
   const guess = { address: request.address, person: `code of ${progress.user}` };
@@ -227,14 +231,14 @@ async function takeApp(step: Step, progress: Progress): Promise<WebAnswer> {
 }
 
 async function goOn(step: Step, progress: Progress): Promise<WebAnswer> {
-  const known = await knownOf(step.host, progress);
+  const known = await readKnown(step.host.engine, progress);
   if (known === undefined) return message('ended', 400);
   return await advance(step, known.person, { ...progress, showsCodes: false });
 }
 
 async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswer> {
   const { host, request } = step;
-  const known = await knownOf(host, progress);
+  const known = await readKnown(host.engine, progress);
   // Whoever chose one in another window has it: the password that works once opens nothing any more.
   if (known?.credentials.oneTime !== true) return message('ended', 400);
   const { credentials, person } = known;

@@ -13,16 +13,17 @@ export interface Field {
   /** More attributes, which are our own words. */
   readonly more?: string;
   readonly focus?: boolean;
+  readonly optional?: boolean;
 }
 
 /** A field with its label, its hint and what is wrong with it, tied together for those who hear the page. */
 export function field(given: Field): Html {
-  const { name, label, type = 'text', value, hint, fault, autocomplete = 'off', more = '', focus } = given;
+  const { name, label, type = 'text', value, hint, fault, autocomplete = 'off', more = '', focus, optional } = given;
   const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
   return html`<div class="field">
 <label for="${name}">${label}</label>
 ${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${value !== undefined && html` value="${value}"`}${described !== '' && html` aria-describedby="${described}"`}${fault !== undefined && new Html(' aria-invalid="true"')}${focus === true && new Html(' autofocus')}${more !== '' && new Html(` ${more}`)}>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${optional !== true && new Html(' required')}${value !== undefined && html` value="${value}"`}${described !== '' && html` aria-describedby="${described}"`}${fault !== undefined && new Html(' aria-invalid="true"')}${focus === true && new Html(' autofocus')}${more !== '' && new Html(` ${more}`)}>
 ${fault && html`<p class="fault" id="${name}-fault">${fault}</p>`}
 </div>`;
 }

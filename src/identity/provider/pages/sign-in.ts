@@ -1,5 +1,5 @@
 import { field, form, problem } from './form.ts';
-import { html } from './html.ts';
+import { Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
 
 /** What every form of a sign-in needs: where it goes and what proves that it comes from here. */
@@ -16,8 +16,15 @@ export interface Faults {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Asks for an e-mail address and a password. */
-export function passwordPage({ action, csrf, client }: Place, email: string, faults: Faults = {}): string {
+/** Whom somebody says they are. */
+export interface Named {
+  readonly email: string;
+  /** Empty when they name none. */
+  readonly account: string;
+}
+
+/** Asks for an e-mail address and a password, and for the account of those who are in several. */
+export function passwordPage({ action, csrf, client }: Place, { email, account }: Named, faults: Faults = {}): string {
   const { fields = {} } = faults;
   const wrong = faults.problem !== undefined && email !== '';
   const body = html`<p class="soft">to go on to ${client}</p>
@@ -33,9 +40,36 @@ ${field({
   ...{ name: 'password', label: 'Password', type: 'password', fault: fields['password'] },
   ...{ autocomplete: 'current-password', focus: wrong },
 })}
-<button class="full">Sign in</button>`,
+<button class="full">Sign in</button>
+<details${account !== '' && new Html(' open')}><summary>Are you in several accounts?</summary>
+${field({
+  ...{ name: 'account', label: 'Account', value: account, optional: true, more: 'maxlength="64" spellcheck="false"' },
+  hint: 'The id of the account to sign in to; leave it empty if you have only one',
+})}
+</details>`,
 )}`;
   return renderPage({ title: 'Sign in', problem: faults.problem !== undefined, body });
+}
+
+/** One of several accounts that a password opens. */
+export interface OfferedAccount {
+  readonly account: string;
+  /** What the person is called there. */
+  readonly name: string;
+}
+
+/** Asks which of the accounts to sign in to. */
+export function accountsPage({ action, csrf, client }: Place, offered: readonly OfferedAccount[]): string {
+  const body = html`<p>Your password opens several accounts. Which one is ${client} for?</p>
+${form(
+  action,
+  { csrf, step: 'account' },
+  offered.map(
+    ({ account, name }) =>
+      html`<p><button class="full" name="account" value="${account}">${account}${name !== '' && html`, as ${name}`}</button></p>`,
+  ),
+)}`;
+  return renderPage({ title: 'Choose an account', body });
 }
 
 /** Asks for the code of the second factor. */

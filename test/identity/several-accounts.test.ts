@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { createGuesses } from '../../src/identity/guesses.ts';
+import { hashPassword } from '../../src/identity/passwords.ts';
+import { present } from '../setup/present.ts';
+import { idpScene } from './idp-scene.ts';
+import { bodyOf, password, signingIn } from './signing-in.ts';
+import { openSurfer, pkce, type Surfer } from './surfer.ts';
+
+const scene = idpScene();
+const { somebody, authorization, redeem } = signingIn(scene);
+
+/** Copies a row of the account of the scene, with changes. */
+async function copy(table: string, column: string, value: string, changes: Readonly<Record<string, string>>) {
+  await scene().sql(
+    `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || $1::jsonb)).* from ${table} t
+     where account_id = $2 and ${column} = $3`,
+    [JSON.stringify(changes), present(scene().server.account), value],
+  );
+}
+
+/** Somebody whose address a user of another account has too, with a password of theirs. */
+async function twoUsers(theirs: string) {
+  const person = await somebody();
+  const [account, there] = [`other-${person.id}`, `there-${person.id}`];
+  const own = present(scene().server.account);
+  const hash = await hashPassword(theirs);
+  await copy('accounts', 'account_id', own, { account_id: account });
+  await copy('objects', 'id', own, { account_id: account, id: account });
+  await copy('objects', 'id', person.id, { account_id: account, id: there, name: 'There' });
+  await copy('object_keys', 'object_id', person.id, { account_id: account, object_id: there });
+  await copy('credentials', 'user_id', person.id, { account_id: account, user_id: there, password_hash: hash });
+  return { ...person, account, there };
+}
+
+/** Goes on until there is a token; answers what it says. */
+async function tokenOf(surfer: Surfer, verifier: string) {
+  const { url } = await surfer.send({ step: 'consent', answer: 'allow' });
+  const { access_token } = await redeem(url.searchParams.get('code') ?? '', verifier);
+  const seen = await scene().call('GET', '/api/users/current', undefined, `Bearer ${access_token}`);
+  return { ...bodyOf(access_token), current: ((await seen.json()) as { readonly id: string }).id };
+}
+
+describe('an address that users of two accounts have', () => {
+  it.each([
+    ['the one password', password],
+    ['the other password', 'another password'],
+  ])('leads by %s to the account that has it', async (_, used) => {
+    const { email, id, there, surfer, account: other } = await twoUsers('another password');
+    const { verifier, challenge } = pkce();
+    await surfer.go(authorization(challenge));
+    await surfer.send({ step: 'password', email, password: used });
+    const [account, user] = used === password ? [present(scene().server.account), id] : [other, there];
+    expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: user, account, current: user });
+  });
+
+  it('asks for the account where the password is that of both', async () => {
+    const { email, there, surfer, account: other } = await twoUsers(password);
+    const { verifier, challenge } = pkce();
+    await surfer.go(authorization(challenge));
+    const asked = await surfer.send({ step: 'password', email, password });
+    expect([asked.title, asked.text]).toEqual([
+      'Choose an account – Heddle',
+      expect.stringContaining(`${other}, as There`),
+    ]);
+    await surfer.send({ step: 'account', account: other });
+    expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: there, account: other });
+  });
+
+  it('opens no account that was not offered, nor one whose password was changed since', async () => {
+    const { email, there, surfer, account: other } = await twoUsers(password);
+    for (const account of ['elsewhere', other]) {
+      await surfer.go(authorization(pkce().challenge));
+      await surfer.send({ step: 'password', email, password });
+      await scene().sql("update credentials set changed_at = changed_at + interval '1 second' where user_id = $1", [
+        there,
+      ]);
+      expect((await surfer.send({ step: 'account', account })).status).toBe(400);
+    }
+  });
+
+  it('leads to the account that is named', async () => {
+    const { email, there, surfer, account: other } = await twoUsers(password);
+    const { verifier, challenge } = pkce();
+    await surfer.go(authorization(challenge));
+    const unknown = await surfer.send({ step: 'password', email, password, account: 'elsewhere' });
+    const wrong = await surfer.send({ step: 'password', email, password: 'wrong', account: 'elsewhere' });
+    expect([unknown.status, unknown.text]).toEqual([422, wrong.text]);
+    await surfer.send({ step: 'password', email, password, account: other });
+    expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: there, account: other });
+  });
+
+  it('costs no more to try than one that nobody has', async () => {
+    const { email } = await twoUsers('another password');
+    const surfer = openSurfer(scene().url);
+    await surfer.go(authorization(pkce().challenge));
+    const nobody = 'nobody@example.com';
+    const spent = new Map([email, nobody].map((tried) => [tried, 0]));
+    // Rounds of both, so that what else the process does falls on both; nine tries are not slowed down.
+    for (let round = 0; round < 9; round++)
+      for (const [tried, so] of spent) {
+        const before = process.cpuUsage();
+        expect((await surfer.send({ step: 'password', email: tried, password: 'wrong' })).status).toBe(422);
+        const { user, system } = process.cpuUsage(before);
+        spent.set(tried, so + user + system);
+      }
+    const ratio = (spent.get(email) ?? 0) / (spent.get(nobody) ?? 1);
+    expect(ratio).toBeGreaterThan(0.7);
+    expect(ratio).toBeLessThan(1.4);
+  });
+});
+
+describe('guesses', () => {
+  it('at a person are slowed down for addresses that were right about another user with the address', () => {
+    const guesses = createGuesses(() => 0);
+    const person = 'ana@example.com';
+    for (let at = 0; at < 60; at++) {
+      const guess = { address: `stranger ${at}`, person };
+      if (guesses.begin(guess) === 0) guesses.right(guess, { remember: false });
+    }
+    const tries = Array.from({ length: 60 }, (_, at) => guesses.begin({ address: `stranger ${at}`, person }));
+    expect(tries.filter((seconds) => seconds === 0)).toHaveLength(50);
+  });
+});

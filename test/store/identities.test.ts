@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIdentityLookUp } from '../../src/store/identities.ts';
+import { enterSubject } from '../../src/store/idp-people.ts';
+import { type TestDatabase, testDatabase } from '../setup/database.ts';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await testDatabase('postgres');
+  await test.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now()), ('b', now())"]);
+});
+afterAll(() => test[Symbol.asyncDispose]());
+
+describe('a token of this server', () => {
+  const token = { issuer: 'https://heddle.example.com/oidc', subject: 'u1', embedded: true };
+
+  it('that names no account leads to the one in which the person signed in, whatever credentials say', async () => {
+    const find = createIdentityLookUp(test.database);
+    const credentials = (account: string) =>
+      `insert into credentials (account_id, email, user_id, password_hash, changed_at) values ('${account}', 'x@example.com', 'u1', '-', now())`;
+    await test.database.asOwner([credentials('a')]);
+    expect(await find(token)).toBeUndefined();
+    await enterSubject(test.database, 'b', 'u1');
+    await enterSubject(test.database, 'a', 'u1');
+    expect(await find(token)).toMatchObject({ account: 'b', user: 'u1' });
+  });
+
+  it('that names an account leads to no other', async () => {
+    const find = createIdentityLookUp(test.database);
+    expect(await find({ ...token, account: 'a' })).toMatchObject({ account: 'a' });
+    expect(await find({ ...token, account: 'gone' })).toBeUndefined();
+  });
+});
