@@ -60,10 +60,10 @@ export const apply = defineCommand({
 type Settings = (typeof clientSettings)[number] | (typeof valueSettings)[number];
 
 async function planOf({ flags, positionals, config, terminal }: Invocation<Settings>, client: Client) {
-  const files = await collectFiles(positionals, terminal);
+  const { files, rules } = await collectFiles(positionals, terminal);
   const source = await sourceNameOf(positionals, flags);
   const values = await collectValues(files, config);
-  return requestPlanToApply(client, { source, files, values }, flags, terminal);
+  return requestPlanToApply(client, { source, files, rules, values }, flags, terminal);
 }
 
 async function openPlan(client: Client, name: PlanName, server: string): Promise<StoredPlan> {

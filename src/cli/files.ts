@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import type { SourceFile } from '../model/document.ts';
 import { InvalidInput, Unavailable } from '../model/errors.ts';
+import type { FileRules } from '../model/file-rules.ts';
+import type { Problem } from '../model/problem.ts';
 import { readDirectory } from '../sources/read-directory.ts';
 import { planIn } from './plan-file.ts';
 import type { Terminal } from './terminal.ts';
@@ -11,28 +13,37 @@ export const pathArgument = {
   doc: 'files or directories of YAML or JSON documents, or - for standard input',
 };
 
-/** Told of a file that cannot be read, and why. */
-type OnUnreadable = (file: string, reason: string) => void;
+/** Files that commands take, and the rules by which those of directories were chosen. */
+export interface Collected {
+  readonly files: readonly SourceFile[];
+  readonly rules: readonly FileRules[];
+}
+
+/** Told of what is wrong with files before they are read as documents. */
+type OnProblem = (problem: Problem) => void;
 
 /**
- * Reads the files of all paths, each once; directories with everything below them. The first that cannot be read ends it,
- * unless somebody wants to hear of all of them.
+ * Reads the files of all paths, each once; directories with everything below them that their rules do not leave out. The
+ * first that cannot be read ends it, unless somebody wants to hear of all of them.
  */
 export async function collectFiles(
   paths: readonly string[],
   terminal: Terminal,
-  onUnreadable?: OnUnreadable,
-): Promise<readonly SourceFile[]> {
+  onProblem?: OnProblem,
+): Promise<Collected> {
   const files = new Map<string, SourceFile>();
+  const rules: FileRules[] = [];
   let unreadable = 0;
-  const noting: OnUnreadable | undefined =
-    onUnreadable &&
-    ((file, reason) => {
+  const noting: OnProblem | undefined =
+    onProblem &&
+    ((problem) => {
       unreadable += 1;
-      onUnreadable(file, reason);
+      onProblem(problem);
     });
   for (const path of new Set(paths)) {
-    const found = path === '-' ? [{ path, text: await terminal.readInput() }] : await readPath(path, terminal, noting);
+    const read = path === '-' ? await readInput(terminal) : await readPath(path, terminal, noting);
+    const found = read.files;
+    rules.push(...read.rules);
     if (found.length === 0 && unreadable === 0) terminal.note(`"${path}" holds no .yaml, .yml or .json file.\n`);
     for (const file of found) {
       refusePlan(file);
@@ -40,7 +51,7 @@ export async function collectFiles(
       if (!files.has(id)) files.set(id, file);
     }
   }
-  return [...files.values()];
+  return { files: [...files.values()], rules };
 }
 
 /** A plan file is read by name, never as documents. */
@@ -51,9 +62,20 @@ function refusePlan({ path, text }: SourceFile): void {
   );
 }
 
-async function readPath(path: string, terminal: Terminal, onUnreadable?: OnUnreadable): Promise<readonly SourceFile[]> {
+async function readInput(terminal: Terminal): Promise<Collected> {
+  return { files: [{ path: '-', text: await terminal.readInput() }], rules: [] };
+}
+
+async function readPath(path: string, terminal: Terminal, onProblem?: OnProblem): Promise<Collected> {
+  const onUnreadable =
+    onProblem && ((file: string, message: string) => onProblem({ code: 'file_unreadable', file, message }));
   const snapshot = await readDirectory(path, onUnreadable === undefined ? {} : { onUnreadable });
   if (!snapshot.ok) throw new Unavailable(snapshot.reason);
-  for (const warning of snapshot.warnings) terminal.note(`${warning}\n`);
-  return snapshot.files;
+  const { rules, problems, notes } = snapshot.selection;
+  const [first] = problems;
+  if (first !== undefined && onProblem === undefined)
+    throw new InvalidInput(`${first.file}:${first.line}: ${first.message}`, { problems });
+  for (const problem of problems) onProblem?.(problem);
+  for (const text of [...snapshot.warnings, ...notes]) terminal.note(`${text}\n`);
+  return { files: snapshot.files, rules };
 }

@@ -43,11 +43,11 @@ export const plan = defineCommand({
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     formatOf(flags);
-    const files = await collectFiles(positionals, terminal);
+    const { files, rules } = await collectFiles(positionals, terminal);
     const source = await sourceNameOf(positionals, flags);
     const values = await collectValues(files, config);
     const client = await connect(config);
-    const view = await requestPlan(client, { source, files, values }, flags, terminal);
+    const view = await requestPlan(client, { source, files, rules, values }, flags, terminal);
     const { out } = flags;
     if (typeof out === 'string') await writePlanFile(out, view, config.server);
     show(invocation, view, flags['access'] === true ? await readPairs(client, view) : undefined);

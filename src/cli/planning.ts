@@ -1,5 +1,6 @@
 import { isObject } from '../lib/json.ts';
 import type { SourceFile } from '../model/document.ts';
+import type { FileRules } from '../model/file-rules.ts';
 import { contradictions } from '../model/problem.ts';
 import type { PushedValues } from '../model/values.ts';
 import type { PlanView } from '../plan/view.ts';
@@ -18,6 +19,8 @@ export type StoredPlan = PlanView & { readonly id: string };
 export interface Push {
   readonly source: string;
   readonly files: readonly SourceFile[];
+  /** By which rules they were chosen. */
+  readonly rules: readonly FileRules[];
   readonly values: PushedValues;
 }
 
@@ -63,10 +66,11 @@ function pathOf({ id }: Pick<StoredPlan, 'id'>, what: string): string {
   return `/api/config/plans/${encodeURIComponent(id)}/${what}`;
 }
 
-function bodyOf({ source, files, values }: Push, flags: Invocation['flags']) {
+function bodyOf({ source, files, rules, values }: Push, flags: Invocation['flags']) {
   return {
     source,
     files,
+    ...(rules.length === 0 ? {} : { rules }),
     values,
     prune: flags['no-prune'] !== true,
     allowEmpty: flags['allow-empty'] === true,

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { directorySettings, isDirectorySettings, problemsOf, readSettingsFile } from '../documents/settings-file.ts';
+import { readDirectorySettings } from '../documents/directory-settings.ts';
+import { directorySettings, isDirectorySettings } from '../documents/settings-file.ts';
 import { InvalidInput } from '../model/errors.ts';
-import type { Fault } from '../model/kind.ts';
+import type { Problem } from '../model/problem.ts';
 import type { Invocation } from './command.ts';
 
 /** The flag that names the source of pushed documents. */
@@ -43,29 +44,11 @@ async function statedName(path: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   // A file of that name may also hold documents.
   if (text === undefined || !isDirectorySettings(directorySettings, text)) return undefined;
-  const settings = readSettingsFile({ path: file, text });
-  if ('problems' in settings) throw refused(file, settings.problems);
-  const faults = faultsOf(settings.value);
-  if (faults.length > 0) throw refused(file, problemsOf(settings, faults));
-  return settings.value['source'] === undefined ? undefined : String(settings.value['source']);
+  const read = readDirectorySettings({ path: file, text });
+  if ('problems' in read) throw refused(file, read.problems);
+  return read.settings.source;
 }
 
-function faultsOf(value: Readonly<Record<string, unknown>>): readonly Fault[] {
-  const unknown = Object.keys(value).filter((name) => name !== 'source');
-  const { source } = value;
-  return [
-    ...unknown.map((name) => ({
-      code: 'field_unknown',
-      path: `/${name}`,
-      message: `\`${name}\` is no setting of a directory of documents; its settings are: source`,
-    })),
-    ...(source === undefined || (typeof source === 'string' && source !== '')
-      ? []
-      : [{ code: 'type_wrong', path: '/source', message: '`source` must be the name of a source' }]),
-  ];
-}
-
-function refused(file: string, problems: NonNullable<ConstructorParameters<typeof InvalidInput>[1]>['problems']) {
-  const [first] = problems ?? [];
-  return new InvalidInput(`${file}: ${first?.message ?? 'cannot be read'}`, { problems: problems ?? [] });
+function refused(file: string, problems: readonly Problem[]) {
+  return new InvalidInput(`${file}: ${problems[0]?.message ?? 'cannot be read'}`, { problems });
 }

@@ -34,7 +34,7 @@ export const test = defineCommand({
     ['heddle test config --offline', 'Run them on the documents alone, in a pipeline without a server'],
   ],
   async run({ flags, positionals, config, terminal }) {
-    const files = positionals.length === 0 ? undefined : await collectFiles(positionals, terminal);
+    const files = positionals.length === 0 ? undefined : (await collectFiles(positionals, terminal)).files;
     const run = async (): Promise<unknown> => {
       if (files !== undefined && flags['offline'] === true) {
         // Loaded here: the other ways leave the checking to the server.

@@ -26,9 +26,9 @@ export const validate = defineCommand({
   ],
   async run({ flags, positionals, config, terminal }) {
     const format = formatOf(flags);
-    const unreadable = new Map<string, Problem>();
-    const files = await collectFiles(positionals, terminal, (file, message) =>
-      unreadable.set(file, { code: 'file_unreadable', file, message }),
+    const before = new Map<string, Problem>();
+    const { files } = await collectFiles(positionals, terminal, (problem) =>
+      before.set(`${problem.file}:${problem.line}:${problem.path}`, problem),
     );
     // Loaded here: the other commands leave the checking to the server.
     const { checkOffline } = await import('./offline.ts');
@@ -36,10 +36,11 @@ export const validate = defineCommand({
     const { documents, warnings, unchecked, unset, ...checked } = await withProgress(terminal, what, () =>
       checkOffline(files, config, flags['strict-files'] === true),
     );
-    const problems = [...unreadable.values(), ...checked.problems];
+    const problems = [...before.values(), ...checked.problems];
     const valid = problems.length === 0;
     // Files that cannot be read say nothing about documents.
-    const failed = checked.problems.length === 0 ? exit.error : exitCodeOfProblems(checked.problems);
+    const said = problems.filter(({ code }) => code !== 'file_unreadable');
+    const failed = said.length === 0 ? exit.error : exitCodeOfProblems(said);
     const code = valid ? exit.ok : failed;
     const result = {
       formatVersion: '1.0',

@@ -1,5 +1,6 @@
 import type { Actor } from '../model/actor.ts';
 import type { Document, ForeignFile } from '../model/document.ts';
+import type { FileRules } from '../model/file-rules.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Means } from '../model/means.ts';
 import type { CommitInfo } from '../model/object.ts';
@@ -38,6 +39,8 @@ export interface Desire extends RequestedOptions {
   /** Files that are none of ours, and whether they are refused, all of them; unless said otherwise as the source is set. */
   readonly foreign?: readonly ForeignFile[];
   readonly strictFiles?: boolean;
+  /** By which rules the files were chosen. */
+  readonly rules?: readonly FileRules[];
   /** Says more exactly where problems stand. */
   place(problems: readonly Problem[]): Promise<readonly Problem[]> | readonly Problem[];
   /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
@@ -372,6 +375,7 @@ function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): Omit<Docum
     validator: engine.validator,
     source,
     documents,
+    rules: desire.rules,
     newId: engine.newId,
     means: meansOf(engine.means, desire, { account: snapshot.account, source }),
   };

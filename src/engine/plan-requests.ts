@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import { Conflict } from '../model/errors.ts';
+import type { FileRules } from '../model/file-rules.ts';
 import { sealPlaces } from '../model/means.ts';
 import type { PushedValues } from '../model/values.ts';
 import { engineVersionOf } from '../plan/engine-version.ts';
@@ -15,6 +16,7 @@ interface Kept {
   readonly documents: readonly Document[];
   readonly values?: PushedValues;
   readonly rollback?: RollbackRequest;
+  readonly rules?: readonly FileRules[];
 }
 
 /** What a saved plan, with its id and account, keeps of a desire. */
@@ -23,11 +25,12 @@ export function keepDesire(
   { account, id }: { readonly account: string; readonly id: string },
   desire: Desire,
 ): JsonObject {
-  const { documents, values, rollback, expectBase } = desire;
+  const { documents, values, rollback, rules = [], expectBase } = desire;
   const kept: Kept = {
     documents,
     ...(values === undefined ? {} : { values }),
     ...(rollback === undefined ? {} : { rollback }),
+    ...(rules.length === 0 ? {} : { rules }),
   };
   return {
     engine: engineVersionOf(registry),

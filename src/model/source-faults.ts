@@ -1,6 +1,7 @@
 import { parseDuration } from '../lib/duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
+import { patternFaults } from './file-rules.ts';
 import type { Fault } from './kind.ts';
 import { parseRemote, type Transport } from './remote-url.ts';
 import { apiSchemas, type GitConfig, intervalLimits, nameFault, type SourceConfig } from './source-schema.ts';
@@ -15,8 +16,18 @@ export function sourceFaults(
   return [
     ...(named === undefined ? [] : [{ code: 'name_invalid', path: '/name', message: named }]),
     ...durationFault('/interval', source.interval),
+    ...globFaults('include', source.include),
+    ...globFaults('exclude', source.exclude),
     ...(source.scope?.kinds ?? []).flatMap((kind, at) => kindFault(kind, at, kinds)),
   ];
+}
+
+function globFaults(name: 'include' | 'exclude', patterns: readonly string[] = []): readonly Fault[] {
+  return patternFaults(name, patterns).map(({ at, message }) => ({
+    code: 'pattern_invalid',
+    path: `/${name}/${at}`,
+    message: `\`${name}\`: ${message}`,
+  }));
 }
 
 function kindFault(kind: string, at: number, kinds: readonly string[]): readonly Fault[] {

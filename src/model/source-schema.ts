@@ -1,4 +1,6 @@
+import { longestGlob } from '../lib/glob.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { mostPatterns } from './file-rules.ts';
 import type { AdoptMode, ConflictMode, GuardLimits, MembershipMode, Scope } from './source-settings.ts';
 
 /** What a source says of itself, whatever its type; an absent member is as always. */
@@ -9,6 +11,9 @@ export interface SourceConfig {
   readonly prune?: boolean;
   readonly allowEmpty?: boolean;
   readonly strictFiles?: boolean;
+  /** Which files are read, as in `.gitignore`; only of a source that a server reads. */
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
   readonly limits?: Partial<GuardLimits>;
   readonly scope?: Scope;
   readonly onSourceDelete?: 'orphan' | 'prune';
@@ -134,9 +139,22 @@ export const settingsMembers: JsonObject = {
   ),
 };
 
+const globs = (description: string): JsonObject => ({
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: longestGlob },
+  maxItems: mostPatterns,
+  description,
+});
+
 /** The settings of a source that servers reconcile by themselves. */
 export const loopMembers: JsonObject = {
   ...settingsMembers,
+  include: globs(
+    'Only files that match one of these patterns are read, such as `mesh/`; written as in .gitignore, from the directory of the documents. All unless said otherwise.',
+  ),
+  exclude: globs(
+    'Files that match one of these patterns are not read, such as `ci/` or `*.draft.yaml`; written as in .gitignore, from the directory of the documents.',
+  ),
   interval: text('How often it is reconciled when nothing happens, such as 10m; 5m unless said otherwise.'),
 };
 

@@ -6,6 +6,7 @@ import { editsOfAccount } from './base.ts';
 import { contestOf } from './contested.ts';
 import { type Edit, finishInSteps } from './finish.ts';
 import { trippedGuards } from './guard.ts';
+import { hiddenGuards } from './hidden-files.ts';
 import { likelyRenameWarnings } from './likely-rename.ts';
 import { optionsAsJson, type PlanOptions } from './options.ts';
 import type { Change, Outcome, TrippedGuard } from './plan.ts';
@@ -95,7 +96,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
 }
 
 function guardsOf(
-  { snapshot, source, documents }: Contested,
+  { snapshot, source, documents, rules = [] }: Contested,
   options: PlanOptions,
   changes: readonly Change[],
 ): readonly TrippedGuard[] {
@@ -107,7 +108,7 @@ function guardsOf(
     allowEmpty: options.allowEmpty || !options.prune,
     limits: options.limits,
   });
-  return [...rolledBackGuard(snapshot, source, changes), ...tripped];
+  return [...rolledBackGuard(snapshot, source, changes), ...hiddenGuards(source, rules, changes), ...tripped];
 }
 
 /** What depends on values and objects that the broken documents might change. */

@@ -42,7 +42,7 @@ export interface Claim {
 /** A guard that wants to be told twice. */
 export interface TrippedGuard {
   readonly guard:
-    | ('empty' | 'deletes' | 'kind' | 'updates' | 'protected' | 'rollback' | 'sensitive')
+    | ('empty' | 'deletes' | 'kind' | 'updates' | 'protected' | 'rollback' | 'sensitive' | 'hidden')
     | ('access_lost' | 'access_gained' | 'own_access');
   readonly message: string;
 }

@@ -2,6 +2,7 @@ import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalStated } from '../model/canonical.ts';
 import type { Document } from '../model/document.ts';
+import type { FileRules } from '../model/file-rules.ts';
 import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -48,6 +49,8 @@ export interface DocumentsInput extends RequestedOptions {
   readonly wanted?: readonly Wanted[];
   /** It is to be applied, and not only looked at: what only a look may do is refused. */
   readonly isApply?: boolean;
+  /** By which rules the files of the documents were chosen. */
+  readonly rules?: readonly FileRules[] | undefined;
 }
 
 /** What every document of one plan is applied with. */

@@ -46,7 +46,7 @@ export function defineDirectory(
     isConfigured: true,
     intervalMs: intervalOf(stated.interval, plainTiming.intervalMs),
     delayMs: 0,
-    open: (onError) => openDirectory({ path, onError }),
+    open: (onError) => openDirectory({ path, globs: stated, onError }),
   };
 }
 

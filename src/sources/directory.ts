@@ -1,3 +1,4 @@
+import type { StatedGlobs } from '../documents/directory-settings.ts';
 import { createFileMemory } from './file-memory.ts';
 import type { Fetched, Origin } from './origin.ts';
 import { readWhenQuiet } from './quiet.ts';
@@ -8,6 +9,8 @@ import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
 /** A directory, a ConfigMap mount or a single file as a source of documents. */
 export interface DirectoryOptions {
   readonly path: string;
+  /** What the source states about which files are read. */
+  readonly globs?: StatedGlobs;
   readonly settleMs?: number;
   readonly pollMs?: number;
   /** Looking or watching failed; it is looked again. */
@@ -19,11 +22,12 @@ export interface DirectoryOptions {
 /** Opens a directory. Events and polls are hints: what is there is compared with what was fetched before anybody is told. */
 export function openDirectory(options: DirectoryOptions): Origin {
   const memory = createFileMemory();
+  const { globs = {} } = options;
   let wasMount = false;
   let available = true;
   let fetched: string | undefined;
   let last: Extract<DirectorySnapshot, { readonly ok: true }> | undefined;
-  const read = () => readDirectory(options.path, { memory, ...options.read });
+  const read = () => readDirectory(options.path, { memory, globs, ...options.read });
   const checked = (found: DirectorySnapshot): Fetched => {
     wasMount ||= found.ok && found.isMount;
     const lost = found.ok && wasMount && !found.isMount;
@@ -32,7 +36,7 @@ export function openDirectory(options: DirectoryOptions): Origin {
   };
   const readQuietly = async (): Promise<DirectorySnapshot> => {
     const { path, settleMs: quietMs = defaultSettleMs } = options;
-    return readWhenQuiet({ path, quietMs, last, read });
+    return readWhenQuiet({ path, globs, quietMs, last, read });
   };
   return {
     async fetch() {

@@ -1,11 +1,12 @@
-import { digestOfFile } from '../documents/digest.ts';
+import type { StatedGlobs } from '../documents/directory-settings.ts';
 import { describeBytes, limits } from '../documents/limits.ts';
-import { isDirectorySettings } from '../documents/settings-file.ts';
-import { sha256 } from '../lib/node-pure.ts';
+import { directorySettings, isDirectorySettings } from '../documents/settings-file.ts';
 import type { SourceFile } from '../model/document.ts';
+import { ignoreFile } from '../model/file-rules.ts';
 import type { GitRun } from './git-program.ts';
-import { isDocumentFile, mostFiles } from './list-files.ts';
-import { Unreadable } from './snapshot.ts';
+import { mostFiles } from './list-files.ts';
+import { createSelector, digestOfContent, type FileSelection } from './selection.ts';
+import { isDocumentFile, Unreadable } from './snapshot.ts';
 
 /** Runs a plumbing command on the repository; `mayFail` lets it end with a failure. */
 export type Plumbing = (
@@ -17,6 +18,7 @@ export type Plumbing = (
 export interface GitTree {
   readonly files: readonly SourceFile[];
   readonly digest: string;
+  readonly selection: FileSelection;
 }
 
 interface Entry {
@@ -37,12 +39,24 @@ export async function findTree(git: Plumbing, commit: string, path: string): Pro
   throw new Unreadable(`commit ${short(commit)} has no directory "${path}"; correct \`path\`.`);
 }
 
+/** What of a commit to read, by what rules beside its own. */
+export interface TreePlace {
+  readonly id: string;
+  readonly path: string;
+  readonly globs: StatedGlobs;
+}
+
 /** Reads the files of what is at a path. Throws `Unreadable` for what a source may not hold. */
-export async function readTree(git: Plumbing, id: string, path: string): Promise<GitTree> {
+export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): Promise<GitTree> {
   const { out } = await git(['cat-file', '-t', id]);
   const isTree = out.toString('utf8').trim() === 'tree';
   const entries = isTree ? await listEntries(git, id) : [await fileEntry(git, id, path)];
-  const wanted = isTree ? entries.filter((entry) => isWanted(entry)) : entries;
+  const texts = isTree ? await readRuleFiles(git, entries) : {};
+  // Whoever names a file wants it.
+  const selector = createSelector({ root: path, ...texts }, isTree ? globs : {});
+  const wanted = isTree
+    ? entries.filter((entry) => !selector.leavesOut(entry.path, entry.mode === submodule) && isWanted(entry))
+    : entries;
   const bytes = wanted.reduce((total, { size }) => total + size, 0);
   if (wanted.length > mostFiles) throw new Unreadable(`it holds more than ${mostFiles} files; use several sources.`);
   if (bytes > limits.revisionBytes)
@@ -50,12 +64,31 @@ export async function readTree(git: Plumbing, id: string, path: string): Promise
       `it holds ${describeBytes(bytes)} of documents and may hold ${describeBytes(limits.revisionBytes)}; use several sources.`,
     );
   const large = wanted.find(({ size }) => size > limits.fileBytes);
-  if (large !== undefined)
-    throw new Unreadable(`"${large.path}" has more than ${describeBytes(limits.fileBytes)}; split it.`);
+  if (large !== undefined) throw tooLarge(large);
   const files = (await readBlobs(git, wanted, bytes)).filter(({ path, text }) => !isDirectorySettings(path, text));
-  const digest = sha256(JSON.stringify(files.map((file) => [file.path, digestOfFile(file)])));
+  const selection = selector.selection();
+  const digest = digestOfContent(
+    files.map((file) => ({ relative: file.path, file })),
+    selection,
+  );
   const prefix = isTree && path !== '' ? `${path}/` : '';
-  return { files: files.map((file) => ({ ...file, path: `${prefix}${file.path}` })), digest };
+  return { files: files.map((file) => ({ ...file, path: `${prefix}${file.path}` })), digest, selection };
+}
+
+/** The files at the top that say which others are read. */
+async function readRuleFiles(git: Plumbing, entries: readonly Entry[]) {
+  const found = entries.filter(({ path }) => path === ignoreFile || path === directorySettings);
+  const odd = found.find(({ mode }) => mode === link || mode === submodule);
+  if (odd !== undefined) throw new Unreadable(`"${odd.path}" is not a regular file; put the file itself there.`);
+  const large = found.find(({ size }) => size > limits.fileBytes);
+  if (large !== undefined) throw tooLarge(large);
+  const bytes = found.reduce((total, { size }) => total + size, 0);
+  const read = new Map((await readBlobs(git, found, bytes)).map(({ path, text }) => [path, text]));
+  return { ignore: read.get(ignoreFile), settings: read.get(directorySettings) };
+}
+
+function tooLarge({ path }: Entry): Unreadable {
+  return new Unreadable(`"${path}" has more than ${describeBytes(limits.fileBytes)}; split it.`);
 }
 
 async function fileEntry(git: Plumbing, id: string, path: string): Promise<Entry> {

@@ -102,9 +102,10 @@ class GitOrigin implements Origin {
       const { path = '' } = this.#options.config;
       const top = path.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '');
       const id = await findTree(this.#plumbing, commit, top);
-      if (this.#read?.id !== id) this.#read = { id, tree: await readTree(this.#plumbing, id, top) };
-      const { files, digest } = this.#read.tree;
-      return { ok: true, files, digest, warnings: [], commit, commitInfo: await this.#describe(commit) };
+      const place = { id, path: top, globs: this.#options.config };
+      if (this.#read?.id !== id) this.#read = { id, tree: await readTree(this.#plumbing, place) };
+      const { files, digest, selection } = this.#read.tree;
+      return { ok: true, files, digest, selection, warnings: [], commit, commitInfo: await this.#describe(commit) };
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       return { ok: false, reason: `${this.#options.config.url}: ${error.message}` };

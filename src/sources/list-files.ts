@@ -1,15 +1,19 @@
 import { type BigIntStats, type Dirent, stat as statWithCallback } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { extname, join, sep } from 'node:path';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { StatedGlobs } from '../documents/directory-settings.ts';
+import { directorySettings } from '../documents/settings-file.ts';
+import { ignoreFile } from '../model/file-rules.ts';
 import { mapInBatches } from './batches.ts';
-import { type FileLook, Unreadable } from './snapshot.ts';
+import { readText } from './read-text.ts';
+import { createSelector, type FileSelection, type Selector } from './selection.ts';
+import { type FileLook, isDocumentFile, Unreadable } from './snapshot.ts';
 
 /** A file to read, and where it really is. */
 export interface ListedFile extends FileLook {
   readonly path: string;
 }
 
-const extensions = new Set(['.yaml', '.yml', '.json']);
 /** So many files may a source have. */
 export const mostFiles = 50_000;
 const deepest = 64;
@@ -17,15 +21,73 @@ const deepest = 64;
 /** Told what is left out, by its path below the directory, and why. */
 type LeaveOut = (relative: string, error: unknown) => void;
 
+/** How a directory is listed. */
+export interface ListOptions {
+  /** The directory as its files are named. */
+  readonly shown: string;
+  /** What the source states beside what is in the directory. */
+  readonly globs: StatedGlobs;
+  /** Absent: the first that cannot be listed ends it. */
+  readonly leaveOut?: LeaveOut | undefined;
+}
+
+/** The files of a directory. */
+export interface Listing {
+  /** Those of documents, sorted. */
+  readonly files: readonly ListedFile[];
+  /** All whose content decides what the source holds. */
+  readonly looks: readonly FileLook[];
+  readonly selection: FileSelection;
+}
+
 /**
- * All documents' files below a directory, sorted; dot entries are ignored, and links may not lead out of the directory.
- * Without `leaveOut`, the first that cannot be listed ends it.
+ * All documents' files below a directory that its rules do not leave out; dot entries are ignored, and links may not lead
+ * out of the directory. What is left out may be of any kind and number.
  */
-export async function listFiles(directory: string, leaveOut?: LeaveOut): Promise<readonly ListedFile[]> {
+export async function listFiles(
+  directory: string,
+  { shown, globs, leaveOut = throwOn }: ListOptions,
+): Promise<Listing> {
   const root = await realpath(directory);
+  const ruleFile = (name: string) =>
+    readRuleFile(root, name, shown).catch((error: unknown) => {
+      leaveOut(name, error);
+      return undefined;
+    });
+  const [ignore, settings] = await Promise.all([ruleFile(ignoreFile), ruleFile(directorySettings)]);
+  const texts = { root: rootOf(shown), ignore: ignore?.text, settings: settings?.text };
+  const selector = createSelector(texts, globs);
   const files: ListedFile[] = [];
-  await collect({ root, files, leaveOut: leaveOut ?? throwOn }, root, [], new Set([root]));
-  return files.sort((a, b) => (a.relative < b.relative ? -1 : a.relative > b.relative ? 1 : 0));
+  await collect({ root, files, leaveOut, selector }, root, [], new Set([root]));
+  files.sort((a, b) => (a.relative < b.relative ? -1 : a.relative > b.relative ? 1 : 0));
+  const looks = ignore === undefined ? files : [...files, ignore.look];
+  return { files, looks, selection: selector.selection() };
+}
+
+/** A directory as the names of its files begin. */
+function rootOf(shown: string): string {
+  const path = join(shown, 'x').slice(0, -1);
+  return path.length > 1 ? path.slice(0, -1) : path;
+}
+
+/** A file at the top that says which others are read; nothing when there is none. */
+async function readRuleFile(
+  root: string,
+  name: string,
+  shown: string,
+): Promise<{ readonly text: string; readonly look: FileLook } | undefined> {
+  const path = join(root, name);
+  const own = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (own === undefined) return undefined;
+  const real = own.isSymbolicLink() ? await target(root, path, [name], true) : path;
+  if (real === undefined) return undefined;
+  const status = await stat(real, { bigint: true });
+  if (status.isDirectory() && name !== ignoreFile) return undefined;
+  if (!status.isFile()) throw new Unreadable(`"${name}" is not a regular file; remove it or rename it.`);
+  return { text: await readText(real, join(shown, name)), look: listed(name, real, status) };
 }
 
 function throwOn(_relative: string, error: unknown): never {
@@ -47,20 +109,16 @@ export function isSameListing(before: readonly FileLook[], after: readonly FileL
   );
 }
 
-/** Whether a file's name says that it holds documents. */
-export function isDocumentFile(name: string): boolean {
-  return extensions.has(extname(name).toLowerCase());
-}
-
-interface Listing {
+interface Collecting {
   readonly root: string;
   readonly files: ListedFile[];
   readonly leaveOut: LeaveOut;
+  readonly selector: Selector;
 }
 
 /** `above` holds the real directories on the way here, so that links in a circle end. */
 async function collect(
-  listing: Listing,
+  listing: Collecting,
   directory: string,
   steps: readonly string[],
   above: ReadonlySet<string>,
@@ -79,7 +137,9 @@ async function collect(
   for (const [at, { path, relative, wanted }] of found.entries()) {
     const status = statuses[at] as BigIntStats;
     if (status.isDirectory()) {
-      if (!above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
+      // Only now is it known of a link that it leads to a directory.
+      const isLeftOut = listing.selector.leavesOut(relative.join('/'), true);
+      if (!isLeftOut && !above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
     } else if (wanted) add(listing, listed(relative.join('/'), path, status), status.isFile());
   }
 }
@@ -96,7 +156,7 @@ interface Found {
 }
 
 function placeOf(
-  { root, leaveOut }: Listing,
+  { root, leaveOut, selector }: Collecting,
   directory: string,
   steps: readonly string[],
   entry: Dirent,
@@ -105,6 +165,7 @@ function placeOf(
   const relative = [...steps, entry.name];
   const wanted = isDocumentFile(entry.name);
   const path = join(directory, entry.name);
+  if (selector.leavesOut(relative.join('/'), entry.isDirectory())) return undefined;
   if (entry.isSymbolicLink())
     return target(root, path, relative, wanted).then(
       (real) => (real === undefined ? undefined : { path: real, relative, wanted }),
@@ -150,7 +211,7 @@ function listed(
   };
 }
 
-function add({ files, leaveOut }: Listing, file: ListedFile, regular: boolean): void {
+function add({ files, leaveOut }: Collecting, file: ListedFile, regular: boolean): void {
   if (!regular) {
     // Opening a pipe would wait for ever.
     leaveOut(file.relative, new Unreadable(`"${file.relative}" is not a regular file; remove it or rename it.`));

@@ -1,5 +1,5 @@
 import { readFile, realpath } from 'node:fs/promises';
-import { isDocumentFile } from './list-files.ts';
+import { isDocumentFile } from './snapshot.ts';
 
 /** Where the kernel lists what is mounted; other systems than Linux have no such file, and no such mounts. */
 const mountTable = '/proc/self/mountinfo';

@@ -1,13 +1,16 @@
 import type { SourceFile } from '../model/document.ts';
 import type { CommitInfo } from '../model/object.ts';
+import type { FileSelection } from './selection.ts';
 
 /** What a source holds at one moment, or why that cannot be said; a source that cannot be read is never an empty one. */
 export type Fetched =
   | {
       readonly ok: true;
       readonly files: readonly SourceFile[];
-      /** Of the files' places and contents; line ends and a byte order mark do not count. */
+      /** Of the files' places and contents and the rules by which they were chosen; line ends and a byte order mark do not count. */
       readonly digest: string;
+      /** The rules by which files were chosen. */
+      readonly selection: FileSelection;
       readonly warnings: readonly string[];
       /** The commit, where there are commits. */
       readonly commit?: string;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StatedGlobs } from '../documents/directory-settings.ts';
 import { isSameListing } from './list-files.ts';
 import { lookAtDirectory } from './read-directory.ts';
 import type { DirectorySnapshot, FileLook } from './snapshot.ts';
@@ -6,6 +7,8 @@ import type { DirectorySnapshot, FileLook } from './snapshot.ts';
 /** How to read a directory that somebody may be writing to. */
 export interface QuietReading {
   readonly path: string;
+  /** What the source states about which files are read. */
+  readonly globs: StatedGlobs;
   /** How long nothing may change. */
   readonly quietMs: number;
   /** What was read last. */
@@ -26,12 +29,12 @@ const mostRounds = 20;
  * Reads a directory once nothing in it has changed for a while: size and time of every file are the same before the
  * reading, after it and at the end of that time. A file that is shorter than it was, or gone, waits for a second round.
  */
-export async function readWhenQuiet({ path, quietMs, last, read }: QuietReading): Promise<DirectorySnapshot> {
+export async function readWhenQuiet({ path, globs, quietMs, last, read }: QuietReading): Promise<DirectorySnapshot> {
   let found = await read();
   for (let rounds = 0, calm = 0; rounds < mostRounds; rounds += 1) {
     if (!found.ok || found.isMount || isKnown(found, last)) return found;
     await sleep(calm === 0 ? quietMs : Math.min(longerMs, 2 * quietMs));
-    const looks = await lookAtDirectory(path);
+    const looks = await lookAtDirectory(path, globs);
     if (looks !== undefined && isSameListing(found.looks, looks)) {
       calm += 1;
       if (calm > (hasLost(found.looks, last?.looks ?? []) ? 1 : 0)) return found;

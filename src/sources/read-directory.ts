@@ -1,22 +1,24 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { digestOfFile } from '../documents/digest.ts';
+import type { StatedGlobs } from '../documents/directory-settings.ts';
 import { describeBytes, limits } from '../documents/limits.ts';
 import { isDirectorySettings } from '../documents/settings-file.ts';
-import { sha256 } from '../lib/node-pure.ts';
 import type { SourceFile } from '../model/document.ts';
 import { mapInBatches } from './batches.ts';
 import type { FileMemory } from './file-memory.ts';
 import { isSameListing, type ListedFile, listFile, listFiles } from './list-files.ts';
 import { frozenFileWarnings } from './mounts.ts';
 import { readText } from './read-text.ts';
+import { digestOfContent, everyFile, type FileSelection } from './selection.ts';
 import { type DirectorySnapshot, type FileLook, Unreadable } from './snapshot.ts';
 
 /** The link by which a ConfigMap mount (or a Secret's) changes all of its files at once. */
 export const mountLink = '..data';
 
-/** Doors for tests. */
+/** How a directory is read; some of it are doors for tests. */
 export interface ReadOptions {
+  /** What the source states about which files are read, beside what the directory itself says. */
+  readonly globs?: StatedGlobs;
   /** A mount table in the form of `/proc/self/mountinfo`. */
   readonly mountTable?: string;
   /** Called between listing the files and reading them. */
@@ -64,10 +66,11 @@ async function readOnce(path: string, options: ReadOptions): Promise<Readable | 
 }
 
 /** The files once more, without those that could not be read. */
-async function listAgain(path: string, { looks }: Readable, { onUnreadable }: ReadOptions) {
-  if (onUnreadable === undefined) return await listFiles(path);
+async function listAgain(path: string, { looks }: Readable, { onUnreadable, globs = {} }: ReadOptions) {
+  if (onUnreadable === undefined) return (await listFiles(path, { shown: path, globs })).looks;
   const read = new Set(looks.map(({ relative }) => relative));
-  return (await listFiles(path, () => undefined)).filter(({ relative }) => read.has(relative));
+  const again = await listFiles(path, { shown: path, globs, leaveOut: () => undefined });
+  return again.looks.filter(({ relative }) => read.has(relative));
 }
 
 async function readSingle(path: string, options: ReadOptions): Promise<Readable | undefined> {
@@ -75,8 +78,9 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
   await options.onListed?.();
   const read = async () => ({ path, text: await readText(path, path) });
   const file = await unlessUnreadable(path, read, options);
-  if (file === undefined) return snapshotOf([], [], options);
-  const snapshot = await snapshotOf([file], [before], options);
+  // Whoever names a file wants it.
+  if (file === undefined) return snapshotOf([], [], { looks: [], selection: everyFile }, options);
+  const snapshot = await snapshotOf([file], [before], { looks: [before], selection: everyFile }, options);
   return isSameListing([before], [await listFile(path)]) ? snapshot : undefined;
 }
 
@@ -84,10 +88,10 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
  * The files of a directory, or of the one file that the path names, without reading them; a mount has none, because its files
  * only ever change all at once. `undefined` while that cannot be said.
  */
-export async function lookAtDirectory(path: string): Promise<readonly FileLook[] | undefined> {
+export async function lookAtDirectory(path: string, globs: StatedGlobs = {}): Promise<readonly FileLook[] | undefined> {
   try {
     if (!(await stat(path)).isDirectory()) return [await listFile(path)];
-    return (await isLink(join(path, mountLink))) ? [] : await listFiles(path);
+    return (await isLink(join(path, mountLink))) ? [] : (await listFiles(path, { shown: path, globs })).looks;
   } catch (error) {
     if (codeOf(error) === undefined && !(error instanceof Unreadable)) throw error;
     return undefined;
@@ -95,11 +99,11 @@ export async function lookAtDirectory(path: string): Promise<readonly FileLook[]
 }
 
 async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {
-  const { onUnreadable } = options;
-  const listed = await listFiles(
-    root,
-    onUnreadable && ((relative, error) => onUnreadable(join(shown, relative), reasonOf(error, join(shown, relative)))),
-  );
+  const { onUnreadable, globs = {} } = options;
+  const leaveOut =
+    onUnreadable &&
+    ((relative: string, error: unknown) => onUnreadable(join(shown, relative), reasonOf(error, join(shown, relative))));
+  const { files: listed, looks, selection } = await listFiles(root, { shown, globs, leaveOut });
   const bytes = listed.reduce((total, file) => total + file.size, 0);
   if (bytes > limits.revisionBytes) {
     throw new Unreadable(
@@ -112,14 +116,12 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
     const read = () => readListed(file, name, options.memory);
     return options.onUnreadable === undefined ? read() : unlessUnreadable(name, read, options);
   });
-  const isRead = files.map((file) => file !== undefined);
   const readable = files.filter((file) => file !== undefined);
   options.memory?.keep(new Set(readable.map(({ path }) => path)));
-  return snapshotOf(
-    readable,
-    listed.filter((_, at) => isRead[at]),
-    options,
-  );
+  const unread = new Set(listed.filter((_, at) => files[at] === undefined).map(({ relative }) => relative));
+  const read = listed.filter(({ relative }) => !unread.has(relative));
+  const held = { looks: looks.filter(({ relative }) => !unread.has(relative)), selection };
+  return snapshotOf(readable, read, held, options);
 }
 
 /** What is read, or nothing when it cannot be read and somebody wants to hear of every such file. */
@@ -155,17 +157,18 @@ async function readAnew(listed: ListedFile, name: string, memory: FileMemory | u
 
 async function snapshotOf(
   files: readonly SourceFile[],
-  looks: readonly FileLook[],
+  listed: readonly FileLook[],
+  { looks, selection }: { readonly looks: readonly FileLook[]; readonly selection: FileSelection },
   options: ReadOptions,
 ): Promise<Readable> {
   const warnings = await frozenFileWarnings(
     files.map(({ path }) => path),
     options.mountTable,
   );
-  const named = files.map((file, index) => ({ file, relative: looks[index]?.relative ?? '' }));
+  const named = files.map((file, index) => ({ file, relative: listed[index]?.relative ?? '' }));
   const chosen = named.filter(({ file, relative }) => !isDirectorySettings(relative, file.text));
-  const digest = sha256(JSON.stringify(chosen.map(({ file, relative }) => [relative, digestOfFile(file)])));
-  return { ok: true, files: chosen.map(({ file }) => file), digest, warnings, isMount: false, looks };
+  const digest = digestOfContent(chosen, selection);
+  return { ok: true, files: chosen.map(({ file }) => file), digest, selection, warnings, isMount: false, looks };
 }
 
 /** Whatever hinders the look at the link will hinder the reading too, and is told there. */

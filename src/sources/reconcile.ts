@@ -167,6 +167,8 @@ interface Ended {
 async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, last: SourceStatus): Promise<Ended> {
   const { engine, reader, account, name, lease, tell } = options;
   for (const warning of fetched.warnings) tell({ level: 'warn', message: `source ${name}: ${warning}` });
+  const { rules, problems: ruleProblems, notes } = fetched.selection;
+  for (const note of notes) tell({ level: 'info', message: `source ${name}: ${note}` });
   const { documents, problems, foreign, place } = await readInput(reader, fetched.files, { account });
   const isFirst = memory.digest === undefined;
   memory.digest = fetched.digest;
@@ -178,7 +180,8 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const state = await engine.snapshots.current(account);
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
   const desire: Desire = {
-    ...{ source: name, documents, problems, foreign, place, lease, keepOutputs: true },
+    ...{ source: name, documents, foreign, place, rules, lease, keepOutputs: true },
+    problems: [...ruleProblems, ...problems],
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
     ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),

@@ -90,7 +90,7 @@ export class SourceRunner {
     const { engine, reader } = this.#options;
     const { account, name } = this.definition;
     const found = await this.#origin.peek();
-    if (!found.ok) return;
+    if (!found.ok || found.selection.problems.length > 0) return;
     const { documents } = await readInput(reader, found.files, { account });
     await recordWantedKeys(engine, account, name, documents);
   }

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import type { Fetched } from './origin.ts';
 
 /** What is known of a file without reading it. */
@@ -22,3 +23,10 @@ export type DirectorySnapshot =
 
 /** The directory cannot be read as it is; the message says why and what to do. */
 export class Unreadable extends Error {}
+
+const extensions = new Set(['.yaml', '.yml', '.json']);
+
+/** Whether a file's name says that it holds documents. */
+export function isDocumentFile(name: string): boolean {
+  return extensions.has(extname(name).toLowerCase());
+}

@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
+import { ignoreFile } from '../model/file-rules.ts';
 import { mountLink } from './read-directory.ts';
 
 /** What to watch and whom to tell. */
@@ -180,9 +181,9 @@ async function isThere(path: string): Promise<boolean> {
 const flatOptions: ChokidarOptions = { followSymlinks: false, depth: 0, ignoreInitial: true };
 
 function treeOptions(root: string): ChokidarOptions {
-  const isHidden = (path: string) =>
-    relative(root, path)
-      .split(sep)
-      .some((step) => step.startsWith('.'));
+  const isHidden = (path: string) => {
+    const below = relative(root, path);
+    return below !== ignoreFile && below.split(sep).some((step) => step.startsWith('.'));
+  };
   return { followSymlinks: false, ignoreInitial: true, ignored: isHidden };
 }

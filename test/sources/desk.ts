@@ -7,6 +7,7 @@ import type { SourceStatus } from '../../src/model/source-status.ts';
 import type { SourceDefinition } from '../../src/sources/definition.ts';
 import type { Fetched, Origin } from '../../src/sources/origin.ts';
 import type { SourceReport } from '../../src/sources/report.ts';
+import { everyFile } from '../../src/sources/selection.ts';
 import { superviseSources } from '../../src/sources/supervisor.ts';
 import { newOffice, type Office, rowsOf } from '../engine/office.ts';
 
@@ -31,7 +32,7 @@ export function newShelf(name: string, text = ''): Shelf {
   const read = (): Fetched => {
     if (typeof content !== 'string') return { ok: false, reason: content.reason };
     const files: readonly SourceFile[] = [{ path: `${name}.yaml`, text: content }];
-    return { ok: true, files, digest: content, warnings: [] };
+    return { ok: true, files, digest: content, selection: everyFile, warnings: [] };
   };
   const tell = () => {
     for (const changed of watchers) changed();

@@ -10,10 +10,11 @@ import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/
 import type { RequestedOptions } from '../../plan/options.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
+import { fileRulesIn } from './file-rules.ts';
 import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
 
 /**
- * What a plan request says: `{source, files, values?, prune?, allowEmpty?, adopt?, membership?, allowReplace?, force?, kinds?, select?, approve?,
+ * What a plan request says: `{source, files, rules?, values?, prune?, allowEmpty?, adopt?, membership?, allowReplace?, force?, kinds?, select?, approve?,
  * expectDigest?, strictBase?, strictFiles?, override?}`, or one YAML body with these in the query.
  */
 export async function readDesire(
@@ -33,6 +34,7 @@ export async function readDesire(
     documents: input.documents,
     problems: input.problems,
     foreign: input.foreign,
+    rules: fileRulesIn(body),
     strictFiles: flag(body, query, 'strictFiles', false),
     place: input.place,
     ...readOptions(body, query),

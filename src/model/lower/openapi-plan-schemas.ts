@@ -30,7 +30,7 @@ const unit = object(
 );
 
 const guards = [
-  ...['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback', 'sensitive'],
+  ...['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback', 'sensitive', 'hidden'],
   ...['access_lost', 'access_gained', 'own_access'],
 ];
 
@@ -149,6 +149,25 @@ export const planSchemas: JsonObject = {
           text: text('YAML or JSON.'),
         }),
       },
+      rules: {
+        type: 'array',
+        description:
+          'By which rules the files were chosen, so that a plan wants an approval when one of them hides a file that stated objects.',
+        items: object('One list of patterns.', {
+          root: text('The directory that they are about, as the paths of files begin; empty at the top.'),
+          type: words(
+            ['ignore', 'exclude', 'include'],
+            'Whether what matches is left out (`ignore` with blank lines and comments), or everything else.',
+          ),
+          name: text('Where they stand, for messages.'),
+          patterns: {
+            type: 'array',
+            description: 'Patterns as in .gitignore.',
+            maxItems: 1000,
+            items: { type: 'string' },
+          },
+        }),
+      },
       values: {
         type: 'object',
         description:
@@ -203,6 +222,7 @@ export const planSchemas: JsonObject = {
     },
     [
       'override',
+      'rules',
       'strictFiles',
       'values',
       'prune',

@@ -1,0 +1,158 @@
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { StatedGlobs } from '../../src/documents/directory-settings.ts';
+import { openDirectory } from '../../src/sources/directory.ts';
+import type { Fetched } from '../../src/sources/origin.ts';
+import { follow, makeUpstream } from './git-host.ts';
+import { temporaryDirectory, writeFiles } from './mount.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+async function readDirectory(files: Files, globs: StatedGlobs): Promise<Fetched> {
+  const path = join(await temporaryDirectory(), 'config');
+  await writeFiles(path, files);
+  const found = await openDirectory({ path, globs, settleMs: 5, onError: () => undefined }).fetch();
+  // As the same files are named in a repository.
+  return JSON.parse(JSON.stringify(found).replaceAll(path, 'config'));
+}
+
+async function readRepository(files: Files, globs: StatedGlobs): Promise<Fetched> {
+  const upstream = await makeUpstream(
+    Object.fromEntries(Object.entries(files).map(([name, text]) => [`config/${name}`, text])),
+  );
+  return (await follow({ url: upstream.url, path: 'config', ...globs })).fetch();
+}
+
+const files = {
+  'a.yaml': 'a',
+  'draft.yaml': 'd',
+  'ci/build.yaml': 'b',
+  'ci/keep.yaml': 'k',
+  'mesh/b.yaml': 'm',
+  'mesh/draft.yaml': 'n',
+};
+
+describe.each([
+  ['directory', readDirectory],
+  ['Git repository', readRepository],
+] as const)('the files of a %s', (_, read) => {
+  const names = async (more: Files, globs: StatedGlobs = {}) => {
+    const found = await read({ ...files, ...more }, globs);
+    return found.ok ? found.files.map(({ path }) => path.replace('config/', '')) : found.reason;
+  };
+
+  test.each<[Files, StatedGlobs, readonly string[]]>([
+    [{ '.heddleignore': '# ours\ndraft.yaml\r\n\nci/\n!ci/keep.yaml\n' }, {}, ['a.yaml', 'mesh/b.yaml']],
+    [{ '.heddleignore': '*.yaml\n!/a.yaml' }, {}, ['a.yaml']],
+    [
+      { '.heddleignore': '/draft.yaml\nci/*\n!ci/keep.yaml' },
+      {},
+      ['a.yaml', 'ci/keep.yaml', 'mesh/b.yaml', 'mesh/draft.yaml'],
+    ],
+    [{ 'mesh/.heddleignore': 'b.yaml' }, { include: ['mesh'] }, ['mesh/b.yaml', 'mesh/draft.yaml']],
+    [{}, { include: ['mesh/', 'a.yaml'], exclude: ['draft.yaml'] }, ['a.yaml', 'mesh/b.yaml']],
+    [
+      { 'heddle.yaml': 'source: x\nexclude: [ci/]\ninclude: ["*.yaml"]\n' },
+      { exclude: ['/mesh'] },
+      ['a.yaml', 'draft.yaml'],
+    ],
+    [{ 'heddle.yaml': 'exclude: ["*"]\n' }, {}, []],
+  ])('with %j and %j are %j', async (more, globs, expected) => {
+    expect(await names(more, globs)).toEqual(expected);
+  });
+
+  test('have another digest under other rules, and the same under the same', async () => {
+    const digest = async (more: Files, globs: StatedGlobs = {}) => {
+      const found = await read({ ...files, ...more }, globs);
+      return found.ok ? found.digest : found.reason;
+    };
+    const all = [
+      await digest({}),
+      await digest({ '.heddleignore': 'nothing.yaml' }),
+      await digest({ '.heddleignore': 'none.yaml' }),
+      await digest({}, { exclude: ['nothing.yaml'] }),
+      await digest({ 'heddle.yaml': 'include: ["*"]' }),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+    expect(await digest({ '.heddleignore': 'none.yaml' })).toBe(all[2]);
+  });
+
+  test('that are left out are named with the rule, and files of no documents are not', async () => {
+    const found = await read(
+      { ...files, 'notes.txt': 'x', '.heddleignore': '# drafts\ndraft.yaml\nnotes.txt\n' },
+      { include: ['*.yaml'], exclude: ['/a.yaml'] },
+    );
+    expect(found.ok && found.selection.notes.toSorted()).toEqual([
+      'config/.heddleignore:2 (draft.yaml) leaves out config/draft.yaml, config/mesh/draft.yaml',
+      '`exclude` of the source (/a.yaml) leaves out config/a.yaml',
+    ]);
+  });
+
+  test('have problems with file and line when patterns cannot be read', async () => {
+    const found = await read(
+      { ...files, '.heddleignore': 'ok\n[bad\n', 'heddle.yaml': 'exclude:\n  - ok\n  - ../up\nexlude: []\n' },
+      {},
+    );
+    expect(found.ok && found.selection.problems.map(({ file, line, code }) => [file, line, code])).toEqual([
+      ['config/.heddleignore', 2, 'pattern_invalid'],
+      ['config/heddle.yaml', 3, 'pattern_invalid'],
+      ['config/heddle.yaml', 4, 'field_unknown'],
+    ]);
+  });
+
+  test('have a problem when there are too many patterns', async () => {
+    const found = await read({ ...files, '.heddleignore': 'x\n'.repeat(1001) }, {});
+    expect(found.ok && found.selection.problems).toMatchObject([
+      { file: 'config/.heddleignore', line: 1001, message: expect.stringContaining('more than 1000 patterns') },
+    ]);
+  });
+
+  test('cannot be read when the patterns take too many comparisons, which no clock decides', async () => {
+    const name = 'a'.repeat(200);
+    const many = Object.fromEntries(Array.from({ length: 400 }, (_each, at) => [`${at}/${name}.yaml`, 'x']));
+    const hostile = Array.from({ length: 1000 }, (_each, at) => `${'*a'.repeat(80)}*${at}b*`).join('\n');
+    const found = await read({ ...many, '.heddleignore': hostile }, {});
+    expect(found).toMatchObject({ ok: false, reason: expect.stringContaining('too many or too complex') });
+  });
+});
+
+describe('a directory with rules', () => {
+  test('may hold anything that they leave out: links that lead out, and directories of many files', async () => {
+    const path = await temporaryDirectory();
+    await writeFiles(path, { 'a.yaml': 'a', '.heddleignore': 'node_modules/\nlinked*\n' });
+    await mkdir(join(path, 'node_modules'));
+    await symlink('/etc', join(path, 'node_modules/etc.yaml'));
+    await symlink('/etc', join(path, 'linked'));
+    const found = await openDirectory({ path, settleMs: 5, onError: () => undefined }).fetch();
+    expect(found).toMatchObject({ ok: true, files: [{ text: 'a' }] });
+  });
+
+  test('does not take them from a link that leads out of it', async () => {
+    const outside = await temporaryDirectory();
+    const path = join(outside, 'config');
+    await writeFiles(path, { 'a.yaml': 'a' });
+    await writeFile(join(outside, 'secret'), 'secret words');
+    await symlink('../secret', join(path, '.heddleignore'));
+    const found = await openDirectory({ path, settleMs: 5, onError: () => undefined }).fetch();
+    expect(found).toMatchObject({ ok: false, reason: expect.stringMatching(/".heddleignore" is a symbolic link/) });
+  });
+
+  test('is read again when its ignore file changes', async () => {
+    const path = await temporaryDirectory();
+    await writeFiles(path, { 'a.yaml': 'a', 'b.yaml': 'b' });
+    const hour = 3_600_000;
+    const origin = openDirectory({ path, settleMs: 5, pollMs: hour, onError: () => undefined });
+    await origin.fetch();
+    const { promise: changed, resolve } = Promise.withResolvers<void>();
+    const stop = origin.watch(resolve);
+    try {
+      await writeFile(join(path, '.new'), 'b.yaml\n');
+      await rename(join(path, '.new'), join(path, '.heddleignore'));
+      await changed;
+      expect(await origin.fetch()).toMatchObject({ ok: true, files: [{ text: 'a' }] });
+    } finally {
+      await stop();
+    }
+  });
+});
