@@ -183,3 +183,23 @@ it('shows a stored plan without the kinds that its reader may not read', async (
     expect(JSON.stringify(other.body)).not.toContain('alarms');
   }
 });
+
+it('takes the rules by which files were chosen, and refuses what it cannot read of them', async () => {
+  await using own = await testApi();
+  const rule = { root: 'config', type: 'ignore', name: 'config/.heddleignore', patterns: ['# old', 'old/'] };
+  const file = { path: 'config/old/a.yaml', text: doc('Group', 'old', '{}') };
+  const other = { path: 'config/b.yaml', text: doc('Group', 'other', '{}') };
+  expect((await own.call('POST', '/api/config/apply', { source: 'team', files: [file, other] })).status).toBe(200);
+  const made = await own.call('POST', '/api/config/plans', { source: 'team', files: [other], rules: [rule] });
+  expect(made.body).toMatchObject({ state: 'needs_approval', guards: [{ guard: 'hidden' }] });
+  for (const [rules, message] of [
+    [{}, '`rules` must be a list'],
+    [[{ ...rule, type: 'keep' }], 'rules[0] must have a `type`'],
+    [[{ ...rule, root: 1 }], 'rules[0] must have the texts'],
+    [[{ ...rule, patterns: 'x' }], 'rules[0] must have `patterns`'],
+    [[rule, { ...rule, patterns: ['x', '[y'] }], 'rules[1].patterns[1]: the pattern `[y` has a `[`'],
+  ] as const) {
+    const refused = await own.call('POST', '/api/config/plans', { source: 'team', files: [other], rules });
+    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(message)]);
+  }
+});

@@ -36,10 +36,10 @@ describe('sources over HTTP', () => {
       },
     ]);
     const before = await api.revision();
-    const changed = await api.call('PUT', `${list}/net`, { url: body.url, prune: false });
-    expect(changed.body).toMatchObject({ prune: false, generation: 2 });
+    const changed = await api.call('PUT', `${list}/net`, { url: body.url, prune: false, exclude: ['ci/'] });
+    expect(changed.body).toMatchObject({ prune: false, exclude: ['ci/'], generation: 2 });
     expect(changed.body).not.toHaveProperty('interval');
-    await api.call('PUT', `${list}/net`, { url: body.url, prune: false });
+    await api.call('PUT', `${list}/net`, { url: body.url, prune: false, exclude: ['ci/'] });
     expect(await api.revision()).toBe(before + 1);
     expect((await api.call('GET', `${list}/net`)).body).toEqual(changed.body);
     expect((await api.call('GET', list)).body).toContainEqual(changed.body);
@@ -58,6 +58,9 @@ describe('sources over HTTP', () => {
     [{ name: 'a', type: 'git' }, '', /`url` is required/],
     [{ name: 'a b', type: 'push' }, '/name', /cannot name a source/],
     [{ name: 'a', type: 'push', interval: '5m' }, '/interval', /unknown field `interval`/],
+    [{ name: 'a', type: 'push', exclude: ['x'] }, '/exclude', /unknown field `exclude`/],
+    [{ name: 'a', type: 'git', url: 'https://h/x', exclude: ['x', '[y'] }, '/exclude/1', /without its `\]`/],
+    [{ name: 'a', type: 'git', url: 'https://h/x', include: ['!x'] }, '/include/0', /write it into `exclude`/],
     [{ name: 'a', type: 'push', scope: { kinds: ['Grup'] } }, '/scope/kinds/0', /did you mean `Group`/],
     [{ name: 'a', type: 'push', limits: { deleteShare: 2 } }, '/limits/deleteShare', /must be at most 1/],
     [

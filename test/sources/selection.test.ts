@@ -84,8 +84,8 @@ describe.each([
       { include: ['*.yaml'], exclude: ['/a.yaml'] },
     );
     expect(found.ok && found.selection.notes.toSorted()).toEqual([
-      'config/.heddleignore:2 (draft.yaml) leaves out config/draft.yaml, config/mesh/draft.yaml',
       '`exclude` of the source (/a.yaml) leaves out config/a.yaml',
+      'config/.heddleignore:2 (draft.yaml) leaves out config/draft.yaml, config/mesh/draft.yaml',
     ]);
   });
 
