@@ -60,7 +60,9 @@ export async function listFiles(
   const files: ListedFile[] = [];
   await collect({ root, files, leaveOut, selector }, root, [], new Set([root]));
   files.sort((a, b) => (a.relative < b.relative ? -1 : a.relative > b.relative ? 1 : 0));
-  const looks = ignore === undefined ? files : [...files, ignore.look];
+  const known = new Set(files.map(({ relative }) => relative));
+  const rules = [ignore, settings].flatMap((file) => (file === undefined ? [] : [file.look]));
+  const looks = [...files, ...rules.filter(({ relative }) => !known.has(relative))];
   return { files, looks, selection: selector.selection() };
 }
 
