@@ -161,8 +161,12 @@ export const loopMembers: JsonObject = {
 const credentials = members('How to prove to the server of the repository who asks.', {
   username: text('Name that goes with the password; `git` unless said otherwise.'),
   passwordFile: text('File that holds the password or the token, for https.'),
-  sshKeyFile: text('File that holds the private key, for ssh.'),
-  knownHostsFile: text('File that holds the keys of the hosts, for ssh; without it only hosts that the machine knows.'),
+  sshKeyFile: text(
+    'File that holds the private key, for ssh; without it a source that the API made has no key at all.',
+  ),
+  knownHostsFile: text(
+    'File that holds the keys of the hosts, for ssh; without it only hosts that the machine knows, and none for a source that the API made without a key.',
+  ),
 });
 
 /** The members of a Git source. */

@@ -1,15 +1,22 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitCredentials } from '../model/source-schema.ts';
+import type { Target } from '../outbound/guard.ts';
+
+/** Who a credential is for, and on whose word. */
+interface Remote extends Pick<Target, 'namedBy'> {
+  readonly url: string;
+  readonly sshOptions: readonly string[];
+}
 
 /** Variables by which git proves who asks. They name files: no secret is among them, nor on any command line. */
 export async function prepareCredentials(
   directory: string,
   credentials: GitCredentials | undefined,
-  { url, sshOptions }: { readonly url: string; readonly sshOptions: readonly string[] },
+  remote: Remote,
 ): Promise<Readonly<Record<string, string>>> {
-  const { username = 'git', passwordFile, sshKeyFile, knownHostsFile } = credentials ?? {};
-  const command = await sshCommand(directory, sshKeyFile, knownHostsFile, sshOptions);
+  const { username = 'git', passwordFile } = credentials ?? {};
+  const command = await sshCommand(directory, credentials ?? {}, remote);
   const ssh = { GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' };
   if (passwordFile === undefined) return ssh;
   const helper = join(directory, 'askpass');
@@ -18,7 +25,7 @@ export async function prepareCredentials(
   return {
     ...ssh,
     GIT_ASKPASS: helper,
-    HEDDLE_GIT_HOST: /^https:\/\/([^/]+)/i.exec(url)?.[1] ?? '',
+    HEDDLE_GIT_HOST: /^https:\/\/([^/]+)/i.exec(remote.url)?.[1] ?? '',
     HEDDLE_GIT_USERNAME: username,
     HEDDLE_GIT_PASSWORD_FILE: passwordFile,
   };
@@ -41,15 +48,25 @@ esac
 
 async function sshCommand(
   directory: string,
-  keyFile: string | undefined,
-  knownHostsFile: string | undefined,
-  more: readonly string[],
+  { sshKeyFile: keyFile, knownHostsFile }: GitCredentials,
+  { namedBy, sshOptions }: Remote,
 ): Promise<string> {
-  const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=20', 'ControlMaster=no', ...more];
+  const options = [
+    'BatchMode=yes',
+    'StrictHostKeyChecking=yes',
+    'ConnectTimeout=20',
+    'ControlMaster=no',
+    ...sshOptions,
+  ];
   if (knownHostsFile !== undefined)
     options.push(`UserKnownHostsFile=${asValue(knownHostsFile)}`, 'GlobalKnownHostsFile=/dev/null');
+  else if (namedBy === 'user' && keyFile === undefined)
+    options.push('UserKnownHostsFile=/dev/null', 'GlobalKnownHostsFile=/dev/null');
   if (keyFile !== undefined)
     options.push('IdentitiesOnly=yes', `IdentityFile=${asValue(await ownCopy(directory, keyFile))}`);
+  else if (namedBy === 'user') options.push('IdentitiesOnly=yes', 'IdentityFile=none');
+  // ssh finds the keys of this server's user by itself, whatever HOME says: they are the operator's.
+  if (namedBy === 'user') options.push('IdentityAgent=none');
   return ['ssh', '-F', '/dev/null', ...options.flatMap((option) => ['-o', quoted(option)])].join(' ');
 }
 

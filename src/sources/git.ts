@@ -224,11 +224,12 @@ class GitOrigin implements Origin {
     const { url } = config;
     const refusal = await permission.refusal();
     if (refusal !== undefined) throw new Unreadable(refusal);
+    const { namedBy } = this.#options.network;
     const network = await openGitNetwork({ ...this.#options.network, url });
     const transport = parseRemote(url)?.transport;
     try {
       const { sshOptions } = network;
-      const credentials = await prepareCredentials(directory, config.credentials, { url, sshOptions }).catch(
+      const credentials = await prepareCredentials(directory, config.credentials, { url, sshOptions, namedBy }).catch(
         (cause: Error) => {
           throw new Unreadable(`its credentials cannot be read (${cause.message}).`, { cause });
         },

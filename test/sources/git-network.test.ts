@@ -89,14 +89,20 @@ describe('a Git source that a user made', () => {
 });
 
 describe('over ssh, a Git source that a user made', () => {
-  const ssh = async (url: string, hosts: Hosts) => {
+  const ssh = async (
+    url: string,
+    hosts: Hosts,
+    credentials: NonNullable<Parameters<typeof follow>[0]['credentials']> = {},
+    namedBy: 'user' | 'operator' = 'user',
+  ) => {
     const bin = await temporaryDirectory();
     await mkdir(join(bin, 'seen'));
     await writeFile(join(bin, 'ssh'), `#!/bin/sh\necho "$@" > ${bin}/seen/ssh\nexit 1\n`);
     await chmod(join(bin, 'ssh'), 0o755);
     const { outbound } = outboundOf(hosts);
     const environment = { PATH: `${bin}:${process.env['PATH']}` };
-    const origin = await follow({ url }, { environment, network: { outbound, namedBy: 'user' }, transports: ['ssh'] });
+    const more = { environment, network: { outbound, namedBy }, transports: ['ssh'] } as const;
+    const origin = await follow({ url, credentials }, more);
     const found = await origin.fetch();
     const seen = await readFile(join(bin, 'seen/ssh'), 'utf8').catch(() => 'never started');
     await stat(bin);
@@ -111,6 +117,32 @@ describe('over ssh, a Git source that a user made', () => {
     expect((await ssh('ssh://git@git.example.com:2222/x.git', { names })).seen).toContain(
       '-o HostName=93.184.216.34 -o HostKeyAlias=[git.example.com]:2222',
     );
+  });
+
+  const valued = ['IdentitiesOnly', 'IdentityFile', 'IdentityAgent', 'UserKnownHostsFile', 'GlobalKnownHostsFile'];
+  /** The first value of each of these options, as ssh takes it. */
+  const told = (seen: string): readonly (string | undefined)[] =>
+    valued.map((name) => new RegExp(`-o ${name}=(\\S+)`).exec(seen)?.[1]);
+
+  test('without a key has none of the user who runs the server, nor their configuration and known hosts', async () => {
+    const { seen } = await ssh('git@git.example.com:x.git', { names });
+    expect(told(seen)).toEqual(['yes', 'none', 'none', '/dev/null', '/dev/null']);
+    expect(seen).toMatch(/^-F \/dev\/null /);
+    const knownHostsFile = '/etc/hosts-of-ana';
+    const known = await ssh('git@git.example.com:x.git', { names }, { knownHostsFile });
+    expect(told(known.seen)).toEqual(['yes', 'none', 'none', `"${knownHostsFile}"`, '/dev/null']);
+  });
+
+  test('with a key offers no other one', async () => {
+    const sshKeyFile = join(await temporaryDirectory(), 'key');
+    await writeFile(sshKeyFile, 'key');
+    const { seen } = await ssh('git@git.example.com:x.git', { names }, { sshKeyFile });
+    expect(told(seen)).toEqual(['yes', expect.stringMatching(/ssh-key"$/), 'none', undefined, undefined]);
+  });
+
+  test('has less than one that the operator stated, which may use the keys of the machine', async () => {
+    const { seen } = await ssh('git@git.example.com:x.git', { names }, {}, 'operator');
+    expect(told(seen)).toEqual(valued.map(() => undefined));
   });
 
   test.each(['git@evil.example.com:x.git', 'ssh://git@127.0.0.1/x.git', 'ssh://0x7f.1/x.git'])(
