@@ -1,5 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
-import { boundPrefix, isSealed, type SealForm, type SealPlace, sealPlaces, type Vault } from '../model/means.ts';
+import { Internal } from '../model/errors.ts';
+import type { Fields } from '../model/field.ts';
+import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../model/means.ts';
 import type { Registry } from '../model/registry.ts';
 import { hasSecrets, mapSecrets, placeOf } from '../model/secret-fields.ts';
 import { statement } from './builder.ts';
@@ -34,7 +36,7 @@ export async function watchKey(database: Database, vault: Vault): Promise<void> 
   const found = await readSealing(database);
   vault.advance(found?.form ?? 'bound');
   if (found?.probe === undefined || found.probe === null) return;
-  openSample(vault, found.probe, probePlace);
+  if (!opens(vault, found.probe, probePlace)) throw wrongKey(vault, found.probe);
 }
 
 async function readSealing(database: Database): Promise<Sealing | undefined> {
@@ -49,47 +51,87 @@ async function leaveProbe(database: Database, vault: Vault): Promise<void> {
   await database.lookUp(statement(text, [sealed]));
 }
 
-/** How many objects are tried. */
-const mostObjects = 20;
+/** How many objects are read at once. */
+const step = 500;
 
-/** Tries what servers sealed that left no known text. */
+/** A sealed text, and where it stands. */
+type Sample = readonly [sealed: string, place: SealPlace];
+
+/**
+ * Tries what servers sealed that left no known text. One that opens is enough: what others stored, or a key that was lost
+ * long ago sealed, says nothing about this key. Throws `WrongKey` when there are sealed texts and none opens.
+ */
 async function checkSamples(database: Database, registry: Registry, vault: Vault): Promise<void> {
+  let closed: string | undefined;
+  for await (const samples of readSamples(database, registry))
+    for (const [sealed, place] of samples) {
+      if (keyIdIn(sealed) === undefined) continue;
+      if (opens(vault, sealed, place)) return;
+      closed ??= sealed;
+    }
+  if (closed !== undefined) throw wrongKey(vault, closed);
+}
+
+/** What is sealed in the store, the texts that nobody but servers writes first, one page after the other. */
+async function* readSamples(database: Database, registry: Registry): AsyncGenerator<readonly Sample[]> {
+  yield await readServerSamples(database);
+  const kinds = registry.kinds.filter(({ spec }) => hasSecrets(spec)).map(({ name }) => name);
+  let last: readonly [string, string] = ['', ''];
+  for (;;) {
+    const objects = await database.lookUp(
+      statement<{ readonly account: string; readonly id: string; readonly kind: string; readonly spec: JsonObject }>(
+        `select account_id as account, id, kind, spec from objects
+         where kind = any($1::text[]) and (account_id, id) > ($2, $3) order by account_id, id limit ${step}`,
+        [kinds, ...last],
+      ),
+    );
+    yield objects.flatMap(({ account, id, kind, spec }) => samplesOf(registry.get(kind).spec, account, id, spec));
+    const end = objects.at(-1);
+    if (end === undefined || objects.length < step) return;
+    last = [end.account, end.id];
+  }
+}
+
+async function readServerSamples(database: Database): Promise<readonly Sample[]> {
   const keys = await database.lookUp(
     statement<{ readonly id: string; readonly sealed: string }>(
-      'select id, sealed from idp_keys order by created_at desc limit 1',
+      'select id, sealed from idp_keys order by created_at desc',
       [],
     ),
   );
-  for (const { id, sealed } of keys) openSample(vault, sealed, sealPlaces.providerKey(id));
-  const kinds = registry.kinds.filter(({ spec }) => hasSecrets(spec)).map(({ name }) => name);
-  const objects = await database.lookUp(
-    statement<{ readonly account: string; readonly id: string; readonly kind: string; readonly spec: JsonObject }>(
-      `select account_id as account, id, kind, spec from objects where kind = any($1::text[]) limit ${mostObjects}`,
-      [kinds],
-    ),
-  );
-  for (const { account, id, kind, spec } of objects)
-    mapSecrets(registry.get(kind).spec, spec, (text, path) => {
-      if (isSealed(text)) openSample(vault, text, placeOf(account, id, path));
-      return text;
-    });
+  return keys.map(({ id, sealed }) => [sealed, sealPlaces.providerKey(id)]);
 }
 
-function openSample(vault: Vault, sealed: string, place: SealPlace): void {
+function samplesOf(fields: Fields, account: string, id: string, spec: JsonObject): readonly Sample[] {
+  const samples: Sample[] = [];
+  mapSecrets(fields, spec, (text, path) => {
+    samples.push([text, placeOf(account, id, path)]);
+    return text;
+  });
+  return samples;
+}
+
+function opens(vault: Vault, sealed: string, place: SealPlace): boolean {
   try {
     // Whether it is in a form that is still accepted is another question.
     if (sealed.startsWith(boundPrefix)) vault.open(sealed, place);
     else vault.openUnbound(sealed);
-  } catch (cause) {
-    throw new WrongKey(
-      `this server has another secret key (its id is ${vault.keyId}) than the one with which the secrets of this installation are sealed (${keyIdIn(sealed)}); start it with that key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE, or put the file secret.key back into its data directory. Nothing was written`,
-      { cause },
-    );
+    return true;
+  } catch (error) {
+    if (error instanceof Internal) return false;
+    throw error;
   }
 }
 
-function keyIdIn(sealed: string): string {
-  return sealed.split(':').at(-2) ?? '';
+function wrongKey(vault: Vault, sealed: string): WrongKey {
+  return new WrongKey(
+    `this server has another secret key (its id is ${vault.keyId}) than the one with which the secrets of this installation are sealed (${keyIdIn(sealed)}); start it with that key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE, or put the file secret.key back into its data directory. Nothing was written`,
+  );
+}
+
+/** The id of the key that sealed a text; `undefined` when no server wrote it like this. */
+function keyIdIn(sealed: string): string | undefined {
+  return /^sealed:(?:2:)?([0-9a-f]{12}):[\w+/=-]+$/.exec(sealed)?.[1];
 }
 
 /** Makes servers seal texts to their places while what is unbound is still opened. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
 import { placeOf } from '../../src/model/secret-fields.ts';
+import type { Database } from '../../src/store/database.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
 import { checkKey, watchKey } from '../../src/store/sealing.ts';
 import { createVault } from '../../src/store/vault.ts';
@@ -9,6 +10,24 @@ import { eachEngine, testDatabase } from '../setup/database.ts';
 
 const registry = productRegistry();
 const vaultOf = (byte: number) => createVault([new Uint8Array(keyBytes).fill(byte)], 'unbound');
+
+/** Stores objects with secrets, by id, as servers of the previous release did. */
+async function insert(database: Database, secrets: Readonly<Record<string, string>>): Promise<void> {
+  const rows = Object.entries(secrets).map(([id, secret]) => ({
+    id,
+    spec: { client_id: 'sealed: not at all', secret },
+  }));
+  await database.asOwner(async (run) => {
+    await run("insert into accounts (account_id, created_at) values ('a', now()) on conflict do nothing");
+    await run("insert into sealing (form) values ('unbound') on conflict do nothing");
+    await run(
+      `insert into objects (account_id, id, kind, spec, created_revision, updated_revision, created_at, updated_at)
+       select 'a', x.id, 'EdrVendorB', x.spec, 1, 1, now(), now()
+       from jsonb_to_recordset($1::jsonb) as x(id text, spec jsonb)`,
+      [JSON.stringify(rows)],
+    );
+  });
+}
 
 eachEngine('the key of an installation on %s', (engine) => {
   it('is that of the first server, and of those that have it too', async () => {
@@ -28,20 +47,33 @@ eachEngine('the key of an installation on %s', (engine) => {
   it('is known by what servers of the previous release sealed', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
-    const place = placeOf('a', 'o', ['secret']);
-    await database.asOwner(async (run) => {
-      await run("insert into accounts (account_id, created_at) values ('a', now())");
-      await run("insert into sealing (form) values ('unbound')");
-      await run(
-        `insert into objects (account_id, id, kind, spec, created_revision, updated_revision, created_at, updated_at)
-         values ('a', 'o', 'EdrVendorB', $1::jsonb, 1, 1, now(), now())`,
-        [JSON.stringify({ client_id: 'sealed: not at all', secret: vaultOf(1).seal('hunter2', place) })],
-      );
-    });
+    await insert(database, { o: vaultOf(1).seal('hunter2', placeOf('a', 'o', ['secret'])) });
     await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
     const vault = vaultOf(1);
     await checkKey(database, registry, vault);
     expect(vault.form).toBe('unbound');
+  });
+
+  it('is known by one text that opens, whatever else is stored', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const junk = Array.from({ length: 501 }, (_, at) => [
+      `b${at}`,
+      vaultOf(3).seal('lost', placeOf('a', 'b', ['secret'])),
+    ]);
+    await insert(database, { a: 'sealed:junk', ...Object.fromEntries(junk), c: 'sealed:aaaaaaaaaaaa:junk' });
+    await expect(checkKey(database, registry, vaultOf(1))).rejects.toThrow(WrongKey);
+    await insert(database, { d: vaultOf(1).seal('hunter2', placeOf('a', 'd', ['secret'])) });
+    await checkKey(database, registry, vaultOf(1));
+    await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
+  });
+
+  it('is that of the first server where only texts stand that no server can have sealed', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    await insert(database, { a: 'sealed:junk', b: 'sealed:' });
+    await checkKey(database, registry, vaultOf(1));
+    await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
   });
 
   it('comes with the form in which the installation seals', async () => {
