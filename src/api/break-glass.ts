@@ -11,26 +11,49 @@ const usual = 4 * hour;
 const longest = 24 * hour;
 const longestReason = 500;
 
+/** Where a request says why and how long: by which names, and how its refusals show that to be written. */
+interface Names {
+  readonly reason: string;
+  readonly time: string;
+  readonly code: string;
+}
+
+const headers: Names = { reason: reasonHeader, time: timeHeader, code: 'header_invalid' };
+const members: Names = { reason: 'reason', time: 'ttl', code: 'override_invalid' };
+
 /** The wish to set aside what sources state, if the headers of a write say so. Throws `InvalidInput`. */
 export function breakGlassOf(request: FastifyRequest): OverrideRequest | undefined {
   const reason = textOf(request, reasonHeader);
   const time = textOf(request, timeHeader);
   if (reason === undefined) {
     if (time === undefined) return undefined;
-    throw refused(reasonHeader, `${timeHeader} says how long and nothing says why; send ${reasonHeader}: <reason> too`);
+    throw refused(
+      headers,
+      'reason',
+      `${timeHeader} says how long and nothing says why; send ${reasonHeader}: <reason> too`,
+    );
   }
-  if (reason === '') throw refused(reasonHeader, `${reasonHeader} must say why: ${reasonHeader}: <reason>`);
-  if (reason.length > longestReason)
-    throw refused(reasonHeader, `${reasonHeader} has more than ${longestReason} characters; say it shorter`);
-  return { reason, seconds: time === undefined ? usual : secondsOf(time) };
+  return readOverride(headers, reason, time);
 }
 
-function secondsOf(time: string): number {
+/** The same wish, said in the body of a request. Throws `InvalidInput`. */
+export function overrideIn(reason: string | undefined, time: string | undefined): OverrideRequest {
+  return readOverride(members, (reason ?? '').trim(), time?.trim());
+}
+
+function readOverride(names: Names, reason: string, time: string | undefined): OverrideRequest {
+  if (reason === '') throw refused(names, 'reason', `${names.reason} must say why: ${names.reason}: <reason>`);
+  if (reason.length > longestReason)
+    throw refused(names, 'reason', `${names.reason} has more than ${longestReason} characters; say it shorter`);
+  return { reason, seconds: time === undefined ? usual : secondsOf(names, time) };
+}
+
+function secondsOf(names: Names, time: string): number {
   const seconds = parseDuration(time);
   if (seconds === undefined || seconds <= 0)
-    throw refused(timeHeader, `${timeHeader} must be a duration such as 30m or 4h, not \`${time.slice(0, 100)}\``);
+    throw refused(names, 'time', `${names.time} must be a duration such as 30m or 4h, not \`${time.slice(0, 100)}\``);
   if (seconds > longest)
-    throw refused(timeHeader, `${timeHeader} may be at most 24h; change the document for what is to stay`);
+    throw refused(names, 'time', `${names.time} may be at most 24h; change the document for what is to stay`);
   return seconds;
 }
 
@@ -43,6 +66,6 @@ function textOf(request: FastifyRequest, name: string): string | undefined {
   return (text.includes('\ufffd') ? String(value) : text).trim();
 }
 
-function refused(header: string, message: string): InvalidInput {
-  return new InvalidInput(message, { problems: [{ code: 'header_invalid', path: `/${header}`, message }] });
+function refused(names: Names, about: 'reason' | 'time', message: string): InvalidInput {
+  return new InvalidInput(message, { problems: [{ code: names.code, path: `/${names[about]}`, message }] });
 }

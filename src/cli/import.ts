@@ -1,10 +1,10 @@
-import * as kinds from '../kinds/index.ts';
 import { isObject } from '../lib/json.ts';
 import { accept, type Client, clientSettings, connect, listIn } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
+import { kindNamed } from './kind-name.ts';
 import { printable } from './paint.ts';
 import { placeOf } from './problems.ts';
 
@@ -38,12 +38,6 @@ export const importObject = defineCommand({
     return exit.ok;
   },
 });
-
-/** The kind as it is spelled, whatever case it was written in; what is not known here the server may know. */
-function kindNamed(text: string): string {
-  const found = Object.values(kinds).find(({ name }) => name.toLowerCase() === text.toLowerCase());
-  return found?.name ?? text;
-}
 
 /** A sentence about an object that is stated already. */
 async function ownerOf(client: Client, object: string): Promise<string | undefined> {

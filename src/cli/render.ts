@@ -1,5 +1,9 @@
+import type { Problem } from '../model/problem.ts';
 import { changesAccess } from '../plan/access.ts';
+import { fieldOf } from '../plan/membership.ts';
+import type { RunningOverride } from '../plan/running-overrides.ts';
 import type { ChangeView, PlanView } from '../plan/view.ts';
+import { renderOverrides } from './override/render.ts';
 import { type Paint, printable } from './paint.ts';
 import { count, placeOf, renderWarnings } from './problems.ts';
 import { renderImpact } from './render-impact.ts';
@@ -8,15 +12,28 @@ import { renderUnits } from './render-units.ts';
 /** A plan for reading: like a diff, field by field, with what deserves a second look and a line that sums it up. */
 export function renderPlan(plan: PlanView, paint: Paint): string {
   const changes = renderChanges(plan.changes, paint);
-  const warnings = renderWarnings(plan.warnings, paint);
+  const { overrides = [] } = plan;
+  const warnings = renderWarnings(
+    plan.warnings.filter((warning) => !isToldAmong(overrides, warning)),
+    paint,
+  );
   const guards = plan.guards.map(({ message }) => `  ${paint('warning', '!')} ${printable(message)}\n`).join('');
   return [
     ...(changes === '' ? [] : [changes]),
     ...(warnings === '' ? [] : [warnings]),
+    ...(overrides.length === 0
+      ? []
+      : [`${paint('warning', 'Running overrides:')}\n${renderOverrides(overrides, paint)}`]),
     ...(plan.access === undefined || !changesAccess(plan.access) ? [] : [renderImpact(plan.access, paint)]),
     ...(guards === '' ? [] : [`${paint('warning', 'This plan needs an approval:')}\n${guards}`]),
     `${paint('strong', summaryOf(plan))}\n${ownershipOf(plan)}${suspensionOf(plan)}`,
   ].join('\n');
+}
+
+/** Whether a warning says no more than the override of the unit does. */
+function isToldAmong(overrides: readonly RunningOverride[], { code, kind, key, path }: Problem): boolean {
+  if (code !== 'unit_overridden') return false;
+  return overrides.some((one) => one.kind === kind && one.key === key && path?.endsWith(`/${fieldOf(one.path)}`));
 }
 
 /** One line that says how much a plan does. */

@@ -1,4 +1,5 @@
 import type { FlagValues } from '../config.ts';
+import { shellWord } from '../lib/shell-word.ts';
 
 /** The command that repeats an apply. A token is left out: command lines end up in logs. */
 export function applyCommand(paths: readonly string[], flags: FlagValues): string {
@@ -12,9 +13,5 @@ function commandLine(words: readonly string[], flags: FlagValues): string {
     if (value === true) return [`--${name}`];
     return (typeof value === 'string' ? [value] : value).flatMap((text) => [`--${name}`, text]);
   });
-  return [...words, ...stated].map(quote).join(' ');
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return [...words, ...stated].map(shellWord).join(' ');
 }

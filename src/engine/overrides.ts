@@ -14,6 +14,10 @@ export interface OverrideRequest {
   readonly seconds: number;
 }
 
+/** Why a caller may neither begin nor end an override. */
+export const overrideRefusal =
+  'overriding what sources state takes the right to change the configuration (config.override); ask an admin of the account, or change the document';
+
 /** What a permitted caller gets. Throws `NotAllowed`. */
 export function openGlass(
   state: Snapshot,
@@ -21,10 +25,7 @@ export function openGlass(
   now: string,
   { reason, seconds }: OverrideRequest,
 ): BreakGlass {
-  if (actor.type !== 'user' || !isAllowed(state, actor, 'config', 'update'))
-    throw new NotAllowed(
-      'overriding what sources state takes the right to change the configuration (config.override); ask an admin of the account, or change the document',
-    );
+  if (actor.type !== 'user' || !isAllowed(state, actor, 'config', 'update')) throw new NotAllowed(overrideRefusal);
   const until = new Date(Date.parse(now) + seconds * 1000).toISOString();
   return { by: { id: actor.id, name: actor.name }, reason, since: now, until };
 }

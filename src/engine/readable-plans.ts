@@ -12,9 +12,13 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const changes = view.changes.filter(({ kind }) => isReadable(kind));
   const claims = view.claims.filter(({ kind }) => isReadable(kind));
   const warnings = view.warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
+  const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
   const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
-  if (hidden === 0 && warnings.length === view.warnings.length) return view;
+  const isWhole = warnings.length === view.warnings.length && overrides?.length === view.overrides?.length;
+  if (hidden === 0 && isWhole) return view;
   const message = `${hidden} changes of the plan are of kinds that you may not read; ask somebody who may before you approve or apply it`;
   const told = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
-  return { ...view, changes, claims, warnings: [...warnings, ...told] };
+  const { overrides: _, ...rest } = view;
+  const held = overrides === undefined || overrides.length === 0 ? {} : { overrides };
+  return { ...rest, changes, claims, warnings: [...warnings, ...told], ...held };
 }

@@ -3,6 +3,7 @@ import { Conflict, NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
 import type { Plan } from '../plan/plan.ts';
+import { runningOverrides } from '../plan/running-overrides.ts';
 import { type PlanState, type PlanView, viewInSteps } from '../plan/view.ts';
 import { listPlans, type PlanHead, readPlan, type SavedPlan, type StoredState, savePlan } from '../store/plans.ts';
 import { type Desire, planDesire } from './documents.ts';
@@ -51,7 +52,9 @@ export async function storePlan(
   { plan, before, after }: Planned,
 ): Promise<PlanView> {
   const now = engine.now();
-  const view = await runInSlices(viewInSteps(plan, before, after));
+  const changes = await runInSlices(viewInSteps(plan, before, after));
+  const overrides = runningOverrides(after, await engine.time(engine.database, call.account), desire.source);
+  const view = overrides.length === 0 ? changes : { ...changes, overrides };
   // A request that is repeated finds the plan that it made.
   const id = newIdFor(engine, call);
   const saved: SavedPlan = {
@@ -104,7 +107,7 @@ export function stateOf(engine: Engine, { state, expiresAt }: PlanHead): PlanSta
 const openStates: readonly StoredState[] = ['ready', 'needs_approval', 'approved'];
 
 /** A stored plan without its changes. */
-export type PlanSummary = Omit<PlanView, 'changes' | 'claims' | 'guards' | 'warnings'>;
+export type PlanSummary = Omit<PlanView, 'changes' | 'claims' | 'guards' | 'warnings' | 'overrides'>;
 
 /** The stored plans of the account, newest first. */
 export async function summarisePlans(

@@ -1,7 +1,9 @@
+import type { Kind } from '../model/kind.ts';
 import type { Override, StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits } from '../model/units.ts';
 import { heldUnits } from './managed.ts';
+import { fieldOf, isMember } from './membership.ts';
 import { isLive, overridesMember } from './overrides.ts';
 
 /** A permitted caller sets aside what sources state, for a while. */
@@ -11,6 +13,8 @@ export interface BreakGlass {
   /** ISO 8601, UTC. */
   readonly since: string;
   readonly until: string;
+  /** Elements that are put into sets beside those that sources state go again at the end; otherwise they stay. */
+  readonly additions?: true;
 }
 
 /**
@@ -37,7 +41,7 @@ export function settleOverrides(
 
 function prolonged(overrides: readonly Override[], breakGlass: BreakGlass): readonly Override[] {
   return overrides.map((override) =>
-    isLive(override, breakGlass.since) ? { path: override.path, ...breakGlass } : override,
+    isLive(override, breakGlass.since) ? overrideOf(override.path, breakGlass) : override,
   );
 }
 
@@ -47,6 +51,20 @@ function asked(
   after: StoredObject,
   breakGlass: BreakGlass,
 ): readonly Override[] {
-  const held = heldUnits(state, state.registry.get(after.kind), before, after.spec);
-  return held.map(({ path }) => ({ path, ...breakGlass }));
+  const kind = state.registry.get(after.kind);
+  const held = heldUnits(state, kind, before, after.spec).map(({ path }) => path);
+  const added = breakGlass.additions === true ? addedElements(kind, before, after) : [];
+  return [...new Set([...held, ...added])].map((path) => overrideOf(path, breakGlass));
+}
+
+/** Elements that come into sets of which a source states some. Those of memberships belong to whoever puts them there. */
+function addedElements({ spec: fields }: Kind, before: StoredObject, after: StoredObject): readonly string[] {
+  return diffUnits(fields, before.spec, after.spec)
+    .filter(({ path, before: was }) => was === undefined && path.endsWith(']') && !isMember(fields, path))
+    .map(({ path }) => path)
+    .filter((path) => before.declared.some(({ stated }) => fieldOf(path) in stated));
+}
+
+function overrideOf(path: string, { by, reason, since, until }: BreakGlass): Override {
+  return { path, by, reason, since, until };
 }

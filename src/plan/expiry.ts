@@ -1,5 +1,5 @@
 import { equalJson } from '../lib/json.ts';
-import { overrideIndex } from '../model/facets.ts';
+import type { Actor } from '../model/actor.ts';
 import type { Fields } from '../model/field.ts';
 import type { Means } from '../model/means.ts';
 import type { Override, StoredObject } from '../model/object.ts';
@@ -11,6 +11,7 @@ import { type Edit, finishPlan } from './finish.ts';
 import { exclusiveFields, fieldOf, isMember } from './membership.ts';
 import { isLive, overridesMember } from './overrides.ts';
 import type { Outcome } from './plan.ts';
+import { overriddenObjects } from './running-overrides.ts';
 import { releasedUnit, statedValue } from './state-units.ts';
 
 /** What ending overrides takes from outside. */
@@ -20,11 +21,22 @@ export interface ExpiryInput {
   readonly now: string;
   newId(): string;
   readonly means?: Means;
+  /** Who ends them before their time; absent: nobody does, it is over. */
+  readonly actor?: Actor;
+  /** Which end; those whose time is over unless said otherwise. */
+  isOver?(override: Override): boolean;
 }
 
-/** Objects of which somebody holds units at the moment, ended or not. */
-function overriddenObjects(snapshot: Snapshot): readonly StoredObject[] {
-  return snapshot.registry.names.flatMap((kind) => snapshot.lookUp(kind, overrideIndex, ''));
+/** Ends overrides of one object before their time. A value that cannot come back refuses it, with what is in its way. */
+export function planEarlyEnd(
+  input: ExpiryInput & Required<Pick<ExpiryInput, 'isOver'>>,
+  object: StoredObject,
+): Outcome {
+  return finish(input, [restored(input, object)], []);
+}
+
+function isOver(input: ExpiryInput, override: Override): boolean {
+  return input.isOver?.(override) ?? !isLive(override, input.now);
 }
 
 /**
@@ -33,7 +45,7 @@ function overriddenObjects(snapshot: Snapshot): readonly StoredObject[] {
  */
 export function planExpiry(input: ExpiryInput): Outcome {
   const due = overriddenObjects(input.snapshot).filter(({ overrides = [] }) =>
-    overrides.some((override) => !isLive(override, input.now)),
+    overrides.some((override) => isOver(input, override)),
   );
   const all = finish(
     input,
@@ -72,7 +84,7 @@ function cannotReturn({ kind, key, name }: StoredObject, problems: readonly Prob
 
 function restored(input: ExpiryInput, object: StoredObject): Edit {
   const { spec: fields } = input.snapshot.registry.get(object.kind);
-  const over = (object.overrides ?? []).filter((override) => !isLive(override, input.now));
+  const over = (object.overrides ?? []).filter((override) => isOver(input, override));
   return ended(
     input,
     object,
@@ -82,10 +94,11 @@ function restored(input: ExpiryInput, object: StoredObject): Edit {
 
 /** The object without the overrides that are over, and with these changes. */
 function ended(
-  { snapshot, now }: ExpiryInput,
+  input: ExpiryInput,
   object: StoredObject,
   changes: readonly UnitChange[],
 ): Edit & { readonly after: StoredObject } {
+  const { snapshot, now } = input;
   const kind = snapshot.registry.get(object.kind);
   const spec = applyUnits(kind.spec, object.spec, changes);
   const { overrides = [], ...rest } = object;
@@ -94,7 +107,7 @@ function ended(
     name: String(spec[kind.nameField] ?? object.name),
     spec,
     updatedAt: equalJson(spec, object.spec) ? object.updatedAt : now,
-    ...overridesMember(overrides.filter((override) => isLive(override, now))),
+    ...overridesMember(overrides.filter((override) => !isOver(input, override))),
   };
   return { before: object, after };
 }

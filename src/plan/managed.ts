@@ -1,19 +1,23 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { type Kind, statesOnly } from '../model/kind.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
+import { hideUnitSecrets } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, type UnitChange, unitsOf } from '../model/units.ts';
 import { protectAnnotation } from './annotations.ts';
 import { isRestrictive } from './failsafe.ts';
 import { exclusiveFields, fieldOf, sourceOrigin } from './membership.ts';
 import type { Change } from './plan.ts';
-import { labeler, labelPath } from './view.ts';
+import { type Label, labeler, labelPath, labelValue } from './view.ts';
 
 /** A unit that a request changes although sources state it. */
 export interface HeldUnit {
   readonly path: string;
+  /** The value that the request gives it; absent: the unit is to go. */
+  readonly after?: Json;
   readonly by: Declaration;
   /** Whether the source wants such a change refused (`guard`), instead of undone or reported later. */
   readonly refused: boolean;
@@ -36,7 +40,9 @@ export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, spe
     const owners = declared.filter((one) => holds(one, change)).map(({ by }) => by);
     const refusing = owners.find(({ source }) => state.settingsOf(source).conflictMode === 'guard');
     const by = refusing ?? owners[0];
-    return by === undefined ? [] : [{ path: change.path, by, refused: refusing !== undefined }];
+    if (by === undefined) return [];
+    const { path, after } = change;
+    return [{ path, ...(after === undefined ? {} : { after }), by, refused: refusing !== undefined }];
   });
 }
 
@@ -63,14 +69,31 @@ export function managedProblems(
 ): readonly Problem[] {
   return held
     .filter(({ refused }) => refused)
-    .map(({ path, by }) => ({
+    .map((unit) => ({
       code: 'managed_field',
       kind: kind.name,
       key: before.key ?? before.name,
-      path: `/${fieldOf(path)}`,
-      ...placeOf(by),
-      message: `${labelPath(path, labeler(state, state))} is managed by ${described(by)}; change it there, or set it aside for a while with X-Break-Glass: REASON`,
+      path: `/${fieldOf(unit.path)}`,
+      ...placeOf(unit.by),
+      message: `${labelPath(unit.path, labeler(state, state))} is managed by ${described(unit.by)}; change it there, or set it aside for a while: \`${overrideCommand(state, kind, before, unit)}\`, or over HTTP the header X-Break-Glass: REASON`,
     }));
+}
+
+/** The command line that does to a unit what the request wanted. Values that are long, or secrets, are left to the reader. */
+function overrideCommand(state: Snapshot, kind: Kind, before: StoredObject, { path, after }: HeldUnit): string {
+  const label = labeler(state, state);
+  const unit = { path, ...(after === undefined ? {} : { after }) };
+  const value = hideUnitSecrets(kind.spec, unit) === unit ? commandValue(kind, path, after, label) : 'VALUE';
+  const field = shellWord(`${labelPath(path, label)}=${value}`);
+  return `heddle override ${kind.name} ${shellWord(before.key ?? `id:${before.id}`)} ${field} --reason REASON`;
+}
+
+/** An element of a set is there or not. */
+function commandValue({ spec }: Kind, path: string, after: Json | undefined, label: Label): string {
+  const isInSet = ['refs', 'members', 'list'].includes(spec[fieldOf(path)]?.type ?? '') && path.endsWith(']');
+  if (isInSet) return String(after !== undefined);
+  const shown = after === undefined ? '' : labelValue(after, label);
+  return typeof shown === 'object' || String(shown).length > 60 ? 'VALUE' : String(shown);
 }
 
 /** What may happen to an object that a source states, and why. */

@@ -19,6 +19,7 @@ import {
   type TrippedGuard,
 } from './plan.ts';
 import { describeReferrers } from './rules.ts';
+import type { RunningOverride } from './running-overrides.ts';
 
 /** How a stored plan stands. */
 export type PlanState = (typeof planStates)[number];
@@ -49,6 +50,8 @@ export interface PlanView {
   readonly claims: readonly ClaimView[];
   readonly guards: readonly TrippedGuard[];
   readonly warnings: readonly Problem[];
+  /** What somebody held of the source's objects when the plan was made; absent when that is nothing. */
+  readonly overrides?: readonly RunningOverride[];
   /** Of a plan that goes back to a former state: to which, and the sources that it suspends. */
   readonly rollback?: Rollback;
   /** Who gains and loses access; absent when nothing changes on which access depends. */

@@ -23,6 +23,12 @@ const leftOut: Readonly<Record<string, string>> = {
   'DELETE /api/accounts/{accountId}': 'ends the account that everything else is in; see account-scope.test.ts',
   'POST /api/config/restore': 'wants an archive, and an account that was never used; see archives.test.ts',
   'POST /api/setup': 'wants a server that nobody came to yet; see instance.test.ts',
+  ...Object.fromEntries(
+    ['POST /api/config/overrides', 'POST /api/config/overrides/end'].map((name) => [
+      name,
+      'wants an object that a source states; see overrides.test.ts',
+    ]),
+  ),
   'POST /api/config/sources/{name}/webhook':
     'wants a source of the configuration and its signature; see the webhook tests',
 };

@@ -44,6 +44,7 @@ const office = ['--source-name', 'office'];
 const other = ['--source-name', 'other'];
 const nowhere = ['--server', 'http://127.0.0.1:9'];
 const leave = '--auto-approve';
+const held = ['--reason', 'a test'];
 const emptyPlace = () => ['--data-dir', join(directory, 'empty')];
 
 /** The id of a plan that a guard stops; its approval lets no other plan of these tests through. */
@@ -137,6 +138,13 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['drift', 0, 'none', () => ['--source', 'settled']],
   ['drift', 1, 'a source that is not there', () => ['--source', 'nobody']],
   ['drift', 2, 'some', () => []],
+  ['override', 0, 'a value that a source states', () => ['Group', 'team-1', 'name=Held', ...held]],
+  ['override', 1, 'an object that is not there', () => ['Group', 'nobody', 'name=Held', ...held]],
+  ['override', 5, 'a field that there is not', () => ['Group', 'team-1', 'nam=Held', ...held]],
+  ['override list', 0, 'what runs', () => []],
+  ['override list', 1, 'a source that is not there', () => ['--source', 'nobody']],
+  ['override end', 0, 'what runs', () => ['Group', 'team-1']],
+  ['override end', 1, 'nothing that runs', () => ['Group', 'team-1']],
   ['status', 0, 'the account', () => []],
   ['status', 0, 'objects', () => ['--objects']],
   ['status', 1, 'a token that nobody has', () => ['--token', 'nbp_wrong']],

@@ -5,15 +5,15 @@ import { canonicalSpec, canonicalStated } from '../../src/model/canonical.ts';
 import { withEntryIds } from '../../src/model/entry-ids.ts';
 import type { AnyField } from '../../src/model/field.ts';
 import type { Kind } from '../../src/model/kind.ts';
-import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { fieldsOn, type Surface } from '../../src/model/lower/shape.ts';
-import { bareMeans, type Means, mask, sealedPrefix } from '../../src/model/means.ts';
+import { bareMeans, type Means, sealedPrefix } from '../../src/model/means.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { mapReferences, mentionsOf } from '../../src/model/references.ts';
 import { sealSecrets } from '../../src/model/secrets.ts';
 import { applyUnits, diffUnits } from '../../src/model/units.ts';
 import { createValidator } from '../../src/model/validate.ts';
 import { planReplace } from '../../src/plan/requests.ts';
+import { unchangedBody } from '../../src/plan/set-values.ts';
 import { registry, stateOf, stored, storedSpec } from './objects.ts';
 import { containersOf, fieldPlaces, withValue } from './places.ts';
 import { rewritten, specs } from './spec-arbitrary.ts';
@@ -53,12 +53,6 @@ function secretsOf(kind: Kind, spec: JsonObject, known: Means): JsonObject {
   );
   expect(faults).toEqual([]);
   return named;
-}
-
-/** What an answer does not show and a replace must carry: the mask stands for it. */
-function withMasks(kind: Kind, body: JsonObject): JsonObject {
-  const unseen = Object.entries(kind.spec).filter(([, { type, required }]) => type === 'secret' && required === true);
-  return { ...body, ...Object.fromEntries(unseen.map(([name]) => [name, mask])) };
 }
 
 function check(kind: Kind, surface: Surface, spec: JsonObject): readonly string[] {
@@ -160,7 +154,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
       remove: [],
     });
     const before = state.get('own') ?? object;
-    const body = withMasks(kind, lowerToResponse(registry, before, state));
+    const body = unchangedBody(state, before);
     const context = {
       snapshot: state,
       validator,

@@ -6,6 +6,7 @@ import { addDriftRoutes } from './drift-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { addObjectRoutes } from './object-routes.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
+import { addOverrideRoutes } from './override-routes.ts';
 import { addPlanRoutes } from './plan-routes.ts';
 import { addRevisionRoutes } from './revision-routes.ts';
 import { addSourceRoutes } from './source-routes.ts';
@@ -36,5 +37,6 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addAccessRoutes(app, options);
   addTestRoutes(app, options);
   addDriftRoutes(app, options);
+  addOverrideRoutes(app, options);
   addObjectRoutes(app, options);
 }

@@ -3,6 +3,7 @@ import { accessSchemas } from './openapi-access.ts';
 import { driftSchemas } from './openapi-drift.ts';
 import { objectSchemas } from './openapi-objects.ts';
 import { listOf } from './openapi-operation.ts';
+import { overrideSchemas } from './openapi-overrides.ts';
 import { planSchemas } from './openapi-plan-schemas.ts';
 import { revisionSchemas } from './openapi-revision-schemas.ts';
 import { sourceSchemas } from './openapi-sources.ts';
@@ -34,6 +35,7 @@ export const configSchemas: JsonObject = {
   ...revisionSchemas,
   ...accessSchemas,
   ...driftSchemas,
+  ...overrideSchemas,
   ...objectSchemas,
   Status: object('How the account stands.', statusMembers, ['accessTests']),
 };

@@ -5,6 +5,7 @@ import { archiveItems } from './openapi-archive.ts';
 import { driftItems } from './openapi-drift.ts';
 import { objectItems } from './openapi-objects.ts';
 import { header, type Operation, operation, pathParameters } from './openapi-operation.ts';
+import { overrideItems } from './openapi-overrides.ts';
 import { planItems } from './openapi-plans.ts';
 import { revisionItems } from './openapi-revisions.ts';
 import { serverItems } from './openapi-server.ts';
@@ -25,6 +26,7 @@ export const configPaths: JsonObject = Object.fromEntries(
     ...archiveItems,
     ...accessItems,
     ...driftItems,
+    ...overrideItems,
     ...objectItems,
     ...sourceItems,
     ...revisionItems,

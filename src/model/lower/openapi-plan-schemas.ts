@@ -129,10 +129,15 @@ const plan = object(
     claims: listOf('PlanClaim'),
     guards: listOf('PlanGuard'),
     warnings: listOf('Problem'),
+    overrides: {
+      ...listOf('RunningOverride'),
+      description:
+        'What somebody held of the objects of the source when the plan was made; absent when that is nothing.',
+    },
     rollback: named('Rollback'),
     access: named('AccessImpact'),
   },
-  [...planStanding, ...planFate, 'source', 'rollback', 'access'],
+  [...planStanding, ...planFate, 'source', 'overrides', 'rollback', 'access'],
 );
 
 /** Schemas of documents, plans and what became of them. */

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { endOverride, listOverrides, type NamedObject, overrideObject } from '../../engine/override-object.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { callOf } from '../authenticate.ts';
+import { objectBody, textMember } from '../bodies.ts';
+import { overrideIn } from '../break-glass.ts';
+import type { ConfigRoutesOptions } from './options.ts';
+import { queryOf, textOf } from './request.ts';
+
+const list = '/api/config/overrides';
+
+/** The routes by which what sources state is set aside for a while, with names in place of ids. */
+export function addOverrideRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
+  app.get(list, async (request) => listOverrides(engine, callOf(request), queryOf(request)['source']));
+  app.post(list, async (request) => {
+    const body = objectBody(request.body);
+    const wish = overrideIn(textOf(body, 'reason'), textOf(body, 'ttl'));
+    return overrideObject(engine, callOf(request), namedIn(body), valuesIn(body), wish);
+  });
+  app.post(`${list}/end`, async (request: FastifyRequest) => {
+    const body = objectBody(request.body);
+    return endOverride(engine, callOf(request), namedIn(body), pathsIn(body));
+  });
+}
+
+function namedIn(body: JsonObject): NamedObject {
+  return { kind: textMember(body, 'kind'), name: textMember(body, 'name') };
+}
+
+function valuesIn(body: JsonObject): JsonObject {
+  const { values } = body;
+  if (isObject(values) && Object.keys(values).length > 0) return values as JsonObject;
+  throw new InvalidInput('`values` must be an object with the new values by field, such as {"metric": 5}');
+}
+
+function pathsIn({ paths = [] }: JsonObject): readonly string[] {
+  if (Array.isArray(paths) && paths.every((path) => typeof path === 'string')) return paths;
+  throw new InvalidInput('`paths` must be a list of texts, such as ["metric"]');
+}

@@ -1,0 +1,31 @@
+import type { Overridden } from '../../engine/override-object.ts';
+import { type Answer, accept, listIn } from '../client.ts';
+import type { Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { printable } from '../paint.ts';
+import { renderOverrides } from './render.ts';
+
+/** Where overrides are. */
+export const path = '/api/config/overrides';
+
+/** Tells the overrides of an object after one was made or ended, below a sentence. */
+export function tellOverridden({ flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>, answer: Answer): number {
+  const { body } = accept(answer);
+  listIn(body, 'overrides', 'overrides');
+  // The interface says what it holds.
+  const overridden = body as Overridden;
+  if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...overridden });
+  else terminal.out(textOf(overridden, terminal.paint));
+  for (const notice of overridden.notices) terminal.note(`${printable(notice)}\n`);
+  return exit.ok;
+}
+
+function textOf({ overrides, lasting }: Overridden, paint: Parameters<typeof renderOverrides>[1]): string {
+  const held =
+    overrides.length === 0 ? 'Nothing of the object is overridden now.\n' : renderOverrides(overrides, paint);
+  const stays = lasting.map(
+    (one) => `${printable(one)} restricts now, and stays so until somebody sets it back: no end is needed for that.\n`,
+  );
+  return [held, ...stays].join('');
+}

@@ -1,0 +1,29 @@
+import type { RunningOverride } from '../../plan/running-overrides.ts';
+import { clientSettings, connect, listIn } from '../client.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag, queryOf } from '../flags.ts';
+import { requireSource } from '../source-names.ts';
+import { path } from './answer.ts';
+import { renderOverrides } from './render.ts';
+
+export const overrideList = defineCommand({
+  name: 'override list',
+  summary: 'List what somebody set aside of what documents state, until when, and why.',
+  flags: { source: { placeholder: 'NAME', doc: 'Only of objects that this source states.' }, ...jsonFlag },
+  settings: clientSettings,
+  examples: [['heddle override list', 'See which emergencies are not over']],
+  async run({ flags, config, terminal }) {
+    const client = await connect(config);
+    const answer = await client.read(`${path}?${queryOf(flags, ['source'])}`);
+    // The interface says what it holds.
+    const overrides = listIn(answer, 'overrides', 'overrides') as readonly RunningOverride[];
+    const { source } = flags;
+    // A name that nobody has would have none for ever.
+    if (overrides.length === 0 && typeof source === 'string') await requireSource(client, source);
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', overrides });
+    else terminal.out(overrides.length === 0 ? 'No overrides run.\n' : renderOverrides(overrides, terminal.paint));
+    return exit.ok;
+  },
+});

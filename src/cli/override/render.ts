@@ -1,0 +1,30 @@
+import type { RunningOverride } from '../../plan/running-overrides.ts';
+import { type Paint, printable } from '../paint.ts';
+import { placeOf } from '../problems.ts';
+import { renderUnits } from '../render-units.ts';
+
+/** Overrides for reading: what each unit is in place of what is stated, and below it until when, by whom and why. */
+export function renderOverrides(overrides: readonly RunningOverride[], paint: Paint): string {
+  return overrides
+    .flatMap((one, at) => [...headOf(one, overrides[at - 1], paint), ...linesOf(one, paint)])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Units of one object stand below one line. */
+function headOf(one: RunningOverride, last: RunningOverride | undefined, paint: Paint): readonly string[] {
+  if (one.id === last?.id) return [];
+  const place =
+    one.file === undefined ? '' : `  ${paint('faint', `(${placeOf(one)}, source ${printable(one.source ?? '')})`)}`;
+  return [`${paint('changed', `${one.kind} ${printable(one.key ?? one.name)}`)}${place}`];
+}
+
+function linesOf({ path, stated, value, until, by, reason }: RunningOverride, paint: Paint): readonly string[] {
+  const unit = {
+    path,
+    ...(stated === undefined ? {} : { before: stated }),
+    ...(value === undefined ? {} : { after: value }),
+  };
+  const why = paint('faint', printable(`until ${until} by ${by}: ${reason}`));
+  return [...renderUnits('update', [unit], paint).map((line) => `    ${line}`), `        ${why}`];
+}

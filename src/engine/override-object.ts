@@ -1,0 +1,204 @@
+import type { JsonObject } from '../lib/json.ts';
+import { HeddleError, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import type { Kind } from '../model/kind.ts';
+import { fieldsOn } from '../model/lower/shape.ts';
+import type { Override, StoredObject } from '../model/object.ts';
+import { prepareRequest } from '../model/prepare.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { isTyped } from '../model/spec-faults.ts';
+import { textsOf } from '../model/stored-texts.ts';
+import { diffUnits, unitsOf } from '../model/units.ts';
+import { isAllowed, requireRight } from '../plan/authorize.ts';
+import { planEarlyEnd } from '../plan/expiry.ts';
+import { isRestrictive } from '../plan/failsafe.ts';
+import { exclusiveFields, fieldOf } from '../plan/membership.ts';
+import { planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
+import { overridesOf, type RunningOverride, runningOverrides } from '../plan/running-overrides.ts';
+import { type Resolve, setValues, unchangedBody } from '../plan/set-values.ts';
+import { labeler, labelPath } from '../plan/view.ts';
+import type { Call, Engine } from './engine.ts';
+import { findAmong, findObject } from './find-object.ts';
+import { readableBy } from './object-list.ts';
+import { contextOf, write } from './objects.ts';
+import { type OverrideRequest, overrideRefusal } from './overrides.ts';
+
+/** An object as people name it: its kind, and its key, id or display name. */
+export interface NamedObject {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** The overrides of an object after one was made or ended. */
+export interface Overridden {
+  readonly revision: number;
+  readonly overrides: readonly RunningOverride[];
+  /** Paths that stay as they were set, because they restrict, which everybody may who may change the object. */
+  readonly lasting: readonly string[];
+  readonly notices: readonly string[];
+}
+
+/** The overrides that run, of kinds that the caller may read. */
+export async function listOverrides(
+  engine: Engine,
+  call: Call,
+  source?: string,
+): Promise<{ readonly revision: number; readonly overrides: readonly RunningOverride[] }> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const isReadable = readableBy(state, call);
+  const now = await engine.time(engine.database, call.account);
+  const running = runningOverrides(state, now, source);
+  return { revision: state.revision, overrides: running.filter(({ kind }) => isReadable(engine.registry.get(kind))) };
+}
+
+/**
+ * Gives units of an object other values than sources state, for a while: what a replacement through the API does that breaks
+ * the glass, with names for ids. What is put into a set goes again too. Refused where no source states a value, because nothing
+ * would put it back.
+ */
+export async function overrideObject(
+  engine: Engine,
+  call: Call,
+  named: NamedObject,
+  values: JsonObject,
+  request: OverrideRequest,
+): Promise<Overridden> {
+  const kind = replaceable(engine, named.kind);
+  const since = await engine.time(engine.database, call.account);
+  let lasting: readonly string[] = [];
+  const written = await write(engine, call, kind, (state) => {
+    const object = findOverridable(state, call, kind, named.name);
+    const context = contextOf(engine, call, state, { strict: true, breakGlass: { ...request, since } });
+    const { body, problems } = bodyOf(context, kind, object, values);
+    if (problems.length > 0) return { ok: false, problems, id: object.id, ignored: [] };
+    const outcome = planReplace(temporary(context), kind, object, body);
+    const asked = new Set(Object.keys(values).map((path) => path.replace(/[.[].*$/s, '')));
+    const judged = judge(state, kind, object, outcome, asked);
+    lasting = judged.lasting;
+    return judged.outcome;
+  });
+  return {
+    revision: written.state.revision,
+    overrides: overridesOf(written.state, written.object, since),
+    lasting,
+    notices: written.notices ?? [],
+  };
+}
+
+/** Ends overrides of an object before their time: those of these paths, or all. What is stated applies again. */
+export async function endOverride(
+  engine: Engine,
+  call: Call,
+  named: NamedObject,
+  paths: readonly string[],
+): Promise<Overridden> {
+  const kind = replaceable(engine, named.kind);
+  const now = await engine.time(engine.database, call.account);
+  const { newId, means } = engine;
+  const written = await write(engine, call, kind, (state) => {
+    const object = findOverridable(state, call, kind, named.name);
+    if (!isAllowed(state, call.actor, 'config', 'update')) throw new NotAllowed(overrideRefusal);
+    const label = labeler(state, state);
+    const isAsked = ({ path }: Override) =>
+      paths.length === 0 || [path, labelPath(path, label), fieldOf(path)].some((one) => paths.includes(one));
+    if (!(object.overrides ?? []).some(isAsked))
+      throw new NotFound(
+        `nobody overrides ${paths.length === 0 ? 'anything' : paths.join(', ')} of ${kind.name} ${object.key ?? object.name}; \`heddle override list\` shows what runs`,
+      );
+    const input = { snapshot: state, now, newId, means, actor: call.actor, isOver: isAsked };
+    return { ...planEarlyEnd(input, object), id: object.id, ignored: [] };
+  });
+  return {
+    revision: written.state.revision,
+    overrides: overridesOf(written.state, written.object, now),
+    lasting: [],
+    notices: written.notices ?? [],
+  };
+}
+
+/** A kind whose objects the API replaces; others only change by their documents. */
+function replaceable({ registry }: Engine, name: string): Kind {
+  const kind = registry.find(name);
+  if (kind === undefined) throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
+  if (kind.path !== undefined && kind.verbs.includes('replace')) return kind;
+  throw new InvalidInput(
+    `${kind.name} is not changed through the API, so nothing of it can be overridden; change its document`,
+  );
+}
+
+function findOverridable(state: Snapshot, call: Call, kind: Kind, name: string): StoredObject {
+  const object = findObject(state, `${kind.name}/${name}`, readableBy(state, call));
+  requireRight(state, call.actor, kind.module, 'update');
+  return object;
+}
+
+/** All that is put beside what sources state goes with the override. */
+function temporary({ breakGlass, ...context }: RequestContext): RequestContext {
+  return breakGlass === undefined ? context : { ...context, breakGlass: { ...breakGlass, additions: true } };
+}
+
+/** The body with which the API would be asked for these values. */
+function bodyOf(
+  { snapshot, validator }: RequestContext,
+  kind: Kind,
+  object: StoredObject,
+  values: JsonObject,
+): { readonly body: JsonObject; readonly problems: readonly Problem[] } {
+  const shown = unchangedBody(snapshot, object);
+  // Names have the same shape as ids; only what has the right shape is looked up.
+  const raw = setValues(kind, shown, values, (_, text) => text);
+  const prepared = prepareRequest(fieldsOn(kind, 'replace'), new Set(), raw.body);
+  const shape = [...prepared.faults, ...validator.check(kind.name, 'replace', prepared.body, textsOf(object.spec))];
+  const wrong = [...raw.faults, ...(isTyped(shape) ? [] : shape)];
+  if (wrong.length > 0) return { body: shown, problems: wrong.map((fault) => ({ ...fault, kind: kind.name })) };
+  const problems: Problem[] = [];
+  const resolve: Resolve = (target, text, path) => {
+    try {
+      return findAmong(snapshot, text, [target]).id;
+    } catch (error) {
+      if (!(error instanceof HeddleError)) throw error;
+      problems.push({ code: 'reference_unknown', kind: kind.name, path: `/${path}`, message: error.message });
+      return text;
+    }
+  };
+  return { body: setValues(kind, shown, values, resolve).body, problems };
+}
+
+/** Refuses a plan that changes what nobody states, or that changes and holds nothing. */
+function judge(
+  state: Snapshot,
+  kind: Kind,
+  before: StoredObject,
+  outcome: RequestOutcome,
+  asked: ReadonlySet<string>,
+): { readonly outcome: RequestOutcome; readonly lasting: readonly string[] } {
+  if (!outcome.ok) return { outcome, lasting: [] };
+  const after = outcome.next.get(before.id) ?? before;
+  const held = new Set((after.overrides ?? []).map(({ path }) => path));
+  const label = labeler(state, outcome.next);
+  const changed = diffUnits(kind.spec, before.spec, after.spec).filter(({ path }) => asked.has(fieldOf(path)));
+  const loose = changed.filter(({ path }) => !held.has(path));
+  const lasting = loose.filter((unit) => isRestrictive(kind.spec, unit.path, unit.after)).map(({ path }) => path);
+  const unstated = loose
+    .map(({ path }) => path)
+    .filter((path) => !lasting.includes(path) && !isStated(kind, before, path));
+  const name = `${kind.name} ${before.key ?? before.name}`;
+  const refused = (message: string): RequestOutcome => ({
+    ...{ ok: false, id: before.id, ignored: [] },
+    problems: [{ code: 'not_stated', kind: kind.name, key: before.key ?? before.name, message }],
+  });
+  if (unstated.length > 0) {
+    const what = unstated.map((path) => labelPath(path, label)).join(', ');
+    const message = `no source states ${what} of ${name}, so nothing would put it back; change it through the API, or state it in a document first`;
+    return { outcome: refused(message), lasting: [] };
+  }
+  if (changed.length === 0 && held.size === 0)
+    return { outcome: refused(`${name} has these values already, so there is nothing to set aside`), lasting: [] };
+  return { outcome, lasting: lasting.map((path) => labelPath(path, label)) };
+}
+
+function isStated({ spec: fields }: Kind, { declared }: StoredObject, path: string): boolean {
+  return declared.some(
+    (by) => unitsOf(fields, by.stated).has(path) || exclusiveFields(fields, by).includes(fieldOf(path)),
+  );
+}
