@@ -185,7 +185,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
     const { account, operatorToken } = await openAccount(engine, options, tell, closing);
     operator.account = account;
-    const outbound = openOutbound(engine, options, closing);
+    const outbound = openOutbound(engine, options, { closing, tell });
     const around = { account, outbound, policy, tell };
     const sources = installSources(engine, account, await configureSources(database, named, options, around));
     const uses = createTokenUses(database, { now: Date.now });

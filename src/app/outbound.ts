@@ -3,11 +3,35 @@ import type { Engine } from '../engine/engine.ts';
 import { createOutbound, type Outbound, type OutboundEvent } from '../outbound/outbound.ts';
 import { programVersion } from '../version.ts';
 
-/** The way to other hosts, which is measured. */
-export function openOutbound(engine: Engine, options: ServeOptions, closing: (() => Promise<unknown>)[]): Outbound {
+type Tell = (level: 'info', message: string) => void;
+
+/** The way to other hosts, which is measured; why users are refused one in detail goes to the log. */
+export function openOutbound(
+  engine: Engine,
+  options: ServeOptions,
+  { closing, tell }: { readonly closing: (() => Promise<unknown>)[]; readonly tell: Tell },
+): Outbound {
   const { outboundAllow: allow, upstreamProxy: proxy } = options;
-  const observe = (event: OutboundEvent) => engine.observer.tell({ what: 'outbound', ...event });
+  const once = tellOnce(tell);
+  const observe = ({ detail, ...event }: OutboundEvent) => {
+    engine.observer.tell({ what: 'outbound', ...event });
+    if (detail !== undefined) once(`${event.purpose}: ${detail}`);
+  };
   const outbound = createOutbound({ allow, proxy, observe, userAgent: `Heddle/${programVersion()}` });
   closing.unshift(() => outbound.close());
   return outbound;
+}
+
+/** So many messages are remembered. */
+const mostRemembered = 1000;
+
+/** Says what has not been said before: who is refused asks again and again. */
+function tellOnce(tell: Tell): (message: string) => void {
+  const said = new Set<string>();
+  return (message) => {
+    if (said.has(message)) return;
+    if (said.size >= mostRemembered) said.clear();
+    said.add(message);
+    tell('info', message);
+  };
 }

@@ -26,11 +26,13 @@ export const systemLookup: Lookup = async (host) => (await lookUp(host, { all: t
  */
 export async function checkedAddresses(target: Target, allow: AllowList, lookup: Lookup): Promise<readonly string[]> {
   const host = plainHost(target.host);
-  const addresses = isIP(host) > 0 ? [host] : await resolve(host, lookup);
+  const isName = isIP(host) === 0;
+  const addresses = isName ? await resolve(target, host, lookup) : [host];
   if (target.namedBy === 'operator' || target.alsoAllowed?.has(host)) return addresses;
   const allowed = addresses.filter((address) => isAllowed(allow, host, address));
   if (allowed.length > 0) return allowed;
-  throw refusal(host, addresses[0] ?? '');
+  const why = refusal(host, addresses[0] ?? '');
+  throw isName ? closed(host, 'refused', why) : why;
 }
 
 /** Why users may not name a host, as far as the name alone says it: it is an address, or a name of this machine. */
@@ -50,16 +52,30 @@ function refusal(host: string, address: string): OutboundFailure {
   );
 }
 
-async function resolve(host: string, lookup: Lookup): Promise<readonly string[]> {
+async function resolve({ namedBy }: Target, host: string, lookup: Lookup): Promise<readonly string[]> {
   try {
     const addresses = await lookup(host);
     if (addresses.length > 0) return addresses;
   } catch (cause) {
-    throw unresolved(host, cause);
+    throw unresolved(namedBy, host, cause);
   }
-  throw unresolved(host, undefined);
+  throw unresolved(namedBy, host, undefined);
 }
 
-function unresolved(host: string, cause: unknown): OutboundFailure {
-  return new OutboundFailure('unresolved', `the name ${host} has no address; see whether it is right`, { cause });
+function unresolved(namedBy: Target['namedBy'], host: string, cause: unknown): OutboundFailure {
+  const message = `the name ${host} has no address; see whether it is right`;
+  const why = new OutboundFailure('unresolved', message, { cause });
+  return namedBy === 'operator' ? why : closed(host, 'unresolved', why);
+}
+
+/**
+ * What a user is told of a name that leads to no public host. It reads the same whether the name is unknown or leads
+ * inside, and has no address: users would otherwise read the names of the operator's network. The cause has why.
+ */
+function closed(host: string, outcome: 'refused' | 'unresolved', cause: OutboundFailure): OutboundFailure {
+  return new OutboundFailure(
+    outcome,
+    `${host} has no address that this server connects to for its users; see whether the name is right, or the operator can allow it with HEDDLE_OUTBOUND_ALLOW`,
+    { cause },
+  );
 }

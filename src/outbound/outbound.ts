@@ -14,6 +14,8 @@ export interface OutboundEvent {
   readonly purpose: Purpose;
   readonly outcome: Outcome;
   readonly seconds: number;
+  /** What the message of the failure keeps from users: for the log only. */
+  readonly detail?: string;
 }
 
 /** How this server reaches other hosts. */
@@ -46,13 +48,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const client = createClient(connect, options);
   const counted = async <Value>(purpose: Purpose, work: () => Promise<Value>): Promise<Value> => {
     const begin = performance.now();
-    const note = (outcome: Outcome) => observe?.({ purpose, outcome, seconds: (performance.now() - begin) / 1000 });
+    const note = (outcome: Outcome, more: Pick<OutboundEvent, 'detail'> = {}) =>
+      observe?.({ purpose, outcome, seconds: (performance.now() - begin) / 1000, ...more });
     try {
       const value = await work();
       note('ok');
       return value;
     } catch (error) {
-      note(error instanceof OutboundFailure ? error.outcome : 'failed');
+      note(error instanceof OutboundFailure ? error.outcome : 'failed', detailOf(error));
       throw error;
     }
   };
@@ -76,4 +79,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await Promise.all([client.close(), tunnels.close()]);
     },
   };
+}
+
+/** A failure that another one is the cause of says less than that one. */
+function detailOf(error: unknown): Pick<OutboundEvent, 'detail'> {
+  const cause = error instanceof OutboundFailure ? error.cause : undefined;
+  return cause instanceof OutboundFailure ? { detail: cause.message } : {};
 }

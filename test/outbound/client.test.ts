@@ -26,7 +26,7 @@ describe('a request to a host that a user named', () => {
       expect(
         await failing(outbound.send('git', { url: url(`https://${name}:${host.port}/`), namedBy: 'user' })),
       ).toMatch(
-        /^refused: .* does not connect to for its users; the operator can allow it with HEDDLE_OUTBOUND_ALLOW$/,
+        /^refused: .* this server (connects|does not connect) to for its users; .*the operator can allow it with HEDDLE_OUTBOUND_ALLOW$/,
       );
     expect(new Set(outcomes())).toEqual(new Set(['refused']));
     expect(host.asked).toEqual([]);
@@ -133,11 +133,20 @@ describe('a request to a host that a user named', () => {
     expect(failure).not.toContain('s3cret');
   });
 
-  test('to a name without addresses, or one that is not found in time, ends with that', async () => {
-    const { outbound } = outboundOf({ names: { 'gone.example.com': [] } });
-    expect(await failing(outbound.send('git', { url: url('https://gone.example.com/'), namedBy: 'user' }))).toBe(
-      'unresolved: the name gone.example.com has no address; see whether it is right',
-    );
+  test('reads the same for a name that leads inside and for one that nobody knows; the log knows better', async () => {
+    const { outbound, events } = outboundOf({ names: { 'inside.example.com': ['10.9.8.7'], 'gone.example.com': [] } });
+    const send = (name: string, namedBy: 'user' | 'operator') =>
+      outbound.send('git', { url: url(`https://${name}/`), namedBy }).catch((error: OutboundFailure) => error.message);
+    const told = (name: string) =>
+      `${name} has no address that this server connects to for its users; see whether the name is right, or the operator can allow it with HEDDLE_OUTBOUND_ALLOW`;
+    for (const name of ['inside.example.com', 'gone.example.com']) expect(await send(name, 'user')).toBe(told(name));
+    const own = 'the name gone.example.com has no address; see whether it is right';
+    expect(await send('gone.example.com', 'operator')).toBe(own);
+    expect(events.map(({ outcome, detail }) => [outcome, detail])).toEqual([
+      ['refused', expect.stringMatching(/^inside\.example\.com \(10\.9\.8\.7\) is a private address/)],
+      ['unresolved', own],
+      ['unresolved', undefined],
+    ]);
   });
 });
 
