@@ -68,7 +68,7 @@ async function restore(run: Run, input: RestoreInput): Promise<Restored> {
   await run('select pg_advisory_xact_lock(1212498020, 2)');
   const present = await lockPlace(run, input);
   const kept = keep === undefined || place.account === undefined ? [] : await tokensOf(run, place.account, keep.from);
-  await clear(run, place);
+  await clear(run, input);
   const revision = Math.max(present, header.revision);
   await putHead(run, input, revision);
   if (place.isOperators) await recordOperatorAccount(run, header.account);
@@ -93,10 +93,17 @@ async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<num
   return place.fresh ? 0 : Number(own?.['revision']);
 }
 
+/**
+ * What limits the sources of an account on this server. No archive holds it, and without it a file that was shown to one
+ * host could be shown to another.
+ */
+const sourceLimits = ['credential_hosts', 'former_git_hosts'];
+
 /** The archive replaces every table of the account; audit events stay, because what happened happened. */
-async function clear(run: Run, { account, fresh }: RestorePlace): Promise<void> {
+async function clear(run: Run, { header, place: { account, fresh } }: RestoreInput): Promise<void> {
   if (account === undefined) return;
-  await deleteRows(run, account, fresh ? [] : ['audit_events']);
+  const limits = account === header.account ? sourceLimits : [];
+  await deleteRows(run, account, fresh ? limits : [...limits, 'audit_events']);
   if (fresh) await run('delete from accounts where account_id = $1', [account]);
 }
 

@@ -9,7 +9,9 @@ import { canonicalJson, type JsonObject } from '../../src/lib/json.ts';
 import { Conflict, InvalidInput } from '../../src/model/errors.ts';
 import { secretsOf } from '../../src/model/secret-fields.ts';
 import { sectionNames } from '../../src/store/archive-format.ts';
+import { bindCredential, findCredentialHosts } from '../../src/store/credential-hosts.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
+import { listFormerGitHosts } from '../../src/store/former-git-hosts.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { rowsOf } from '../engine/office.ts';
 import { objectsOf } from '../plan/invariants.ts';
@@ -206,6 +208,24 @@ describe('an account that was backed up', () => {
     expect(happened.at(-1)).toBe('config.restored');
     expect((await api.call('GET', `/api/config/export?revision=${then}`)).body).toBe(documentsThen);
     expect((await api.group('again')).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['was used', 'own'],
+    ['was made and never used', 'unused'],
+  ])('that %s keeps what limits its sources: to which hosts files are shown, and former hosts', async (_, which) => {
+    await using api = await testApi('postgres', keys);
+    if (which === 'own') await api.group('used');
+    const archive = await backUp(api);
+    const { account, engine } = api;
+    await bindCredential(engine.database, { account, file: 'deploy-key', host: 'git.example.com' });
+    await engine.database.asOwner([
+      `insert into former_git_hosts (account_id, host) values ('${account}', '10.0.0.7')`,
+    ]);
+    expect((await restore(api, archive, { replace: account })).status).toBe(200);
+    await bindCredential(engine.database, { account, file: 'deploy-key', host: 'elsewhere.example.com' });
+    expect(await findCredentialHosts(engine.database, account, 'deploy-key')).toEqual(['git.example.com']);
+    expect(await listFormerGitHosts(engine.database, account)).toEqual(['10.0.0.7']);
   });
 
   it('is read anew by servers that had seen a later state', async () => {
