@@ -15,7 +15,7 @@ import { withProgress } from './progress.ts';
 
 export const backup = defineCommand({
   name: 'backup',
-  summary: 'Write the account to a file, from which `heddle restore` makes it again.',
+  summary: 'Write the account to a file, from which `heddle operator restore` makes it again.',
   details:
     'The file holds one revision, whatever is written meanwhile: objects with their ids, who states them, sources, audit events and tokens (as hashes), with the history. It is checked when it is complete. Secrets in it stay sealed: keep the key of the server as well, and not in the same place.',
   argument: { placeholder: 'FILE', doc: 'where to write it, such as heddle.ndjson.gz', most: 1 },

@@ -46,8 +46,8 @@ export async function databaseFolder(directory: string, create: (folder: string)
 export function damaged(directory: string, what: string, cause?: unknown): Unavailable {
   return new Unavailable(
     `The embedded database in ${directory} is damaged: ${what}. Nothing was changed. ` +
-      'Put a copy of the whole directory in its place; or move it away, keep its `secret.key`, start with an empty data directory and ' +
-      'bring the account back with `heddle restore FILE` from an archive of `heddle backup`.',
+      'Put a copy of the whole directory in its place; or move it away, put its `secret.key` alone into a new one and, while the server ' +
+      `is stopped, bring its accounts back with \`heddle operator restore FILE --data-dir ${directory}\` from archives of \`heddle backup\`.`,
     { cause },
   );
 }

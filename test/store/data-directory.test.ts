@@ -61,9 +61,10 @@ describe('a data directory', () => {
     await copyEmbedded(dataDir);
     await openAndClose();
     await rm(join(dataDir, 'postgres'), { recursive: true });
-    expect(await refusal()).toMatch(
-      /is damaged: the folder `postgres` is missing\. Nothing was changed\. .*heddle restore/,
-    );
+    const message = await refusal();
+    expect(message).toMatch(/is damaged: the folder `postgres` is missing\. Nothing was changed\. .*`secret\.key`/);
+    expect(message).toContain(`while the server is stopped`);
+    expect(message).toContain(`\`heddle operator restore FILE --data-dir ${dataDir}\``);
     expect((await contents()).filter((path) => path.includes('postgres'))).toEqual([]);
   });
 
