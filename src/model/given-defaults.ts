@@ -13,14 +13,15 @@ export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): Rea
   return new Set((derived[member] ?? []) as readonly string[]);
 }
 
-/** The object with what was given. Of fields that were not written (`isWritten`) it keeps what it knows. */
+/** The object with what was given of the fields that were written (`isWritten`); of others it keeps what it knows. */
 export function withGivenDefaults(
   object: StoredObject,
   given: Normalized['given'],
   isWritten: (field: string) => boolean,
 ): StoredObject {
   const known = [...givenDefaultsOf(object)];
-  const paths = [...new Set([...known.filter((path) => !isWritten(fieldOf(path))), ...given])].sort();
+  const kept = known.filter((path) => !isWritten(fieldOf(path)));
+  const paths = [...new Set([...kept, ...given.filter((path) => isWritten(fieldOf(path)))])].sort();
   if (paths.length === 0 && known.length === 0) return object;
   const { [member]: _, ...derived } = object.derived;
   return { ...object, derived: paths.length === 0 ? derived : { ...derived, [member]: paths } };

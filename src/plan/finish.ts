@@ -211,7 +211,10 @@ function arranged(kind: Kind, { before, written, arranged: isArranged }: Edit, a
   if (isArranged === true) return after;
   const lists = { lists: written?.order ?? {}, whole: false };
   const ordered = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
-  return written === undefined ? ordered : withGivenDefaults(ordered, written.given, (name) => name in written.spec);
+  if (written === undefined) return ordered;
+  // A document that says what is there already changes nothing, not even which defaults answers show.
+  const isChanged = (name: string) => name in written.spec && !equalJson(before?.spec[name], after.spec[name]);
+  return withGivenDefaults(ordered, written.given, isChanged);
 }
 
 /** Gives the object the number of the revision that the plan will make. */
