@@ -67,7 +67,7 @@ it('keeps names unique, also when one is changed', async () => {
 });
 
 it('takes names as they are: spaces, any script, long', async () => {
-  for (const name of [' x ', 'Größe & Café', '開発者', '🧵', 'a'.repeat(1000), "'; drop table objects; --", '%_'])
+  for (const name of [' x ', 'Größe & Café', '開発者', '🧵', 'a'.repeat(255), "'; drop table objects; --", '%_'])
     expect((await post({ name })).body.name).toBe(name);
   expect((await api().call('GET', `/api/groups?name=${encodeURIComponent('開発者')}`)).body).toHaveLength(1);
 });

@@ -23,7 +23,7 @@ it('documents whose sender is gone are not read on, and the next ones of the acc
       taken += 1;
     }),
   );
-  const large = (at: number) => `x: [${'0,'.repeat(240_000 + at)}]`;
+  const large = (at: number) => `apiVersion: heddle.dev/v1\nkind: Group\nx: [${'0,'.repeat(240_000 + at)}]`;
   const whole = await send(large(1));
   expect(whole.status).toBe(422);
   const abort = new AbortController();

@@ -209,7 +209,7 @@ describe('names of exports', () => {
       'a'.repeat(199).concat(' b'),
       'Devs',
       'devs',
-      `${'x'.repeat(300)}`,
+      `${'x'.repeat(255)}`,
     ];
     for (const wanted of names) await createObject(engine, call, kind, { name: wanted }, lenient);
     const state = await engine.snapshots.current(office.account);

@@ -44,7 +44,7 @@ test('E136: a server that is gone without a word is replaced when its lease has 
 
 test('E133: what is refused is not tried again at every interval, but when its content or the account changes', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', 'kind: Nonsense');
+  const shelf = newShelf('team', 'apiVersion: heddle.dev/v1\nkind: Nonsense');
   const desk = office.run([shelf], { intervalMs: 5 });
   const refusals = () => desk.reports.filter(({ level }) => level === 'error').length;
   await expect.poll(refusals).toBe(1);
