@@ -122,8 +122,12 @@ export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['fir
 export function meansOfKeys(
   keys: readonly Uint8Array[],
   form: SealForm = 'bound',
-): Pick<Means, 'vault' | 'archiveSigner'> {
-  return { vault: createVault(keys, form), archiveSigner: createSigner(keys, 'archives') };
+): Pick<Means, 'vault' | 'archiveSigner' | 'mailSigner'> {
+  return {
+    vault: createVault(keys, form),
+    archiveSigner: createSigner(keys, 'archives'),
+    mailSigner: createSigner(keys, 'mailed links'),
+  };
 }
 
 /** Means with a key that lives as long as the process. */

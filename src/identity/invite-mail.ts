@@ -37,7 +37,7 @@ function readable(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`;
 }
 
-/** Where an invite is accepted in a browser. */
-export function inviteLink(publicUrl: string, token: string): string {
-  return `${publicUrl}/invite/${token}`;
+/** Where an invite is accepted in a browser. The proof is of mails alone, and browsers send it to nobody. */
+export function inviteLink(publicUrl: string, token: string, proof?: string): string {
+  return `${publicUrl}/invite/${token}${proof === undefined ? '' : `#${proof}`}`;
 }

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { putCredentials } from '../store/credentials.ts';
+import { type NewCredentials, putCredentials } from '../store/credentials.ts';
 import {
   createInvite,
   deleteInvite,
@@ -19,6 +19,7 @@ import {
   spendInvite,
 } from '../store/invites.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
+import { inviteProof, isInviteProof } from './invite-proof.ts';
 
 import { inviteHash, newInviteToken } from './invite-tokens.ts';
 import type { LocalPeople } from './local-people.ts';
@@ -52,7 +53,7 @@ export async function makeInvite(engine: Engine, people: LocalPeople, call: Call
     ...{ account: call.account, id: engine.newId(), hash, user: null, email, name, role, groups },
     ...{ createdBy: call.actor.id, createdAt, expiresAt: endOf(body, createdAt) },
   };
-  const notice = await announce(people, call, { ...invite, token });
+  const notice = await announce(engine, people, call, { ...invite, token });
   const told = toldBy(call, createdAt, event('create', invite.id, email));
   const find = () => isStored(engine, hash);
   const store = async () => (await createInvite(engine.database, invite, told)) || (await find()) === true;
@@ -74,7 +75,7 @@ export async function regenerateInvite(
   const at = engine.now();
   const expiresAt = endOf(body, at);
   const { token, hash } = newInviteToken(engine);
-  const notice = await announce(people, call, { ...present, expiresAt, token });
+  const notice = await announce(engine, people, call, { ...present, expiresAt, token });
   const told = toldBy(call, at, event('regenerate', id, present.email));
   const renewed = { id, hash, createdBy: call.actor.id, expiresAt };
   const isDone = await storeOnce(
@@ -117,7 +118,7 @@ export async function readPublicInvite(engine: Engine, token: string): Promise<J
 
 /** Accepts an invite: the person may sign in with the password from now on. Works once. */
 export async function acceptInvite(engine: Engine, token: string, body: JsonObject): Promise<void> {
-  const { password } = body;
+  const { password, proof } = body;
   const fault = passwordFault(password);
   if (fault !== undefined) throw invalid('/password', 'password_invalid', `\`password\` ${fault}`);
   // One hash whether there is such an invite or not.
@@ -127,7 +128,8 @@ export async function acceptInvite(engine: Engine, token: string, body: JsonObje
   if (invite.expiresAt.toISOString() <= at)
     throw invalid('', 'invite_expired', 'the invite has expired; ask for a new one');
   try {
-    await enter(engine, invite, hash, at, inviteHash(token) ?? '');
+    const proved = isInviteProof(engine.means.mailSigner, token, proof);
+    await enter(engine, invite, { hash, at, proved }, inviteHash(token) ?? '');
   } catch (error) {
     // Somebody was faster: then the invite is gone, whatever that broke here.
     if (error instanceof Conflict) await findByToken(engine, token);
@@ -135,7 +137,12 @@ export async function acceptInvite(engine: Engine, token: string, body: JsonObje
   }
 }
 
-async function enter(engine: Engine, invite: FoundInvite, hash: string, at: string, tokenHash: string): Promise<void> {
+async function enter(
+  engine: Engine,
+  invite: FoundInvite,
+  chosen: Pick<NewCredentials, 'hash' | 'at' | 'proved'>,
+  tokenHash: string,
+): Promise<void> {
   const { account, revision, email, name } = invite;
   const state = await engine.snapshots.at(account, revision);
   const check = (now: Snapshot): void => {
@@ -147,7 +154,7 @@ async function enter(engine: Engine, invite: FoundInvite, hash: string, at: stri
   const call: Call = { account, revision, actor: { type: 'user', id, name: name === '' ? email : name, email } };
   const beside = [
     spendInvite(account, tokenHash),
-    putCredentials({ account, email, user: id, hash, oneTime: false, at }),
+    putCredentials({ account, email, user: id, oneTime: false, ...chosen }),
   ];
   if (invite.user !== null) {
     requireUser(state, id);
@@ -218,11 +225,12 @@ function endOf({ expires_in: seconds }: JsonObject, now: string): string {
 
 /** Sends the mail, before anything is written; without a mail server says what to do instead. */
 async function announce(
+  { means }: Pick<Engine, 'means'>,
   people: LocalPeople,
   call: Call,
   { email: to, name, expiresAt, token }: Pick<NewInvite, 'email' | 'name' | 'expiresAt'> & { readonly token: string },
 ): Promise<Pick<Invited, 'notice'>> {
-  const link = inviteLink(people.publicUrl(), token);
+  const link = inviteLink(people.publicUrl(), token, inviteProof(means.mailSigner, token));
   if (people.mailer === undefined)
     return {
       notice: `no mail was sent, since there is no mail server; hand over the link ${inviteLink(people.publicUrl(), '<invite_token>')}`,

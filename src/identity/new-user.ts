@@ -6,6 +6,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { hasLeftover, keepCredentials, putCredentials } from '../store/credentials.ts';
 import { putInvite } from '../store/invites.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
+import { inviteProof } from './invite-proof.ts';
 import { newInviteToken } from './invite-tokens.ts';
 import { requireProvider } from './invites.ts';
 import type { LocalPeople } from './local-people.ts';
@@ -79,7 +80,8 @@ async function inviteByMail(
   const at = engine.now();
   const expiresAt = new Date(Date.parse(at) + invitationMs).toISOString();
   const link = inviteLink(people.publicUrl(), token);
-  await people.mailer?.send(inviteMail({ to: email, name, invitedBy: call.actor.name, link, expiresAt }));
+  const mailed = inviteLink(people.publicUrl(), token, inviteProof(engine.means.mailSigner, token));
+  await people.mailer?.send(inviteMail({ to: email, name, invitedBy: call.actor.name, link: mailed, expiresAt }));
   const invite = {
     ...{ account: call.account, id: engine.newId(), hash, user, email, name, role: '', groups: [] },
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },

@@ -44,7 +44,7 @@ export async function checkPassword(
   const [first, ...more] = right.filter((one) => one !== undefined);
   if (first === undefined) return { result: 'wrong' };
   // With a user of their own, somebody could make themselves known for an address that is not theirs.
-  guesses.right(guess, { remember: candidates.length === 1 });
+  guesses.right(guess, { remember: candidates.length === 1 || first.credentials.proved });
   return { result: 'right', matches: [first, ...more] };
 }
 

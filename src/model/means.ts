@@ -89,6 +89,8 @@ export interface Means {
   readonly vault: Vault;
   /** Signs archives. */
   readonly archiveSigner: Signer;
+  /** Signs what goes by mail to an address and nowhere else. */
+  readonly mailSigner: Signer;
   readonly edition: Edition;
   /** Random bytes for values that the server makes up. */
   random(bytes: number): Uint8Array;
@@ -129,6 +131,8 @@ function noKey(): never {
   throw new Error('there is no key to open secrets with');
 }
 
+const noSigner: Signer = { keyId: 'none', sign: () => '', isGenuine: () => undefined };
+
 /** Means for plans in which no secrets occur: the offline check, and tests of everything else. */
 export const bareMeans: Means = {
   vault: {
@@ -142,7 +146,8 @@ export const bareMeans: Means = {
     fingerprint: (sealed) => sealed,
     requestFingerprint: (text) => text,
   },
-  archiveSigner: { keyId: 'none', sign: () => '', isGenuine: () => undefined },
+  archiveSigner: noSigner,
+  mailSigner: noSigner,
   edition: 'self-hosted',
   random: () => {
     throw new Error('there is no source of randomness');

@@ -22,19 +22,22 @@ export interface Credentials {
   readonly totpStep: number | null;
   /** How many codes are left that stand in for the app. */
   readonly recoveryCodes: number;
+  /** The user followed a link that was mailed to the address. */
+  readonly proved: boolean;
   /** The account's revision at this moment. */
   readonly revision: number;
 }
 
 const columns = `c.account_id as account, c.email, c.user_id as "user", c.password_hash as hash, c.one_time as "oneTime",
 c.changed_at as "changedAt", c.totp_secret as "totpSecret", c.totp_confirmed as "totpConfirmed", c.totp_step as "totpStep",
-jsonb_array_length(c.recovery_codes) as "recoveryCodes"`;
+jsonb_array_length(c.recovery_codes) as "recoveryCodes",
+coalesce(c.proved_user = c.user_id, false) as proved`;
 
 /** How many accounts one look-up by address reaches; beyond them the account is named. */
 export const mostCandidates = 3;
 
 /**
- * The credentials of the users with an address, one per account, those of the oldest users first; or those in one account.
+ * The credentials of the users with an address, one per account, proved addresses and the oldest users first; or those in one account.
  * Credentials that outlived their user are not there.
  */
 export async function findCredentials(
@@ -47,7 +50,7 @@ export async function findCredentials(
     join credentials c on c.account_id = k.account_id and c.email = k.value and c.user_id = k.object_id
     join accounts a on a.account_id = k.account_id
     where k.kind = 'User' and k.rule = 'email' and k.value = $1 and ($2::text is null or k.account_id = $2)
-    order by o.created_at, k.account_id limit ${mostCandidates}`;
+    order by proved desc, o.created_at, k.account_id limit ${mostCandidates}`;
   return await database.lookUp(statement<Credentials>(text, [email.toLowerCase(), account ?? null]));
 }
 
@@ -74,20 +77,24 @@ export async function hasPeople(database: Database): Promise<boolean> {
 export interface NewCredentials extends Pick<Credentials, 'account' | 'email' | 'user' | 'hash' | 'oneTime'> {
   /** ISO 8601. */
   readonly at: string;
+  readonly proved?: boolean;
 }
 
 /**
  * The statement that stores credentials, within the transaction that makes the user; answers one row. What was kept of a
  * user who had the address before is replaced.
  */
-export function putCredentials({ account, email, user, hash, oneTime, at }: NewCredentials): Beside {
-  const text = `insert into credentials (account_id, email, user_id, password_hash, one_time, changed_at)
-    values ($1, $2, $3, $4, $5::boolean, $6::timestamptz)
+export function putCredentials({ account, email, user, hash, oneTime, at, proved = false }: NewCredentials): Beside {
+  const text = `insert into credentials (account_id, email, user_id, password_hash, one_time, changed_at, proved_user)
+    values ($1, $2, $3, $4, $5::boolean, $6::timestamptz, $7)
     on conflict (account_id, email) do update set user_id = excluded.user_id, password_hash = excluded.password_hash,
       one_time = excluded.one_time, changed_at = excluded.changed_at, totp_secret = null, totp_confirmed = false, totp_step = null,
-      recovery_codes = '[]'
+      recovery_codes = '[]', proved_user = excluded.proved_user
     returning email`;
-  return { account, statement: statement(text, [account, email.toLowerCase(), user, hash, oneTime, at]) };
+  return {
+    account,
+    statement: statement(text, [account, email.toLowerCase(), user, hash, oneTime, at, proved ? user : null]),
+  };
 }
 
 /**
@@ -111,7 +118,8 @@ export async function hasLeftover(database: Database, account: string, email: st
 
 /** The statement that gives kept credentials to the user who comes back under the address. */
 export function keepCredentials(account: string, email: string, user: string): Beside {
-  const text = 'update credentials set user_id = $3 where account_id = $1 and email = $2 returning email';
+  const text = `update credentials set user_id = $3, proved_user = case when proved_user = user_id then $3 end
+    where account_id = $1 and email = $2 returning email`;
   return { account, statement: statement(text, [account, email.toLowerCase(), user]), needed: true };
 }
 

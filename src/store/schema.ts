@@ -203,6 +203,7 @@ export interface CredentialsTable {
   totp_confirmed: Generated<boolean>;
   totp_step: number | null;
   recovery_codes: Generated<unknown>;
+  proved_user: string | null;
 }
 
 export interface InvitesTable {

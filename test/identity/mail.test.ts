@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inviteMail } from '../../src/identity/invite-mail.ts';
 import { createLocalPeople } from '../../src/identity/local-people.ts';
 import { createMailer, type Mailer } from '../../src/identity/mail.ts';
+import { findCredentials } from '../../src/store/credentials.ts';
 import { callAsNobody, guest, newestEvents, person, rowsOf } from '../api/people.ts';
 import { problemsOf } from '../api/problems.ts';
 import { sharedApi } from '../api/setup.ts';
+import { present } from '../setup/present.ts';
 
 interface Received {
   readonly to: readonly string[];
@@ -98,6 +100,31 @@ describe('a server with a mail server', () => {
     expect(invited.headers['heddle-notice']).toBeUndefined();
     const renewed = await api().call('POST', `/api/users/invites/${invited.body.id}/regenerate`);
     expect(received.at(-1)?.text).toContain(`/invite/${renewed.body.invite_token}`);
+  });
+
+  it('proves the address by its link, and not by the token that the account is shown', async () => {
+    const proved = async (email: string) => (await findCredentials(api().engine.database, email))[0]?.proved;
+    const accept = (token: string, proof?: string) =>
+      api().call('POST', `/api/users/invites/${token}/accept`, { password: 'correct horse', proof: proof ?? 'x.y' });
+    const mailed = () => present(/\/invite\/(nbi_\w+)#(\w+\.\w+)$/m.exec(String(received.at(-1)?.text)) ?? undefined);
+    const shown = (await api().call('POST', '/api/users/invites', guest())).body;
+    const [, , foreign] = mailed();
+    const invited = (await api().call('POST', '/api/users/invites', guest())).body;
+    const [, token = '', proof] = mailed();
+    const user = (await api().call('POST', '/api/users', person())).body;
+    const [, first = '', own] = mailed();
+    for (const answer of [
+      await accept(shown.invite_token, proof),
+      await accept(token, proof),
+      await accept(first, own),
+    ])
+      expect(answer.status).toBe(200);
+    expect(foreign).not.toBe(proof);
+    expect([await proved(shown.email), await proved(invited.email), await proved(user.email)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('makes nothing when the mail server refuses the address', async () => {

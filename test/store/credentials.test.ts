@@ -4,6 +4,7 @@ import {
   changePassword,
   findCredentials,
   hasPeople,
+  keepCredentials,
   putCredentials,
   readCredentials,
 } from '../../src/store/credentials.ts';
@@ -76,6 +77,32 @@ describe('credentials', () => {
     await put('gone@example.com', 'u2');
     await database.asOwner(["delete from object_keys where value = 'gone@example.com'"]);
     expect(await findCredentials(database, 'gone@example.com')).toEqual([]);
+  });
+
+  it('are found in three accounts at most, those with a proved address first, then those of the oldest users', async () => {
+    const email = 'many@example.com';
+    for (const [at, account] of ['k1', 'k2', 'k3', 'k4'].entries()) {
+      await database.asOwner([`insert into accounts (account_id, created_at) values ('${account}', now())`]);
+      await putUser(account, email, `many-${at}`);
+      await database.inAccount(account, [
+        putCredentials({ account, email, user: `many-${at}`, hash: 'h', oneTime: true, at: '2026-05-01T10:00:00.000Z' })
+          .statement,
+      ]);
+    }
+    const found = async () => (await findCredentials(database, email)).map(({ account }) => account);
+    expect(await found()).toEqual(['k1', 'k2', 'k3']);
+    expect(await findCredentials(database, email, 'k4')).toMatchObject([{ account: 'k4', proved: false }]);
+    const proved = { account: 'k4', email, user: 'many-3', hash: 'h', oneTime: false, at, proved: true };
+    await database.inAccount('k4', [putCredentials(proved).statement]);
+    expect(await found()).toEqual(['k4', 'k1', 'k2']);
+    await database.inAccount('k4', [keepCredentials('k4', email, 'many-4').statement]);
+    await database.asOwner(["update object_keys set object_id = 'many-4' where account_id = 'k4'"]);
+    await putUser('k4', 'other@example.com', 'many-4');
+    expect(await findCredentials(database, email, 'k4')).toMatchObject([{ proved: true }]);
+    // As a program that does not know proofs gives the address to another user.
+    await database.asOwner(["update credentials set user_id = 'many-3' where account_id = 'k4'"]);
+    await database.asOwner(["update object_keys set object_id = 'many-3' where account_id = 'k4'"]);
+    expect(await findCredentials(database, email, 'k4')).toMatchObject([{ proved: false }]);
   });
 
   it('change their password once, with one event, whoever else tries at the same moment', async () => {

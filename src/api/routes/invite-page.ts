@@ -46,7 +46,7 @@ at('form').addEventListener('submit', (event) => {
   say('');
   if (at('password').value !== at('again').value) return say('The two passwords differ; type the same one twice.');
   at('send').disabled = true;
-  const body = JSON.stringify({ password: at('password').value });
+  const body = JSON.stringify({ password: at('password').value, ...(location.hash.length > 1 ? { proof: location.hash.slice(1) } : {}) });
   fetch(base + '/accept', { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(read)
     .then(() => {
       end('Welcome', 'Your account is ready. From now on you sign in as ' + at('email').value + ' with your new password.');

@@ -45,6 +45,14 @@ function objectOf(members: JsonObject, required = Object.keys(members)): JsonObj
   return { type: 'object', required, properties: members };
 }
 
+const acceptance = objectOf(
+  {
+    password: { type: 'string', minLength: 8, maxLength: 1024, description: 'Your password from now on.' },
+    proof: text('What stands behind `#` in the link that you got by mail: it proves that the address is yours.'),
+  },
+  ['password'],
+);
+
 /** The OpenAPI path items of invites. */
 export function invitePaths(): JsonObject {
   const errors = [401, 403, 412, 429, 503];
@@ -113,12 +121,7 @@ export function invitePaths(): JsonObject {
       post: {
         ...{ id: 'acceptInvite', summary: 'Accept an invite', open: true },
         description: 'Works once. From then on you sign in with the address and this password.',
-        body: json(
-          objectOf({
-            password: { type: 'string', minLength: 8, maxLength: 1024, description: 'Your password from now on.' },
-          }),
-          { password: 'correct horse' },
-        ),
+        body: json(acceptance, { password: 'correct horse' }),
         answer: json(objectOf({ success: { type: 'boolean', description: 'True.' } }), { success: true }),
         errors: [400, 404, 409, 412, 413, 415, 422, 429, 503],
       },

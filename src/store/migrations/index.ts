@@ -21,6 +21,7 @@ import * as addClaims from './0027_add_claims.ts';
 import * as addSortKeys from './0028_add_sort_keys.ts';
 import * as bindCredentials from './0029_bind_credentials.ts';
 import * as addSealing from './0030_add_sealing.ts';
+import * as addProvedAddresses from './0031_add_proved_addresses.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -55,4 +56,5 @@ export const migrations: readonly Migration[] = [
   addSortKeys,
   bindCredentials,
   addSealing,
+  addProvedAddresses,
 ];
