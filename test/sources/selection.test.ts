@@ -142,11 +142,17 @@ describe('a directory with rules', () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a', 'b.yaml': 'b' });
     const hour = 3_600_000;
-    const origin = openDirectory({ path, settleMs: 5, pollMs: hour, onError: () => undefined });
+    let looks = 0;
+    const onListed = async () => {
+      looks += 1;
+    };
+    const origin = openDirectory({ path, settleMs: 5, pollMs: hour, read: { onListed }, onError: () => undefined });
     await origin.fetch();
     const { promise: changed, resolve } = Promise.withResolvers<void>();
     const stop = origin.watch(resolve);
     try {
+      // Those of the fetch, of the beginning and of the watcher that is ready: only an event makes another one.
+      await expect.poll(() => looks).toBeGreaterThanOrEqual(3);
       await writeFile(join(path, '.new'), 'b.yaml\n');
       await rename(join(path, '.new'), join(path, '.heddleignore'));
       await changed;
