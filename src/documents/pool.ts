@@ -102,17 +102,18 @@ export class Pool {
 
   async #work(task: Waiting): Promise<void> {
     this.#running.add(task);
-    const thread = this.#takeIdle() ?? startThread(this.#options.lateMs);
-    this.#working.add(thread);
+    let thread: Thread | undefined;
     try {
+      thread = this.#takeIdle() ?? startThread(this.#options.lateMs);
+      this.#working.add(thread);
       task.resolve(await thread.run(task.job, task.signal));
       if (task.isLarge || this.#closed) await thread.end();
       else this.#idle.push(thread);
     } catch (error) {
       task.reject(error);
-      await thread.end();
+      await thread?.end();
     } finally {
-      this.#working.delete(thread);
+      if (thread !== undefined) this.#working.delete(thread);
       this.#running.delete(task);
       this.#advance();
     }

@@ -19,7 +19,7 @@ export interface Thread {
   end(): Promise<void>;
 }
 
-/** Starts a thread. While it is idle it does not keep the process alive. */
+/** Starts a thread; throws `Unavailable` when the machine gives none. While it is idle it does not keep the process alive. */
 export function startThread(lateMs: number): Thread {
   const worker = startWorker();
   worker.unref();
@@ -54,7 +54,12 @@ export function startThread(lateMs: number): Thread {
 function startWorker(): Worker {
   // Under type stripping the file is TypeScript, in the build it is not, and the build does not rewrite URLs.
   const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
-  return new Worker(new URL(file, import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: heapMebibytes } });
+  const url = new URL(file, import.meta.url);
+  try {
+    return new Worker(url, { resourceLimits: { maxOldGenerationSizeMb: heapMebibytes } });
+  } catch (cause) {
+    throw notStarted(cause);
+  }
 }
 
 interface Asking {
@@ -95,6 +100,14 @@ function ask({ worker, isReady, lateMs, signal }: Asking, job: Job): Promise<rea
     if (signal?.aborted) abort();
     else worker.postMessage(job);
   });
+}
+
+/** A limit of processes, as containers have it, counts threads too. */
+function notStarted(cause: unknown): Unavailable {
+  return new Unavailable(
+    'A thread that reads documents could not be started, most likely because no more processes are allowed; try again, and if it happens again and again, raise the limit of processes (pids) of the server or its container.',
+    { cause },
+  );
 }
 
 /** How a thread ends by itself says nothing of the documents: memory and threads are the machine's. */

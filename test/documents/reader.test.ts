@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createReader, type Reader, type ReaderOptions } from '../../src/documents/reader.ts';
 import { Unavailable } from '../../src/model/errors.ts';
+import { refuseThreads } from '../setup/threads.ts';
 import { group } from './sample.ts';
 
 let opened: Reader[] = [];
@@ -68,6 +69,18 @@ test('a file that is not read in time is no verdict but to be tried again, and t
   await expect(reader.read([slow])).rejects.toThrow(/longer than 0.2 s.*try again/);
   await expect(reader.read([slow])).rejects.toBeInstanceOf(Unavailable);
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
+});
+
+test('threads that cannot start refuse every reading for now, and later ones of the account are read', async () => {
+  const reader = open({ threads: 2 });
+  const read = (name: string) => reader.read([file(name, group(name))], { account: 'a' });
+  {
+    using _none = refuseThreads();
+    const refused = await Promise.allSettled(['a', 'b', 'c'].map(read));
+    for (const one of refused) expect(one).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) });
+    await expect(read('d')).rejects.toThrow(/could not be started.*try again/);
+  }
+  expect((await read('e')).documents).toHaveLength(1);
 });
 
 test('what a busy machine did not read is read later, with the same result as ever', async () => {
