@@ -28,10 +28,7 @@ export async function settleCommit<Result>(
     // What is written in one account is written in all of the transaction.
     if (fates.includes('written')) return 'written';
     if (fates.some((fate) => fate !== 'open')) return 'moved';
-    const result = await again();
-    if (result !== 'moved') return result;
-    // It was overtaken, perhaps by itself; or what it depends on besides, such as claims, is another for good.
-    return (await readFates()).includes('written') ? 'written' : 'moved';
+    return resend(again, async () => ((await readFates()).includes('written') ? 'written' : undefined));
   };
   return whilePassing(requestId, cause, settled);
 }
@@ -69,16 +66,7 @@ export async function storeOnce<Value>(
 ): Promise<Value> {
   return writeUntilKnown(request, async (again) => {
     if (!again) return store();
-    const stored = await find();
-    if (stored !== undefined) return stored;
-    try {
-      return await store();
-    } catch (error) {
-      // An earlier attempt may have come first after all.
-      const overtaken = error instanceof Conflict ? await find() : undefined;
-      if (overtaken !== undefined) return overtaken;
-      throw error;
-    }
+    return (await find()) ?? resend(store, find);
   });
 }
 
@@ -98,6 +86,21 @@ export async function onceWritten<Value>(work: () => Promise<Value>): Promise<Va
 /** Whether the connection died before the database said what became of a write. */
 export function isInDoubt(error: unknown): error is Unavailable {
   return error instanceof Unavailable && error.inDoubt;
+}
+
+/**
+ * Sends a write once more whose earlier attempt may still be running. When that one comes first after all, this one fails
+ * (its ids are there) or writes nothing, so unless `find` shows that it was written, what this attempt says counts.
+ */
+async function resend<Result, Found>(
+  send: () => Promise<Result>,
+  find: () => Promise<Found | undefined>,
+): Promise<Result | Found> {
+  const [second] = await Promise.allSettled([send()]);
+  const found = await find();
+  if (found !== undefined) return found;
+  if (second.status === 'rejected') throw second.reason;
+  return second.value;
 }
 
 /** Asks until there is an answer, as long as patience lasts; what passes by itself is waited for. */

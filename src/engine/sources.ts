@@ -20,7 +20,7 @@ import {
   type SourceRecord,
   setSuspended,
 } from '../store/sources.ts';
-import { writeUntilKnown } from './doubt.ts';
+import { storeOnce } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { runInSlices } from './slices.ts';
 import { readClaims } from './wanted.ts';
@@ -145,11 +145,8 @@ async function revise(
 ): Promise<void> {
   const { database, now, newId } = engine;
   const registration = { actor: caller.actor, at: now(), requestId: newId() };
-  const ids = [registration.requestId];
-  const revision = await writeUntilKnown(registration, async (again) => {
-    const written = await write(registration);
-    return written ?? (again ? await findRequest(database, caller.account, ids) : undefined);
-  });
+  const find = () => findRequest(database, caller.account, [registration.requestId]);
+  const revision = await storeOnce(registration, find, () => write(registration));
   tell(engine, caller, revision);
 }
 

@@ -56,7 +56,7 @@ export async function makeInvite(engine: Engine, people: LocalPeople, call: Call
   const notice = await announce(engine, people, call, { ...invite, token });
   const told = toldBy(call, createdAt, event('create', invite.id, email));
   const find = () => isStored(engine, hash);
-  const store = async () => (await createInvite(engine.database, invite, told)) || (await find()) === true;
+  const store = () => createInvite(engine.database, invite, told);
   if (!(await storeOnce({ requestId: invite.id }, find, store))) throw isInvited(email);
   const times = { createdAt: new Date(createdAt), expiresAt: new Date(invite.expiresAt) };
   return { body: { ...show({ ...invite, ...times }, createdAt), invite_token: token }, ...notice };

@@ -1,0 +1,119 @@
+import type { CompiledQuery } from 'kysely';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { storedObject } from '../../src/engine/bootstrap.ts';
+import { recordSource } from '../../src/engine/sources.ts';
+import { canonicalSpec } from '../../src/model/canonical.ts';
+import { Unavailable } from '../../src/model/errors.ts';
+import { emptySnapshot } from '../../src/model/snapshot.ts';
+import { statement } from '../../src/store/builder.ts';
+import type { Database } from '../../src/store/database.ts';
+import { guest } from '../api/people.ts';
+import { apiOn, type TestApi } from '../api/setup.ts';
+import { actor, putAll } from '../engine/office.ts';
+import { testDatabase } from '../setup/database.ts';
+
+const waitingText = `select count(*)::int as waiting from pg_stat_activity
+where datname = current_database() and wait_event_type = 'Lock'`;
+
+/**
+ * A write while another session locks what `lock` says: the connection of its first sending breaks while the statement
+ * waits for that lock, and the lock is released when the second sending waits behind the first.
+ */
+async function sentTwice(lock: string, write: (api: TestApi) => Promise<void>): Promise<void> {
+  const made = await testDatabase('postgres');
+  const inner = made.database;
+  const holder = new pg.Client({ connectionString: made.url });
+  await holder.connect();
+  let sendings = 0;
+  const send = async <Rows>(run: () => Promise<Rows>): Promise<Rows> => {
+    sendings += 1;
+    const running = run();
+    if (sendings > 2) return running;
+    running.catch(() => {});
+    await expect.poll(() => inner.lookUp(statement(waitingText, []))).toEqual([{ waiting: sendings }]);
+    if (sendings === 1) throw new Unavailable('the connection was reset', { inDoubt: true });
+    await holder.query('rollback');
+    return running;
+  };
+  let isArmed = false;
+  const inAccount = (account: string, statements: readonly CompiledQuery<unknown>[], options?: { write?: boolean }) => {
+    const run = () => inner.inAccount(account, statements, options);
+    return isArmed && options?.write === true ? send(run) : run();
+  };
+  const database: Database = {
+    engine: inner.engine,
+    // The rows are those of the inner database.
+    inAccount: inAccount as unknown as Database['inAccount'],
+    holding: (account, work, by) => inner.holding(account, work, by),
+    lookUp: (query) => inner.lookUp(query),
+    asOwner: (work) => (isArmed ? send(() => inner.asOwner(work)) : inner.asOwner(work)),
+    wrote: (rows) => inner.wrote(rows),
+    ping: () => inner.ping(),
+    close: () => inner.close(),
+  };
+  await using api = await apiOn(database, async () => {
+    await holder.end();
+    await made[Symbol.asyncDispose]();
+  });
+  await holder.query('begin');
+  await holder.query(lock);
+  isArmed = true;
+  await write(api);
+  expect(sendings).toBe(2);
+}
+
+const head = 'select revision from accounts for no key update';
+
+const rowsOf = (api: TestApi, text: string) => api.engine.database.lookUp(statement(text, []));
+
+describe('a write that is sent again while the first sending is still running is done once, and answered so', () => {
+  it('of a change', () =>
+    sentTwice(head, async (api) => {
+      const { status, body } = await api.call('POST', '/api/groups', { name: 'devs' });
+      expect(status).toBe(200);
+      expect(await rowsOf(api, "select id from objects where name = 'devs'")).toEqual([{ id: body.id }]);
+    }));
+
+  it('of a source', () =>
+    sentTwice(head, async (api) => {
+      const source = { id: 'office', type: 'git', spec: { url: 'https://example.com/a.git' } };
+      await recordSource(api.engine, { account: api.account, actor }, source);
+      expect(await rowsOf(api, 'select id, generation from sources')).toEqual([{ id: 'office', generation: 1 }]);
+      expect(await rowsOf(api, "select revision from revisions where source_id = 'office'")).toHaveLength(1);
+    }));
+
+  it('of an invite', () =>
+    sentTwice(head, async (api) => {
+      const { status, body } = await api.call('POST', '/api/users/invites', guest({}));
+      expect(status).toBe(200);
+      expect(await rowsOf(api, 'select id from invites')).toEqual([{ id: body.id }]);
+      expect((await api.call('GET', `/api/users/invites/${body.invite_token}`)).body.valid).toBe(true);
+    }));
+
+  it('of a token', () =>
+    sentTwice(head, async (api) => {
+      const owner = (await api.engine.snapshots.current(api.account)).ofKind('User')[0]?.id;
+      const { status, body } = await api.call('POST', `/api/users/${owner}/tokens`, { name: 't', expires_in: 1 });
+      expect(status).toBe(200);
+      const stored = await rowsOf(api, "select id from tokens where name = 't'");
+      expect(stored).toEqual([{ id: body.personal_access_token.id }]);
+    }));
+
+  it('of an account that is founded', () =>
+    sentTwice("insert into accounts (account_id, created_at) values ('second', now())", async ({ engine }) => {
+      const kind = engine.registry.get('Group');
+      const { spec } = canonicalSpec(kind, { name: 'first', peers: {} });
+      const result = await engine.committer.mutateTogether({
+        ...{ actor, accounts: [], founded: emptySnapshot(engine.registry, 'second') },
+        entries: [{ account: 'second', kind: 'domain', value: 'second.example.com', subject: 'second' }],
+        propose: (stateOf) => {
+          const object = { id: 'g1', kind: kind.name, spec, derived: {} };
+          const after = storedObject(engine, object, engine.now());
+          return { second: putAll(engine, stateOf('second'), [{ after }]) };
+        },
+      });
+      expect(result.ok).toBe(true);
+      expect((await engine.snapshots.fresh('second')).ofKind('Group')).toHaveLength(1);
+    }));
+});
