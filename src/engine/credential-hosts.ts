@@ -1,4 +1,4 @@
-import { bindCredential, findCredentialHosts } from '../store/credential-hosts.ts';
+import { bindCredential, unbindCredential } from '../store/credential-hosts.ts';
 import type { Engine } from './engine.ts';
 
 /** A file that a source of an account shows to hosts as a credential. */
@@ -7,16 +7,21 @@ export interface ShownFile {
   readonly file: string;
 }
 
-/** The hosts that a file is bound to; none before its first use. */
-export function boundHosts({ database }: Pick<Engine, 'database'>, { account, file }: ShownFile) {
-  return findCredentialHosts(database, account, file);
+/** To which hosts a file may be shown. */
+export interface HostBinding {
+  readonly hosts: readonly string[];
+  /** Takes the binding back when it was made just now and nobody has relied on it since. */
+  release(): Promise<void>;
 }
 
-/** Binds a file to the first host that it was shown to. */
+/** Binds a file to a host unless it is bound already, and answers to which hosts it is bound now. */
 export async function bindToHost(
   { database }: Pick<Engine, 'database'>,
   shown: ShownFile,
   host: string,
-): Promise<void> {
-  await bindCredential(database, { ...shown, host });
+): Promise<HostBinding> {
+  const binding = await bindCredential(database, { ...shown, host });
+  if (binding === undefined) return { hosts: [], release: async () => undefined };
+  const { hosts, isNew, version } = binding;
+  return { hosts, release: async () => (isNew ? unbindCredential(database, { ...shown, version }) : undefined) };
 }

@@ -28,7 +28,13 @@ export async function prepareCredentials(
     HEDDLE_GIT_HOST: /^https:\/\/([^/]+)/i.exec(remote.url)?.[1] ?? '',
     HEDDLE_GIT_USERNAME: username,
     HEDDLE_GIT_PASSWORD_FILE: passwordFile,
+    HEDDLE_GIT_SHOWN: shownMark(directory),
   };
+}
+
+/** The file that is there once a password was given to git; whoever runs git removes it before. */
+export function shownMark(directory: string): string {
+  return join(directory, 'password-shown');
 }
 
 /**
@@ -42,7 +48,7 @@ case "$1" in
 esac
 case "$1" in
 Username*) printf '%s\\n' "$HEDDLE_GIT_USERNAME" ;;
-*) cat "$HEDDLE_GIT_PASSWORD_FILE" ;;
+*) : > "$HEDDLE_GIT_SHOWN" && cat "$HEDDLE_GIT_PASSWORD_FILE" ;;
 esac
 `;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CommitInfo } from '../model/object.ts';
 import { parseRemote, type Transport } from '../model/remote-url.ts';
 import type { GitConfig } from '../model/source-schema.ts';
-import { prepareCredentials } from './git-credentials.ts';
+import { prepareCredentials, shownMark } from './git-credentials.ts';
 import { type GitNetworkOptions, openGitNetwork } from './git-network.ts';
 import { type GitCall, type GitRun, runGit } from './git-program.ts';
 import { findTree, type GitTree, type Plumbing, readTree, short } from './git-tree.ts';
@@ -217,13 +217,34 @@ class GitOrigin implements Origin {
     throw new Unreadable(`commit ${short(commit)} is not signed by any of the allowed signers (${why}).`);
   }
 
-  /** Runs a command that talks to the remote. */
+  /** Runs a command that talks to the remote, if the source may show it its credentials. */
   async #remote(args: readonly string[], call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>): Promise<GitRun> {
-    const { config, directory, transports, permission } = this.#options;
     await this.#prepare();
-    const { url } = config;
-    const refusal = await permission.refusal();
+    const mark = shownMark(this.#options.directory);
+    await rm(mark, { force: true });
+    const { refusal, notShown } = await this.#options.permission.ask();
     if (refusal !== undefined) throw new Unreadable(refusal);
+    let isShown = false;
+    try {
+      const transport = parseRemote(this.#options.config.url)?.transport;
+      const run = await this.#connect(args, call, () => {
+        isShown = true;
+      });
+      // Only of a password it is known whether git asked for it.
+      isShown = run.code === 0 || transport !== 'https' || (await exists(mark));
+      return run;
+    } finally {
+      if (!isShown) await notShown();
+    }
+  }
+
+  async #connect(
+    args: readonly string[],
+    call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>,
+    begins: () => void,
+  ): Promise<GitRun> {
+    const { config, directory, transports } = this.#options;
+    const { url } = config;
     const { namedBy } = this.#options.network;
     const network = await openGitNetwork({ ...this.#options.network, url });
     const transport = parseRemote(url)?.transport;
@@ -236,12 +257,12 @@ class GitOrigin implements Origin {
       );
       // No other than that of the URL, whatever the remote leads to.
       const allowed = transports.filter((one) => one === transport).join(':');
+      begins();
       const run = await this.#run({
         ...call,
         args,
         env: { ...credentials, ...network.env, GIT_ALLOW_PROTOCOL: allowed },
       });
-      if (run.code === 0) await permission.used();
       const reason = run.code === 0 ? undefined : network.reason();
       return reason === undefined ? run : { ...run, said: reason };
     } finally {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type CalledSource, calledSources } from '../engine/called-sources.ts';
-import { bindToHost, boundHosts } from '../engine/credential-hosts.ts';
+import { bindToHost } from '../engine/credential-hosts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { SourceRules } from '../engine/source-admin.ts';
 import { plainHost } from '../lib/public-address.ts';
@@ -45,7 +45,6 @@ export function installSources(
   const { policy } = configured;
   const files: FilePermissions = {
     policy,
-    boundHosts: (shown) => boundHosts(engine, shown),
     bindToHost: (shown, host) => bindToHost(engine, shown, host),
   };
   const surroundings = { ...configured, files };

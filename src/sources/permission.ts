@@ -1,3 +1,4 @@
+import type { HostBinding, ShownFile } from '../engine/credential-hosts.ts';
 import { plainHost } from '../lib/public-address.ts';
 import { parseRemote } from '../model/remote-url.ts';
 import type { GitConfig } from '../model/source-schema.ts';
@@ -6,9 +7,8 @@ import type { ValuePolicy } from '../model/value-policy.ts';
 /** Which files of the directory of values are for sources that the API made. */
 export interface FilePermissions {
   readonly policy: ValuePolicy;
-  /** The hosts that a file is bound to by its first use. */
-  boundHosts(shown: { readonly account: string; readonly file: string }): Promise<readonly string[]>;
-  bindToHost(shown: { readonly account: string; readonly file: string }, host: string): Promise<void>;
+  /** Binds a file to a host unless it is bound already; answers what it is bound to now. */
+  bindToHost(shown: ShownFile, host: string): Promise<HostBinding>;
 }
 
 /** A source that the API made; its files are names in the directory of values. */
@@ -18,15 +18,24 @@ export interface FileUser {
   readonly config: GitConfig;
 }
 
-/** Asks whether a source may use its files, and notes that it did. */
+/** Asks whether a source may use its files. */
 export interface Permission {
-  /** Why it may not; `undefined` when it may. */
-  refusal(): Promise<string | undefined>;
-  used(): Promise<void>;
+  /** Asks for one run. Files are bound to the host before it sees them: it may take them and answer nothing. */
+  ask(): Promise<Leave>;
 }
 
+/** What a source was answered that asked. */
+interface Leave {
+  /** Why it may not use its files; `undefined` when it may. */
+  readonly refusal: string | undefined;
+  /** To be called when the host saw none of them after all: a host that was misspelt then binds nothing. */
+  notShown(): Promise<void>;
+}
+
+const granted: Leave = { refusal: undefined, notShown: async () => undefined };
+
 /** The permission of a source that the server's own configuration states: it names paths of the server. */
-export const ofOperator: Permission = { refusal: async () => undefined, used: async () => undefined };
+export const ofOperator: Permission = { ask: async () => granted };
 
 /** The permission of a source that the API made. */
 export function permissionOf(user: FileUser, permissions: FilePermissions): Permission {
@@ -36,18 +45,22 @@ export function permissionOf(user: FileUser, permissions: FilePermissions): Perm
     (file) => permissions.policy.credentialHosts({ account, source: user.name, file }) === undefined,
   );
   return {
-    async refusal() {
+    async ask() {
       const refused = fileRefusal(user, permissions.policy);
-      if (refused !== undefined || host === undefined) return refused?.reason;
+      if (refused !== undefined) return { ...granted, refusal: refused.reason };
+      if (host === undefined) return granted;
+      const bindings: HostBinding[] = [];
+      const notShown = async () => {
+        for (const binding of bindings) await binding.release();
+      };
       for (const file of unbound) {
-        const hosts = await permissions.boundHosts({ account, file });
-        if (hosts.length > 0 && !hosts.includes(host)) return describeBound(user, file, host, hosts);
+        const binding = await permissions.bindToHost({ account, file }, host);
+        bindings.push(binding);
+        if (binding.hosts.includes(host)) continue;
+        await notShown();
+        return { ...granted, refusal: describeBound(user, file, host, binding.hosts) };
       }
-      return undefined;
-    },
-    async used() {
-      if (host === undefined) return;
-      for (const file of unbound) await permissions.bindToHost({ account, file }, host);
+      return { refusal: undefined, notShown };
     },
   };
 }

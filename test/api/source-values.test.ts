@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bindToHost } from '../../src/engine/credential-hosts.ts';
 import { parseGrant, type ValueGrant } from '../../src/model/value-policy.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { openedSpec } from '../setup/opened.ts';
@@ -111,6 +112,48 @@ describe('a credential', () => {
       .poll(() => statusOf(api, 'evil'))
       .toContain('token is a credential for localhost, where it was used first, and is not shown to evil.example.com');
     expect(host.asked.length).toBe(asked);
+  });
+
+  it('is bound before a host sees it: one that takes it and fails keeps it from every other', async () => {
+    const environment = { PATH: process.env['PATH'] ?? '' };
+    const { api, host, valuesDir, make } = await withFile({ environment });
+    Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
+    // To whoever only wants the password, none is the right one.
+    await writeFile(join(valuesDir, 'token'), 'not what it wants');
+    await make('taker', host.url);
+    await expect.poll(() => statusOf(api, 'taker')).toContain('Authentication failed');
+    await make('net', host.url.replace('localhost', 'evil.example.com'));
+    await expect.poll(() => statusOf(api, 'net')).toContain('token is a credential for localhost');
+  });
+
+  it('is shown to one host only by two sources at once', async () => {
+    const { engine, account } = (await running()).api;
+    const shown = { account, file: 'token' };
+    const both = await Promise.all(['a.example.com', 'b.example.com'].map((host) => bindToHost(engine, shown, host)));
+    const [first] = both.map(({ hosts }) => hosts);
+    expect(first).toHaveLength(1);
+    expect(both.map(({ hosts }) => hosts)).toEqual([first, first]);
+  });
+
+  it('is free again after a host that never saw it, unless another source relied on that', async () => {
+    const { engine, account } = (await running()).api;
+    const shown = { account, file: 'token' };
+    await (await bindToHost(engine, shown, 'tpyo.example.com')).release();
+    const made = await bindToHost(engine, shown, 'git.example.com');
+    expect(made.hosts).toEqual(['git.example.com']);
+    await (await bindToHost(engine, shown, 'git.example.com')).release();
+    await made.release();
+    expect((await bindToHost(engine, shown, 'other.example.com')).hosts).toEqual(['git.example.com']);
+  });
+
+  it('goes to the right host once the misspelt one is corrected', async () => {
+    const environment = { PATH: process.env['PATH'] ?? '' };
+    const { api, host, make } = await withFile({ environment });
+    Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
+    await make('tpyo', host.url.replace('localhost', 'tpyo.example.com'));
+    await expect.poll(() => statusOf(api, 'tpyo')).toContain('cannot be reached');
+    await make('net', host.url);
+    await expect.poll(() => statusOf(api, 'net')).toContain('"applied"');
   });
 
   it('of another account is for the hosts that the operator grants, and no others', async () => {
