@@ -150,6 +150,9 @@ function record(meters: Meters, inPlace: InPlace, observation: Observation): voi
         outcome: observation.outcome,
       });
       return;
+    case 'unreadable':
+      // It is logged; a number would not say where.
+      return;
     default:
       recordSource(meters, inPlace, observation);
   }

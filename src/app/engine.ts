@@ -23,6 +23,7 @@ import { databaseTime } from '../store/clock.ts';
 import type { Database } from '../store/database.ts';
 import { keyBytes } from '../store/derive-key.ts';
 import { createSigner } from '../store/signer.ts';
+import type { UnreadableSecret } from '../store/unreadable.ts';
 import { createVault } from '../store/vault.ts';
 
 /** All kinds of the program. */
@@ -60,6 +61,9 @@ export function createEngine(
   const preparers: Engine['preparers'] = new Set();
   const now = () => new Date().toISOString();
   const observer = createObserver();
+  observer.on((observation) => {
+    if (observation.what === 'unreadable') logUnreadable(observation.secret, log);
+  });
   const presence = createPresence(database);
   const committer = createCommitter({
     database,
@@ -141,6 +145,10 @@ function ephemeralMeans(): Means {
     literalSecrets: false,
     forgetsPeople: false,
   };
+}
+
+function logUnreadable({ reason, ...where }: UnreadableSecret, log: Log): void {
+  log({ level: 'warn', message: `a stored secret does not open and stays as it is: ${reason}`, ...where });
 }
 
 /** How many lines one revision may write. */

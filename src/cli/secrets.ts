@@ -1,8 +1,10 @@
 import { newKeyText } from '../store/keys.ts';
+import { describeSecret, type UnreadableSecret } from '../store/unreadable.ts';
 import { accept } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { connectAsOperator, operatorSettings } from './operator/client.ts';
+import { printable } from './paint.ts';
 import { withProgress } from './progress.ts';
 
 export const secretsKey = defineCommand({
@@ -36,12 +38,25 @@ export const secretsRotate = defineCommand({
     const answer = await withProgress(terminal, 'sealing secrets again', () =>
       client.post('/api/config/secrets/rotate', acceptUnbound ? { acceptUnbound } : {}),
     );
-    const { rows } = accept(answer).body as { readonly rows: number };
-    terminal.out(
-      rows === 0
-        ? 'Every secret is sealed under the newest key already.\n'
-        : `Sealed the secrets of ${rows} rows again.\n`,
-    );
+    // As the server answers.
+    terminal.out(renderRotation(accept(answer).body as unknown as Rotation));
     return exit.ok;
   },
 });
+
+interface Rotation {
+  readonly rows: number;
+  readonly unreadable: readonly UnreadableSecret[];
+  readonly unreadableCount: number;
+}
+
+function renderRotation({ rows, unreadable, unreadableCount: count }: Rotation): string {
+  const sealed =
+    rows > 0
+      ? `Sealed the secrets of ${rows} rows again.\n`
+      : `Every secret${count === 0 ? '' : ' that opens'} is sealed under the newest key already.\n`;
+  if (count === 0) return sealed;
+  const lines = unreadable.map((secret) => `  ${printable(describeSecret(secret))}\n`);
+  const more = count > unreadable.length ? `  and ${count - unreadable.length} more\n` : '';
+  return `${sealed}\nStored secrets that do not open with any key of the server, and stay as they are: ${count}. Write them again, or rotate once more with the key under which they were sealed.\n${lines.join('')}${more}`;
+}

@@ -1,3 +1,5 @@
+import type { UnreadableSecret } from '../store/unreadable.ts';
+
 /** A source of any account. */
 export interface ObservedSource {
   readonly account: string;
@@ -16,6 +18,8 @@ export type Observation =
   | { readonly what: 'lock_wait'; readonly seconds: number }
   /** Another host was asked for something, or could not be. */
   | { readonly what: 'outbound'; readonly purpose: string; readonly outcome: string; readonly seconds: number }
+  /** A stored secret does not open, and stays as it is when the others are sealed again. */
+  | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
   /** A source that reconciles again and again was stopped, or goes on. */
   | (ObservedSource & { readonly what: 'breaker'; readonly open: boolean })
   /** This server does not run a source any more: how it fares is for another one to say. */

@@ -1,6 +1,6 @@
 import { Conflict, Internal } from '../model/errors.ts';
 import type { Sealer } from '../store/reseal.ts';
-import { sealAgain } from '../store/rotate.ts';
+import { type Resealed, sealAgain } from '../store/rotate.ts';
 import { beginSealing } from '../store/sealing.ts';
 import type { Engine } from './engine.ts';
 
@@ -12,12 +12,9 @@ export interface RotateOptions {
 
 /**
  * Seals all secrets of the server again under its current key and for their places; afterwards older keys are not needed any
- * more, and servers of earlier releases cannot take part.
+ * more, and servers of earlier releases cannot take part. What does not open stays as it is and is named.
  */
-export async function rotateSecrets(
-  engine: Engine,
-  { acceptUnbound }: RotateOptions,
-): Promise<{ readonly rows: number }> {
+export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOptions): Promise<Resealed> {
   const { database, registry, means, notices } = engine;
   // Others seal to places before the last unbound text is looked for.
   await beginSealing(database);
@@ -26,7 +23,7 @@ export async function rotateSecrets(
   // Plans under way were made of the old seals.
   await engine.committer.settle();
   const sealer: Sealer = { registry, vault: means.vault, form: 'bound', acceptUnbound };
-  const rows = await sealAgain(database, sealer).catch((error: unknown) => {
+  const resealed = await sealAgain(database, sealer).catch((error: unknown) => {
     // What is in the way is told to the operator, who alone can do something about it.
     throw error instanceof Internal ? new Conflict('precondition', `nothing was written: ${error.message}`) : error;
   });
@@ -35,5 +32,6 @@ export async function rotateSecrets(
   engine.snapshots.forget();
   engine.past.forget();
   notices.tell({ what: 'sealing' });
-  return { rows };
+  for (const secret of resealed.unreadable) engine.observer.tell({ what: 'unreadable', secret });
+  return resealed;
 }

@@ -7,6 +7,7 @@ import { mapSecrets, mapUnitSecrets, placeOf } from '../model/secret-fields.ts';
 import { mapSides, type UnitChange } from '../model/units.ts';
 import type { SectionName } from './archive-format.ts';
 import type { Image } from './history.ts';
+import { describeSecret, type UnreadableSecret, unreadableAt } from './unreadable.ts';
 
 /** Seals what it is given anew, under the key and in the form that are current. */
 export interface Sealer {
@@ -16,6 +17,8 @@ export interface Sealer {
   readonly form: SealForm;
   /** What is in the form of an earlier release is taken too. */
   readonly acceptUnbound: boolean;
+  /** What does not open with any key stays as it is and is reported here; without this function it is an error. */
+  readonly leave?: ((secret: UnreadableSecret) => void) | undefined;
 }
 
 /** The row of an archive with its secrets sealed anew. */
@@ -136,7 +139,7 @@ function sealUnits(
 /** What a key that is gone sealed is as good as not there, and people sign in again. */
 export function sealRecord(sealer: Sealer, text: string, place: SealPlace): string {
   try {
-    return sealText(sealer, text, place);
+    return sealText({ ...sealer, leave: undefined }, text, place);
   } catch (error) {
     if (error instanceof Internal) return text;
     throw error;
@@ -144,8 +147,37 @@ export function sealRecord(sealer: Sealer, text: string, place: SealPlace): stri
 }
 
 /** A sealed text, sealed anew. */
-export function sealText({ vault, form, acceptUnbound }: Sealer, text: string, place: SealPlace): string {
+export function sealText(sealer: Sealer, text: string, place: SealPlace): string {
+  const { vault, form } = sealer;
   if (vault.isCurrent(text, form)) return text;
-  const opened = acceptUnbound && !text.startsWith(boundPrefix) ? vault.openUnbound(text) : vault.open(text, place);
+  const opened = openText(sealer, text, place);
+  if (opened === undefined) return text;
+  requireForm(sealer, text, place);
   return vault.seal(opened, place, form);
+}
+
+/** The text in whichever form; `undefined` when it does not open and is left as it is. */
+function openText({ vault, leave }: Sealer, text: string, place: SealPlace): string | undefined {
+  try {
+    return isBound(text) ? vault.open(text, place) : vault.openUnbound(text);
+  } catch (error) {
+    if (leave === undefined || !(error instanceof Internal)) throw error;
+    leave(unreadableAt(place, error.message));
+    return undefined;
+  }
+}
+
+/** Refuses the form of an earlier release where it is over and nobody said to accept it: whoever reads this can say so. */
+function requireForm({ vault, acceptUnbound }: Sealer, text: string, place: SealPlace): void {
+  if (acceptUnbound || isBound(text)) return;
+  try {
+    vault.open(text, place);
+  } catch (cause) {
+    if (!(cause instanceof Internal)) throw cause;
+    throw new Internal(describeSecret(unreadableAt(place, cause.message)), { cause });
+  }
+}
+
+function isBound(text: string): boolean {
+  return text.startsWith(boundPrefix);
 }

@@ -5,18 +5,37 @@ import { hasSecrets } from '../model/secret-fields.ts';
 import type { Database, Run } from './database.ts';
 import { type Sealer, sealBase, sealChange, sealCredentials, sealRecord, sealSpec, sealText } from './reseal.ts';
 import { finishSealing } from './sealing.ts';
+import type { UnreadableSecret } from './unreadable.ts';
 
 /** How many rows one step reads. */
 const step = 500;
 
+/** How many unreadable secrets are named. */
+const mostNamed = 1000;
+
+/** What became of the stored secrets. */
+export interface Resealed {
+  /** How many rows were written. */
+  readonly rows: number;
+  /** What does not open and stays as it is; the first of them when there are very many. */
+  readonly unreadable: readonly UnreadableSecret[];
+  readonly unreadableCount: number;
+}
+
 /**
  * Seals every secret again under the vault's current key and bound to its place, history included, one account at a time
- * while no commit is under way there. From then on the unbound form is refused. Answers how many rows were written. No value
- * changes, but what servers remember of an account holds old seals: a revision of its own makes them read it anew, and
+ * while no commit is under way there. From then on the unbound form is refused. Answers how many rows were written. What does
+ * not open stays as it is and is named: one account's lost secret must not keep the others from a new key. No value changes, but what servers remember of an account holds old seals: a revision of its own makes them read it anew, and
  * commits that were planned before are planned again.
  */
-export async function sealAgain(database: Database, sealer: Sealer): Promise<number> {
+export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>): Promise<Resealed> {
   let written = 0;
+  // History has many texts of one place.
+  const left = new Map<string, UnreadableSecret>();
+  const leave: Sealer['leave'] = (secret) => {
+    left.set(JSON.stringify([secret.what, secret.account, secret.object, secret.path]), secret);
+  };
+  const sealer: Sealer = { ...given, leave };
   await database.asOwner(async (run) => {
     const accounts = await run('select account_id from accounts order by account_id for no key update');
     // What is folded or sealed meanwhile would come to lie behind us under its old seals.
@@ -32,7 +51,7 @@ export async function sealAgain(database: Database, sealer: Sealer): Promise<num
     }
     for (const table of serverTables) written += await sealTable(run, sealer, undefined, table);
   });
-  return written;
+  return { rows: written, unreadable: [...left.values()].slice(0, mostNamed), unreadableCount: left.size };
 }
 
 const actor = { type: 'system', id: 'secrets', name: 'secrets rotate' };

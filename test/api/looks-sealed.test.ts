@@ -16,7 +16,7 @@ it('a text that begins like ciphertext is a text: it is shown, rotated around an
   expect(JSON.stringify(plan.body.changes)).toContain(text);
   expect((await api.call('POST', '/api/config/apply', { source: 'team', files })).status).toBe(200);
   const rotated = await api.call('POST', '/api/config/secrets/rotate', {}, asOperator);
-  expect([rotated.status, rotated.body]).toEqual([200, { rows: 0 }]);
+  expect([rotated.status, rotated.body]).toEqual([200, { rows: 0, unreadable: [], unreadableCount: 0 }]);
   expect((await api.call('GET', '/api/config/export?format=json')).body).toContainEqual(
     expect.objectContaining({ kind: 'Group', spec: expect.objectContaining({ name: text }) }),
   );

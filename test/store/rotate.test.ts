@@ -3,7 +3,6 @@ import { CompiledQuery } from 'kysely';
 import { expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { Internal } from '../../src/model/errors.ts';
 import type { SealForm, Vault } from '../../src/model/means.ts';
 import { placeOf } from '../../src/model/secret-fields.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -52,7 +51,7 @@ async function insertWithHistory(database: Database, id: string, spec: JsonObjec
     );
     await run(
       `insert into changes (account_id, revision, seq, action, kind, object_id, units, image)
-       values ($1, 1, 0, 'update', 'NotificationChannel', $2, $3::jsonb, $4::jsonb)`,
+       values ($1, 1, (select count(*) from changes), 'update', 'NotificationChannel', $2, $3::jsonb, $4::jsonb)`,
       [
         account,
         id,
@@ -72,8 +71,15 @@ async function ask(database: Database, sql: string): Promise<readonly Record<str
   return database.lookUp(CompiledQuery.raw(sql) as CompiledQuery<Record<string, unknown>>);
 }
 
-const rotate = (database: Database, vault: Vault, acceptUnbound = false) =>
+const reseal = (database: Database, vault: Vault, acceptUnbound = false) =>
   sealAgain(database, { registry, vault, form: 'bound', acceptUnbound });
+
+/** How many rows were written where everything opens. */
+async function rotate(database: Database, vault: Vault, acceptUnbound = false): Promise<number> {
+  const { rows, unreadable, unreadableCount } = await reseal(database, vault, acceptUnbound);
+  expect([unreadable, unreadableCount]).toEqual([[], 0]);
+  return rows;
+}
 
 eachEngine('sealing again on %s', (engine) => {
   it('binds every secret to its place under the new key, in history too, and changes nothing else', async () => {
@@ -125,21 +131,48 @@ eachEngine('sealing again on %s', (engine) => {
     expect(await rotate(database, createVault([newKey]))).toBe(0);
   });
 
-  it('refuses what is moved to another place, and writes nothing then', async () => {
+  it('leaves what does not open as it is, names it once, and seals the secrets of everybody else', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
-    await insert(database, 'mine', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'theirs', 'bound')));
-    await expect(rotate(database, createVault([newKey, oldKey]))).rejects.toThrow(/sealed for another place/);
-    expect(await ask(database, "select count(*) as rows from revisions where actor ->> 'id' = 'secrets'")).toEqual([
-      { rows: 0 },
-    ]);
+    const [vault, lost] = [createVault([newKey, oldKey], 'binding'), createVault([randomBytes(keyBytes)])];
+    const texts = {
+      junk: 'sealed:junk',
+      lost: sealIn(lost, 'lost', 'unbound'),
+      moved: sealIn(createVault([oldKey]), 'good', 'bound'),
+      plain: 'password of somebody',
+    };
+    await database.asOwner(["insert into sealing (form) values ('unbound')"]);
+    await insert(database, 'good', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'good', 'unbound')));
+    // Its history has the text many times.
+    for (const [id, text] of Object.entries(texts)) await insertWithHistory(database, id, channel(text));
+    const left = (id: string, reason: RegExp) => ({
+      ...{ what: 'object', account, object: id, path: 'target.headers.X-Key' },
+      reason: expect.stringMatching(reason),
+    });
+    const unreadable = [
+      left('junk', /in no form in which servers seal$/),
+      left('lost', new RegExp(`key ${lost.keyId}, which this server does not have`)),
+      left('moved', /sealed for another place/),
+      left('plain', /in no form in which servers seal$/),
+    ];
+    expect(await reseal(database, vault)).toEqual({ rows: 1, unreadable, unreadableCount: 4 });
+    const good = sealIn(createVault([newKey]), 'good', 'bound');
+    const specs = Object.entries({ good, ...texts }).map(([id, text]) => ({ id, spec: channel(text) }));
+    expect(await ask(database, 'select id, spec from objects order by id')).toEqual(specs);
+    // Nor does it stop the rotations that come after it.
+    expect(await reseal(database, createVault([newKey, oldKey]))).toEqual({ rows: 0, unreadable, unreadableCount: 4 });
   });
 
   it('refuses the form of earlier releases once it is over, unless it is told to accept it', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await insert(database, 'o', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'o', 'unbound')));
-    await expect(rotate(database, createVault([oldKey]))).rejects.toThrow(Internal);
+    await expect(reseal(database, createVault([oldKey]))).rejects.toThrow(
+      /^account a, object o, target.headers.X-Key: .* --accept-unbound/,
+    );
+    expect(await ask(database, "select count(*) as rows from revisions where actor ->> 'id' = 'secrets'")).toEqual([
+      { rows: 0 },
+    ]);
     expect(await rotate(database, createVault([oldKey]), true)).toBe(1);
     expect(await ask(database, 'select spec from objects')).toEqual([
       { spec: channel(sealIn(createVault([oldKey]), 'o', 'bound')) },

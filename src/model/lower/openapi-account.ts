@@ -36,9 +36,31 @@ export const accountItems: Items = {
       tag,
       summary: 'Seal all secrets again under the newest key',
       description:
-        'Says how many rows were written. Afterwards older keys are not needed any more, and the form in which earlier releases sealed is refused. `acceptUnbound` in a JSON body takes that form once more.',
+        'Says how many rows were written, and which stored secrets do not open with any key of the server: these stay as they are, and none of the others depends on them. Afterwards older keys are not needed any more, and the form in which earlier releases sealed is refused. `acceptUnbound` in a JSON body takes that form once more.',
       answer: json(
-        { type: 'object', required: ['rows'], properties: { rows: { type: 'integer' } } },
+        {
+          type: 'object',
+          required: ['rows', 'unreadable', 'unreadableCount'],
+          properties: {
+            rows: { type: 'integer' },
+            unreadable: {
+              type: 'array',
+              description: 'The first of them when there are more than a thousand.',
+              items: {
+                type: 'object',
+                required: ['what', 'object', 'path', 'reason'],
+                properties: {
+                  what: { type: 'string' },
+                  account: { type: 'string' },
+                  object: { type: 'string' },
+                  path: { type: 'string' },
+                  reason: { type: 'string' },
+                },
+              },
+            },
+            unreadableCount: { type: 'integer' },
+          },
+        },
         configExamples.rotated,
       ),
       errors: [...common, 412],

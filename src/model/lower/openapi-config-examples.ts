@@ -87,7 +87,17 @@ export const configExamples = {
   applied: { plan, revision: 18 },
   outputs: [{ kind: 'SetupKey', key: 'build-agents', field: 'key', value: 'A616097E-FCF0-48FA-9354-CA4A61142761' }],
   exported: [{ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'developers' }, spec: {} }],
-  rotated: { rows: 128 },
+  rotated: {
+    rows: 128,
+    unreadable: [
+      {
+        ...{ what: 'object', account: 'c7g0ac2pjhspd6ljvpb0', object: 'c7g0ac2pjhspd6ljvpc0' },
+        ...{ path: 'target.headers.Authorization' },
+        reason: 'a secret is sealed with the key 0a1b2c3d4e5f, which this server does not have; give it that key too',
+      },
+    ],
+    unreadableCount: 1,
+  },
   rotatedKey: { key: 'q8vJ2rT0x1sLw5Zk' },
   source,
   sources: [source],
