@@ -25,7 +25,9 @@ export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOpt
   const sealer: Sealer = { registry, vault: means.vault, form: 'bound', acceptUnbound };
   const resealed = await sealAgain(database, sealer).catch((error: unknown) => {
     // What is in the way is told to the operator, who alone can do something about it.
-    throw error instanceof Internal ? new Conflict('precondition', `nothing was written: ${error.message}`) : error;
+    throw error instanceof Internal
+      ? new Conflict('precondition', `no secret was sealed again: ${error.message}`)
+      : error;
   });
   means.vault.advance('bound');
   // Other servers notice by the revision; this one need not wait for it.

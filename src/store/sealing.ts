@@ -134,14 +134,20 @@ function keyIdIn(sealed: string): string | undefined {
   return /^sealed:(?:2:)?([0-9a-f]{12}):[\w+/=-]+$/.exec(sealed)?.[1];
 }
 
-/** Makes servers seal texts to their places while what is unbound is still opened. */
+/**
+ * Makes servers seal texts to their places while what is unbound is still opened. Programs that know no bound form do not
+ * start any more from then on, whatever becomes of the rest: they could not open what is written.
+ */
 export async function beginSealing(database: Database): Promise<void> {
-  await database.lookUp(statement("update sealing set form = 'binding' where form = 'unbound'", []));
+  await database.asOwner(async (run) => {
+    const moved = await run("update sealing set form = 'binding' where form = 'unbound' returning form");
+    if (moved.length > 0) await raiseOldestProgram(run);
+  });
 }
 
 /**
  * Makes the bound form the only one, and the known text one of the current key; within the transaction that seals everything.
- * Answers whether another form was in use. Programs that know no bound form do not start any more from then on.
+ * Answers whether another form was in use.
  */
 export async function finishSealing(run: Run, vault: Vault): Promise<boolean> {
   const [row] = await run('select form from sealing for update');
@@ -151,11 +157,15 @@ export async function finishSealing(run: Run, vault: Vault): Promise<boolean> {
      on conflict (one) do update set form = excluded.form, probe = excluded.probe`,
     [vault.seal(probe, probePlace, 'bound')],
   );
-  if (moves)
-    await run(
-      `insert into heddle_schema (migration, oldest_program, applied_at) values ('sealed to their places', $1, now())
-       on conflict (migration) do nothing`,
-      [migrations.length],
-    );
+  if (moves) await raiseOldestProgram(run);
   return moves;
+}
+
+/** Keeps programs from starting that know no bound form. */
+async function raiseOldestProgram(run: Run): Promise<void> {
+  await run(
+    `insert into heddle_schema (migration, oldest_program, applied_at) values ('sealed to their places', $1, now())
+     on conflict (migration) do nothing`,
+    [migrations.length],
+  );
 }

@@ -3,7 +3,10 @@ import { productRegistry } from '../../src/app.ts';
 import { placeOf } from '../../src/model/secret-fields.ts';
 import type { Database } from '../../src/store/database.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
-import { checkKey, watchKey } from '../../src/store/sealing.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { migrations } from '../../src/store/migrations/index.ts';
+import { SchemaTooNew } from '../../src/store/schema-too-new.ts';
+import { beginSealing, checkKey, watchKey } from '../../src/store/sealing.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { WrongKey } from '../../src/store/wrong-key.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
@@ -74,6 +77,23 @@ eachEngine('the key of an installation on %s', (engine) => {
     await insert(database, { a: 'sealed:junk', b: 'sealed:' });
     await checkKey(database, registry, vaultOf(1));
     await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
+  });
+
+  it('keeps programs from starting that know no bound form as soon as servers write it', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const older = { migrations: migrations.slice(0, -1) };
+    await beginSealing(database);
+    // Where nobody ever wrote the other form there is nothing to begin, and nothing keeps programs away.
+    expect(await migrate(database, older)).toEqual([]);
+    await database.asOwner(["insert into sealing (form) values ('unbound')"]);
+    await beginSealing(database);
+    const vault = vaultOf(1);
+    await watchKey(database, vault);
+    expect(vault.form).toBe('binding');
+    await expect(migrate(database, older)).rejects.toThrow(SchemaTooNew);
+    expect(await migrate(database)).toEqual([]);
+    await database.asOwner(["delete from heddle_schema where migration = 'sealed to their places'"]);
   });
 
   it('comes with the form in which the installation seals', async () => {
