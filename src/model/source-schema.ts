@@ -169,6 +169,16 @@ const credentials = members('How to prove to the server of the repository who as
   ),
 });
 
+const sizeUpTo = (maximum: number): JsonObject => ({
+  type: 'integer',
+  minimum: 1,
+  maximum,
+  description: `How much the files of the repository may take up at the most, up to ${maximum}; 512 unless said otherwise.`,
+});
+
+/** The disk is the operator's: the file of settings may allow more than the API. */
+const mostOverApi = { maxSizeMiB: sizeUpTo(512) };
+
 /** The members of a Git source. */
 export const gitMembers: JsonObject = {
   ...loopMembers,
@@ -189,12 +199,7 @@ export const gitMembers: JsonObject = {
     { secretFile: text('File that holds the secret which the hints are signed with.') },
     ['secretFile'],
   ),
-  maxSizeMiB: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 10_000,
-    description: 'How much the files of the repository may take up at the most; 512 unless said otherwise.',
-  },
+  maxSizeMiB: sizeUpTo(10_000),
 };
 
 /** What names a source: in documents' places, in the API and in the log. */
@@ -218,6 +223,10 @@ export function sourceSchema(properties: JsonObject, required: readonly string[]
 
 /** The schemas of what the API takes about a source, by type. Directories of a server are not the API's to choose. */
 export const apiSchemas: Readonly<Record<string, JsonObject>> = {
-  git: sourceSchema({ name: sourceName, type: { const: 'git' }, ...gitMembers }, ['name', 'type', 'url']),
+  git: sourceSchema({ name: sourceName, type: { const: 'git' }, ...gitMembers, ...mostOverApi }, [
+    'name',
+    'type',
+    'url',
+  ]),
   push: sourceSchema({ name: sourceName, type: { const: 'push' }, ...settingsMembers }, ['name', 'type']),
 };

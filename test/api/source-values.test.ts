@@ -203,3 +203,12 @@ describe('a grant', () => {
     expect(parseGrant(text)).toEqual(expected);
   });
 });
+
+it('a source over the API takes up no more of the disk than is usual', async () => {
+  const { api, upstream } = await running();
+  const make = (maxSizeMiB: number) =>
+    api.call('POST', list, { name: 'net', type: 'git', url: upstream.url, maxSizeMiB });
+  const refused = await make(513);
+  expect([refused.status, refused.body.problems[0].path]).toEqual([422, '/maxSizeMiB']);
+  expect((await make(512)).status).toBe(201);
+});
