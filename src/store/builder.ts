@@ -53,10 +53,13 @@ export const endWhenSilent = [
   .map(([name, value]) => `set_config('${name}', '${value}', true)`)
   .join(', ');
 
+/** How long a write waits for a lock. */
+export const lockTimeout = "set_config('lock_timeout', '5s', true)";
+
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
 const RESTRICT_WRITE =
   `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
-  `set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true), ${endWhenSilent}`;
+  `set_config('statement_timeout', '30s', true), ${lockTimeout}, ${endWhenSilent}`;
 
 /** The statement every transaction of an account begins with: role, account and limits, all local to it. */
 export function restrictTo(account: string, options: TransactionOptions): CompiledQuery {

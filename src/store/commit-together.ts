@@ -57,7 +57,7 @@ export async function commitTogether(database: Database, input: TogetherInput): 
   const inputs = [...input.inputs].sort((a, b) => (a.base.account < b.base.account ? -1 : 1));
   let rows = 0;
   try {
-    await database.asOwner(async (run) => {
+    const work = async (run: Run) => {
       rows = 0;
       if (input.gone.length > 0) await lockAll(run, input);
       for (const one of inputs) rows += await writeAccount(run, input, one);
@@ -66,7 +66,8 @@ export async function commitTogether(database: Database, input: TogetherInput): 
       for (const beside of input.beside) await writeBeside(run, beside);
       for (const { account, revision } of input.gone)
         if (!(await deleteAccountRows(run, account, revision))) throw new Abandoned('moved');
-    });
+    };
+    await database.asOwner(work, { write: input.gone.length > 0 ? 'long' : 'short' });
   } catch (error) {
     if (error instanceof Abandoned) return error.result;
     throw repeated(error);

@@ -15,6 +15,15 @@ export interface TransactionOptions {
   readonly by?: string;
 }
 
+/** How long the owner waits; without it, for as long as it takes. */
+export interface OwnerOptions {
+  /**
+   * A write while servers are at work: 5 s for a lock, and a connection is given up when nothing comes, as in any write.
+   * `long` allows a statement twenty times as much, since the logs of an account that goes take their time.
+   */
+  readonly write?: 'short' | 'long';
+}
+
 /** Runs one statement inside the transaction that it was given for. */
 export type Run = (
   sql: string,
@@ -40,8 +49,8 @@ export interface Database {
   holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value>;
   /** One statement outside row-level security: look-ups in `directory`, and the server's own lists. */
   lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]>;
-  /** Runs SQL as the owner, in one transaction: migrations and maintenance. */
-  asOwner(work: readonly string[] | ((run: Run) => Promise<void>)): Promise<void>;
+  /** Runs SQL as the owner, in one transaction: migrations, maintenance, and writes of several accounts. */
+  asOwner(work: readonly string[] | ((run: Run) => Promise<void>), options?: OwnerOptions): Promise<void>;
   /** Counts written rows: the embedded engine vacuums and analyses every 10,000, Postgres does so by itself. */
   wrote(rows: number): void;
   /** Resolves when the database answers. */

@@ -8,11 +8,20 @@ import {
   checkParameters,
   endWhenSilent,
   lockHead,
+  lockTimeout,
   perform,
   plannedEachTime,
   restrictTo,
 } from './builder.ts';
-import type { AccountAccess, Database, DatabaseOptions, RowsOf, Run, TransactionOptions } from './database.ts';
+import type {
+  AccountAccess,
+  Database,
+  DatabaseOptions,
+  OwnerOptions,
+  RowsOf,
+  Run,
+  TransactionOptions,
+} from './database.ts';
 import { heldMessage, holderQuery } from './lock-holder.ts';
 import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
@@ -24,6 +33,8 @@ import { columnParsers } from './schema.ts';
 const CONNECT_MS = 10_000;
 const READ_SILENCE_MS = 30_000;
 const WRITE_SILENCE_MS = 15_000;
+/** How many times as long a statement of the owner may take that is known to be long. */
+const LONG_FACTOR = 20;
 
 /** After how long an idle connection is asked whether it is still there. */
 const KEEPALIVE_MS = 4000;
@@ -127,14 +138,21 @@ class PostgresDatabase implements Database {
     return (result?.rows ?? []) as Row[];
   }
 
-  async asOwner(work: Parameters<Database['asOwner']>[0]): Promise<void> {
+  async asOwner(work: Parameters<Database['asOwner']>[0], { write }: OwnerOptions = {}): Promise<void> {
     const client = await this.#connect();
-    const run: Run = async (text, parameters = []) => (await client.query(text, [...parameters])).rows;
+    const ask = async (text: string, values?: unknown[]): Promise<QueryResult> => {
+      if (write === undefined) return client.query(text, values);
+      const silenceMs = this.#writeSilenceMs * (write === 'long' ? LONG_FACTOR : 1);
+      const [answer] = await answers(client, [{ text, ...(values === undefined ? {} : { values }) }], silenceMs);
+      if (answer === undefined) throw new Internal('a statement had no answer');
+      return answer;
+    };
+    const run: Run = async (text, parameters = []) => (await ask(text, [...parameters])).rows;
     try {
-      await run('begin isolation level read committed');
-      await run(`select ${endWhenSilent}`);
+      await ask('begin isolation level read committed');
+      await ask(`select ${write === undefined ? endWhenSilent : `${lockTimeout}, ${endWhenSilent}`}`);
       await perform(work, run);
-      mustBeCommitted(await client.query('commit'));
+      mustBeCommitted(await ask('commit'));
       client.release();
     } catch (error) {
       // Closing the connection is the rollback: it cannot fail and leaves nothing behind.

@@ -1,6 +1,6 @@
 import { build, statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
-import type { Database } from './database.ts';
+import type { Database, Run } from './database.ts';
 import { gatherLookUps } from './gather.ts';
 import { repeated } from './repeated.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
@@ -50,7 +50,7 @@ export function createTokenLookUp(database: Database): TokenLookUp {
 
 /** Stores a token and its entry in the directory; a token that is there already stays as it is. */
 export async function insertToken(database: Database, token: TokenRecord): Promise<void> {
-  await database.asOwner(async (run) => {
+  const work = async (run: Run) => {
     const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
     const added = await run(
       `insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $2, $3) on conflict do nothing returning value`,
@@ -61,7 +61,8 @@ export async function insertToken(database: Database, token: TokenRecord): Promi
       'insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $8)',
       [account, id, user, name, hash, createdBy, createdAt, expiresAt],
     );
-  });
+  };
+  await database.asOwner(work, { write: 'short' });
 }
 
 /** How many tokens an account has; the bootstrap makes the first one. */

@@ -44,7 +44,7 @@ function losing(inner: Database, arrival: Arrival): Database {
     inAccount: inAccount as unknown as Database['inAccount'],
     holding: (account, work, by) => inner.holding(account, work, by),
     lookUp: (query) => inner.lookUp(query),
-    asOwner: (work) => inner.asOwner(work),
+    asOwner: (work, options) => inner.asOwner(work, options),
     wrote: (rows) => inner.wrote(rows),
     ping: () => inner.ping(),
     close: () => inner.close(),

@@ -47,7 +47,7 @@ async function sentTwice(lock: string, write: (api: TestApi) => Promise<void>): 
     inAccount: inAccount as unknown as Database['inAccount'],
     holding: (account, work, by) => inner.holding(account, work, by),
     lookUp: (query) => inner.lookUp(query),
-    asOwner: (work) => (isArmed ? send(() => inner.asOwner(work)) : inner.asOwner(work)),
+    asOwner: (work, more) => (isArmed ? send(() => inner.asOwner(work, more)) : inner.asOwner(work, more)),
     wrote: (rows) => inner.wrote(rows),
     ping: () => inner.ping(),
     close: () => inner.close(),

@@ -1,7 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../src/model/errors.ts';
+import { commitTogether, type TogetherInput } from '../../src/store/commit-together.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { insertToken } from '../../src/store/tokens.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
 import { testDatabase } from '../setup/database.ts';
 import { serverProcess } from '../setup/server-process.ts';
@@ -13,6 +17,62 @@ const mostMs = 15_000;
 it('a server that is stopped, or behind a network that swallows everything, blocks writes for 15 s at most and reads never', async () => {
   // Side by side, since all of them wait.
   await Promise.all([stopped(), behindDark('both'), behindDark('gone')]);
+});
+
+const nothing: TogetherInput = { inputs: [], founded: [], entries: [], identities: [], beside: [], gone: [] };
+const at = '2026-03-04T05:06:07.000Z';
+
+describe('a write of several accounts, and one of a first token,', () => {
+  it.each<readonly [string, (database: Database) => Promise<unknown>]>([
+    [
+      'several accounts',
+      (database) =>
+        commitTogether(database, {
+          ...nothing,
+          entries: [{ account: 'a', kind: 'domain', value: 'a.example.com', subject: 'a' }],
+        }),
+    ],
+    [
+      'an account that goes',
+      (database) => commitTogether(database, { ...nothing, gone: [{ account: 'a', revision: 1 }] }),
+    ],
+    [
+      'a first token',
+      (database) =>
+        insertToken(database, {
+          ...{ account: 'a', id: 't', user: 'u', name: 't', hash: 'h' },
+          ...{ createdBy: 'u', createdAt: at, expiresAt: at },
+        }),
+    ],
+  ])('gives up a connection on which nothing comes: %s', async (_, write) => {
+    await using made = await testDatabase('postgres');
+    await using proxy = await openCuttingProxy(made.url ?? '', Math.random);
+    const database = await openDatabase({ url: proxy.url, poolSize: 1, silenceMs: 200 });
+    await database.ping();
+    proxy.set('dark');
+    const error = await write(database).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toMatchObject({ inDoubt: true, message: expect.stringContaining('cannot be reached') });
+    proxy.set('clear');
+    await database.close();
+  });
+
+  it('waits for the lock of an account that goes no longer than other writes do', async () => {
+    await using made = await testDatabase('postgres');
+    await made.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
+    const holder = new pg.Client({ connectionString: made.url });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from accounts for update');
+      const going = commitTogether(made.database, { ...nothing, gone: [{ account: 'a', revision: 0 }] });
+      await expect(going).rejects.toMatchObject({ reason: 'locked' });
+    } finally {
+      await holder.end();
+    }
+    const going = commitTogether(made.database, { ...nothing, gone: [{ account: 'a', revision: 0 }] });
+    expect(await going).toBe('written');
+  });
 });
 
 async function stopped(): Promise<void> {

@@ -7,7 +7,7 @@ export function altered(database: Database, inAccount: Database['inAccount']): D
     inAccount,
     holding: (account, work, by) => database.holding(account, work, by),
     lookUp: (statement) => database.lookUp(statement),
-    asOwner: (work) => database.asOwner(work),
+    asOwner: (work, options) => database.asOwner(work, options),
     wrote: (rows) => database.wrote(rows),
     ping: () => database.ping(),
     close: async () => {},

@@ -77,7 +77,7 @@ export function keptOpen(database: Database): Database {
     inAccount: (account, statements, options) => database.inAccount(account, statements, options),
     holding: (account, work, by) => database.holding(account, work, by),
     lookUp: (statement) => database.lookUp(statement),
-    asOwner: (work) => database.asOwner(work),
+    asOwner: (work, options) => database.asOwner(work, options),
     wrote: (rows) => database.wrote(rows),
     ping: () => database.ping(),
     close: () => database.ping(),

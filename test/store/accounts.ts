@@ -91,7 +91,7 @@ export function noted(database: Database): { readonly database: Database; readon
     inAccount,
     holding: (account, work, by) => database.holding(account, work, by),
     lookUp: (statement) => database.lookUp(statement),
-    asOwner: (work) => database.asOwner(work),
+    asOwner: (work, options) => database.asOwner(work, options),
     wrote: (rows) => database.wrote(rows),
     ping: () => database.ping(),
     close: () => database.close(),
