@@ -165,16 +165,34 @@ async function putRows(run: Run, account: string, section: SectionName, rows: re
   const again = section === 'directory' || section === 'audit_events' ? 'on conflict do nothing' : '';
   // Archives of release 0.1 have them. Several accounts may have a user with one, so they are not needed.
   const kept = section === 'directory' ? rows.filter((row) => row['kind'] !== 'email') : rows;
-  const written = await run(
-    `insert into ${section} (account_id, ${names}) select $1, ${names} from jsonb_populate_recordset(null::${section}, $2::jsonb) ${again} returning 1`,
+  await run(
+    `insert into ${section} (account_id, ${names}) select $1, ${names} from jsonb_populate_recordset(null::${section}, $2::jsonb) ${again}`,
     [account, JSON.stringify(kept)],
   );
-  if (section === 'directory' && written.length < kept.length)
-    throw new Conflict(
-      'taken',
-      'another account of this server has a token, a key or a domain of the archive; restore it to a server of its own',
-    );
+  if (section === 'directory') await refuseTaken(run, account, kept);
   return rows.length;
+}
+
+/** Throws `Conflict` when entries of the directory lead to another account, which proved or made them. */
+async function refuseTaken(run: Run, account: string, rows: readonly JsonObject[]): Promise<void> {
+  const found = await run(
+    `select d.kind, d.value from jsonb_to_recordset($2::jsonb) r(kind text, value text)
+     join directory d on d.kind = r.kind and d.value = r.value and d.account_id <> $1 order by 1, 2`,
+    [account, JSON.stringify(rows)],
+  );
+  if (found.length === 0) return;
+  const names = found.map(({ kind, value }) => nameOfEntry(String(kind), String(value)));
+  const shown = [...new Set(names)];
+  const more = shown.length > 10 ? ` and ${shown.length - 10} more` : '';
+  throw new Conflict(
+    'taken',
+    `another account of this server has entries of the archive: ${shown.slice(0, 10).join(', ')}${more}; remove them there, or restore the archive to a server of its own`,
+  );
+}
+
+/** A domain by its name; everything else by its kind alone, because the value may be a hash of a secret. */
+function nameOfEntry(kind: string, value: string): string {
+  return kind === 'domain' ? `the domain ${value.slice(0, 253)}` : `an entry of the kind ${kind}`;
 }
 
 /** A column that this program does not know is of a newer one. The names become part of a statement, so they are looked up. */

@@ -11,6 +11,7 @@ import { secretsOf } from '../../src/model/secret-fields.ts';
 import { sectionNames } from '../../src/store/archive-format.ts';
 import { bindCredential, findCredentialHosts } from '../../src/store/credential-hosts.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
+import { findEntry } from '../../src/store/directory.ts';
 import { listFormerGitHosts } from '../../src/store/former-git-hosts.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { rowsOf } from '../engine/office.ts';
@@ -346,10 +347,49 @@ describe('a server in use', () => {
     const before = await everything(other);
     expect(await restore(other, archive)).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining('another account of this server has a token') },
+      body: {
+        message: expect.stringContaining(
+          'another account of this server has entries of the archive: an entry of the kind token;',
+        ),
+      },
     });
     expect(await everything(other)).toBe(before);
   });
+
+  it('is told which domain of the archive another account has, and no hash', async () => {
+    await using api = await testApi('postgres', keys);
+    await lead(api, 'domain', 'example.com');
+    await lead(api, 'setup-key', 'hash-of-a-key');
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    await other.group('used');
+    await lead(other, 'domain', 'example.com');
+    await lead(other, 'setup-key', 'hash-of-a-key');
+    const before = await everything(other);
+    const { status, body } = await restore(other, archive);
+    expect([status, body['message']]).toEqual([
+      409,
+      expect.stringContaining('the domain example.com, an entry of the kind setup-key, an entry of the kind token;'),
+    ]);
+    expect(body['message']).not.toContain('hash-of-a-key');
+    expect(await everything(other)).toBe(before);
+  });
+
+  it('gets the account although another one took the address of one of its people', async () => {
+    await using api = await testApi('postgres', keys);
+    await lead(api, 'email', 'ada@example.com');
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    await other.group('used');
+    await rowsOf(other.engine.database, "delete from directory where kind = 'token' returning 1");
+    await lead(other, 'email', 'ada@example.com');
+    expect((await restore(other, archive)).status).toBe(200);
+    expect(await findEntry(other.engine.database, 'email', 'ada@example.com')).toBe(other.account);
+  });
+
+  /** Has a value of the directory lead to the account of a server. */
+  const lead = ({ account, engine }: TestApi, kind: string, value: string) =>
+    engine.database.asOwner([`insert into directory values ('${account}', '${kind}', '${value}', 'subject')`]);
 
   it("becomes the operator's account when it takes the place of the unused one", async () => {
     await using api = await furnished();
