@@ -517,6 +517,24 @@ describe('an owner', () => {
     expect(await everything(other)).toBe(before);
   });
 
+  it('sends no more than other configuration may have, in one request at a time, and each counts as a plan', async () => {
+    await using api = await testApi('postgres', { planRateLimit: { perMinute: 1, burst: 5 } });
+    const large = await sendBack(api, Buffer.alloc(64 * 1024 * 1024 + 1));
+    expect(large.status).toBe(413);
+    const archive = await backUp(api);
+    const query = `?replace=${api.account}`;
+    const answers = await Promise.all([sendBack(api, archive, query), sendBack(api, archive, query)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
+    expect(answers.map(({ body }) => body['message'])).toContainEqual(
+      expect.stringContaining('a restore of this account is under way'),
+    );
+    // A refused one and one that failed hold up no other.
+    expect((await sendBack(api, Buffer.from('none'))).status).toBe(422);
+    expect((await sendBack(api, archive, query)).status).toBe(200);
+    const many = await sendBack(api, archive, query);
+    expect([many.status, many.body['message']]).toEqual([429, expect.stringContaining('too many plans')]);
+  });
+
   it('sends a compressed body', async () => {
     await using api = await testApi();
     const answer = await api.call('POST', '/api/config/restore', { hello: 'world' });

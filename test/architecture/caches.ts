@@ -11,6 +11,8 @@ export interface Cache {
  * Everything that is not here has an account as its key.
  */
 export const otherwise: Readonly<Record<string, string>> = {
+  'src/api/config/restore-slots.ts running': 'requests that are under way',
+  'src/api/config/restore-slots.ts taken': 'accounts, with the request of each',
   'src/api/config/webhook-route.ts waiting': 'account and source',
   'src/api/drain.ts unused': 'sockets, of nobody yet',
   'src/api/long-lists.ts known': 'account and kind',

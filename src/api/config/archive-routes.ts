@@ -4,11 +4,9 @@ import { restoreObjects } from '../../engine/archive/restore-objects.ts';
 import { planOnlyRefusal } from '../../engine/commit.ts';
 import { InvalidInput, NotAllowed } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
-import type { ConfigRoutesOptions } from './options.ts';
+import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { queryOf, switchOf } from './request.ts';
-
-/** Archives are kept in memory, compressed, while they are checked and written. */
-const archiveLimit = 512 * 1024 * 1024;
+import { createRestoreSlots } from './restore-slots.ts';
 
 /** An archive holds everything, hashes of tokens too: it is for those who may do everything in the account. */
 const ownersOnly = { module: 'accounts', operation: 'update' } as const;
@@ -16,10 +14,8 @@ const ownersOnly = { module: 'accounts', operation: 'update' } as const;
 const gzipTypes = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
 
 /** The routes by which an account is written as an archive, and its objects are put back to what they were. */
-export function addArchiveRoutes(app: FastifyInstance, { engine, version }: ConfigRoutesOptions): void {
-  app.addContentTypeParser(gzipTypes, { parseAs: 'buffer', bodyLimit: archiveLimit }, (_request, body, done) =>
-    done(null, body),
-  );
+export function addArchiveRoutes(app: FastifyInstance, { engine, version, planLimit }: ConfigRoutesOptions): void {
+  app.addContentTypeParser(gzipTypes, { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));
   app.get('/api/config/backup', { config: { access: ownersOnly } }, async (request, reply) => {
     const { planOnly, account: of } = callOf(request);
     if (planOnly === true) throw new NotAllowed(planOnlyRefusal);
@@ -31,11 +27,14 @@ export function addArchiveRoutes(app: FastifyInstance, { engine, version }: Conf
       .header('content-disposition', `attachment; filename="heddle-${account}-${revision}.ndjson.gz"`)
       .send(stream);
   });
-  app.post('/api/config/restore', { bodyLimit: archiveLimit, config: { access: ownersOnly } }, async (request) => {
-    if (!Buffer.isBuffer(request.body))
+  const slots = createRestoreSlots();
+  const restoring = { bodyLimit, onRequest: [planLimit, slots.take], config: { access: ownersOnly } };
+  app.post('/api/config/restore', restoring, async (request) => {
+    const { body } = request;
+    if (!Buffer.isBuffer(body))
       throw new InvalidInput(
         'the body must be an archive that `heddle backup` wrote; send it with `Content-Type: application/gzip`',
       );
-    return restoreObjects(engine, callOf(request), request.body, queryOf(request)['replace']);
+    return slots.run(request, () => restoreObjects(engine, callOf(request), body, queryOf(request)['replace']));
   });
 }

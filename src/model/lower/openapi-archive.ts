@@ -29,7 +29,7 @@ export const archiveItems: Items = {
       tag,
       summary: 'Put the objects of the account back to what they are in an archive of it',
       description:
-        'One revision or nothing, like a rollback: objects have the ids that they had, and the sources that stated them are suspended. The archive must be of this account and signed by this server. People, credentials, tokens, tenants and the history stay as they are; whole accounts are restored by the operator, on the server.',
+        'One revision or nothing, like a rollback: objects have the ids that they had, and the sources that stated them are suspended. The archive must be of this account and signed by this server. People, credentials, tokens, tenants and the history stay as they are; whole accounts are restored by the operator, on the server. At most 64 MiB are taken, and one restore of an account at a time.',
       parameters: [query('replace', 'The id of the account, which says that its objects may be replaced.')],
       body: archive,
       answer: json(named('Restored'), {
