@@ -1,7 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
 import { openDatabase } from '../store/database.ts';
-import { readKeys } from '../store/keys.ts';
+import { readKeys, requireOwnKey } from '../store/keys.ts';
 import { migrate } from '../store/migrate.ts';
+import { verifyKey } from '../store/sealing.ts';
 import { createEngine, meansOfKeys } from './engine.ts';
 import { connectNotices } from './notices.ts';
 
@@ -22,6 +23,7 @@ export async function withDatabase<Value>(
 ): Promise<Value> {
   // What the embedded database writes is nobody else's to read.
   const umask = process.umask(0o077);
+  if (url === undefined) await requireOwnKey({ ...keyOptions, dataDir });
   const keys = await readKeys({ ...keyOptions, dataDir: url === undefined ? dataDir : undefined });
   const database = await openDatabase({
     ...(url === undefined ? { dataDir } : { url }),
@@ -31,7 +33,9 @@ export async function withDatabase<Value>(
   try {
     await migrate(database);
     const plain = createEngine(database, () => {});
-    const means = { ...plain.means, ...meansOfKeys(keys) };
+    // Which form it may use is read from the database: servers of an earlier release may still run.
+    const means = { ...plain.means, ...meansOfKeys(keys, 'unbound') };
+    await verifyKey(database, plain.registry, means.vault);
     const engine = createEngine(database, () => {}, plain.registry, means, plain.resolveTxt, notices);
     const done = await work(engine);
     await engine.committer.settle();

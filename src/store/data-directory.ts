@@ -42,6 +42,11 @@ export async function databaseFolder(directory: string, create: (folder: string)
   return folder;
 }
 
+/** Whether a data directory holds a database, or lost the files of one. */
+export async function holdsDatabase(directory: string): Promise<boolean> {
+  return (await exists(join(directory, 'postgres'))) || (await exists(join(directory, MARKER)));
+}
+
 /** The error for a database whose files are damaged, with the ways to restore it. */
 export function damaged(directory: string, what: string, cause?: unknown): Unavailable {
   return new Unavailable(
@@ -98,7 +103,8 @@ async function closeToOthers(directory: string): Promise<void> {
   if ((mode & 0o077) !== 0 && (own === uid || own === 0)) await chmod(directory, 0o700);
 }
 
-async function exists(path: string): Promise<boolean> {
+/** Whether there is a file or directory. */
+export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

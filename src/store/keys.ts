@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidInput } from '../model/errors.ts';
+import { exists, holdsDatabase } from './data-directory.ts';
 import { keyBytes } from './derive-key.ts';
 
 /** Where the keys for secrets come from. */
@@ -23,6 +24,15 @@ export async function readKeys({ secretKey, secretKeyFile, dataDir }: KeyOptions
   if (dataDir !== undefined) return parseKeys(await ownKey(dataDir), `the file ${join(dataDir, 'secret.key')}`);
   throw new InvalidInput(
     'secrets are sealed with a key that must not lie in the database: set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE; `heddle secrets key` makes one.',
+  );
+}
+
+/** Throws `InvalidInput` where a data directory holds a database and not its key: a new one would open nothing there. */
+export async function requireOwnKey({ secretKey, secretKeyFile, dataDir }: KeyOptions): Promise<void> {
+  if (dataDir === undefined || secretKey !== undefined || secretKeyFile !== undefined) return;
+  if (!(await holdsDatabase(dataDir)) || (await exists(join(dataDir, 'secret.key')))) return;
+  throw new InvalidInput(
+    `the data directory ${dataDir} holds a database, but not its key: put the file secret.key back, or give the key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE. Nothing was written.`,
   );
 }
 

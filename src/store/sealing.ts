@@ -23,12 +23,20 @@ interface Sealing {
  * right key leaves a known text behind. Throws `WrongKey`.
  */
 export async function checkKey(database: Database, registry: Registry, vault: Vault): Promise<void> {
-  const found = await readSealing(database);
-  if (found?.probe === undefined || found.probe === null) {
-    await checkSamples(database, registry, vault);
-    await leaveProbe(database, vault);
-  }
+  if (await verifyKey(database, registry, vault)) return;
+  await leaveProbe(database, vault);
   await watchKey(database, vault);
+}
+
+/**
+ * The same for commands that work beside the servers: it leaves nothing behind. Answers whether the known text is there.
+ * Throws `WrongKey`.
+ */
+export async function verifyKey(database: Database, registry: Registry, vault: Vault): Promise<boolean> {
+  const isKnown = (await readSealing(database))?.probe != null;
+  if (!isKnown) await checkSamples(database, registry, vault);
+  await watchKey(database, vault);
+  return isKnown;
 }
 
 /** The same for a server that runs: another one may have changed the key since. Throws `WrongKey`. */

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { meansOfKeys } from '../../src/app/engine.ts';
+import { withDatabase } from '../../src/app/offline.ts';
 import { createEngine } from '../../src/app.ts';
 import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { checkKey } from '../../src/store/sealing.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 import { runHere } from './collect.ts';
@@ -131,6 +133,28 @@ describe('heddle operator', () => {
     expect((await runHere([...restore, '--replace', account], env)).code).toBe(0);
   });
 
+  it('works with the key of the installation alone, makes none, and seals in the form of its servers', async () => {
+    const dataDir = at('keyed');
+    await copyEmbedded(dataDir);
+    await ownedAccount(dataDir);
+    const right = meansOfKeys([Buffer.from(key, 'base64')], 'unbound');
+    const options = { databaseUrl: undefined, dataDir, preparedStatements: true, secretKeyFile: undefined };
+    await withDatabase({ ...options, secretKey: key }, async ({ database, registry, means }) => {
+      expect(means.vault.form).toBe('bound');
+      await database.asOwner(["insert into sealing (form) values ('unbound')"]);
+      await checkKey(database, registry, right.vault);
+    });
+    await withDatabase({ ...options, secretKey: key }, async ({ means }) => {
+      expect(means.vault.form).toBe('unbound');
+    });
+    const backup = ['operator', 'backup', at('keyed.gz'), '--data-dir', dataDir];
+    const strange = await runHere(backup, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });
+    expect([strange.code, strange.note]).toEqual([1, expect.stringContaining('has another secret key')]);
+    const none = await runHere(backup, {});
+    expect([none.code, none.note]).toEqual([1, expect.stringContaining('put the file secret.key back')]);
+    expect([await isThere('keyed.gz'), await isThere('keyed/secret.key')]).toEqual([false, false]);
+  });
+
   it('takes an archive that nobody signed only when that is said', async () => {
     await server().heddle(['backup', at('signed.gz')]);
     const lines = gunzipSync(await readFile(at('signed.gz')))
@@ -142,9 +166,9 @@ describe('heddle operator', () => {
     const there = at('unsigned');
     await copyEmbedded(there);
     const restore = ['operator', 'restore', at('unsigned.gz'), '--auto-approve', '--data-dir', there];
-    const refused = await runHere(restore, {});
+    const refused = await runHere(restore, { HEDDLE_SECRET_KEY: key });
     expect([refused.code, refused.note]).toEqual([1, expect.stringContaining('--accept-unsigned')]);
-    expect((await runHere([...restore, '--accept-unsigned'], {})).code).toBe(0);
+    expect((await runHere([...restore, '--accept-unsigned'], { HEDDLE_SECRET_KEY: key })).code).toBe(0);
   });
 
   /** Makes the account of an embedded database, as the first start of a server does. */
