@@ -257,7 +257,10 @@ function openLeases(
   const { databaseUrl: url, preparedStatements } = options;
   if (url === undefined) return { leaseSeconds: Math.max(options.leaseSeconds, embeddedLeaseSeconds) };
   const failed = (error: unknown) =>
-    log({ level: 'error', message: `the thread that renews leases ended: ${describe(error)}` });
+    log({
+      level: 'error',
+      message: `the thread that renews leases does not run, and until one can be started they are renewed by the main thread: ${describe(error)}`,
+    });
   const leases = openLeaseKeeper({ database: { url, preparedStatements }, failed });
   closing.unshift(() => leases.close());
   return { leaseSeconds: options.leaseSeconds, leases };

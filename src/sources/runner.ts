@@ -152,13 +152,14 @@ export class SourceRunner {
     });
     // Who takes over from another server begins at once.
     const delay = clock.now() - this.#createdAt < startMs ? delayMs : 0;
+    // Before the loop runs, so that no reconcile begins under a lease that nobody renews.
+    this.#options.leases?.hold(lease, leaseSeconds);
     const loop = runLoop({
       timing: { ...plainTiming, ...this.#options.timing, intervalMs },
       ...{ delay, suspended, clock },
       reconcile: (trigger, fresh) => this.#reconcile(reconciler, trigger, fresh),
       ranHot: (trigger) => void this.#ranHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
     });
-    this.#options.leases?.hold(lease, leaseSeconds);
     const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
     const unwatch = this.#origin.watch(() => loop.want('content'));
     // It may have been suspended, or resumed, while nobody ran it.

@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Database, DatabaseOptions } from './database.ts';
-import type { LeaseRequest } from './lease-keeper.ts';
+import { type LeaseRequest, leaseKey, ready } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 
 enableCompileCache();
@@ -40,13 +40,14 @@ function keepLeases(database: Database, port: MessagePort): void {
     await database.close();
     port.close();
   };
+  port.postMessage(ready);
   port.on('message', (request: LeaseRequest) => {
     heardAt = performance.now();
     if (request.what === 'close') void close();
-    else if (request.what === 'let go') held.delete(nameOf(request.lease));
+    else if (request.what === 'let go') held.delete(leaseKey(request.lease));
     else if (request.what === 'hold') {
       const { lease, seconds } = request;
-      held.set(nameOf(lease), { lease, seconds, nextAt: heardAt + intervalOf(seconds) });
+      held.set(leaseKey(lease), { lease, seconds, nextAt: heardAt + intervalOf(seconds) });
     }
   });
 }
@@ -65,8 +66,4 @@ async function renewDue(database: Database, held: Map<string, Held>): Promise<vo
 /** More often than the main thread does, so that it finds its leases renewed. */
 function intervalOf(seconds: number): number {
   return (seconds * 1000) / 4;
-}
-
-function nameOf({ account, name }: Lease): string {
-  return `${account} ${name}`;
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { openLeaseKeeper } from '../../src/store/lease-keeper.ts';
 import { renewLease, takeLease } from '../../src/store/leases.ts';
 import { testDatabase } from '../setup/database.ts';
+import { refuseThreads } from '../setup/threads.ts';
 
 /** Keeps this thread from everything, as a computation does. */
 function block(milliseconds: number): void {
@@ -9,14 +10,17 @@ function block(milliseconds: number): void {
 }
 
 /** An account whose lease this process has, kept by a thread. */
-async function office(seconds: number) {
+async function office(
+  seconds: number,
+  failed = (error: unknown): void => {
+    throw error;
+  },
+) {
   const { url = '', database, ...made } = await testDatabase('postgres');
   await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
   const keeper = openLeaseKeeper({
     database: { url },
-    failed: (error) => {
-      throw error;
-    },
+    failed,
   });
   const request = { account: 'a', name: 'source/x', seconds };
   const lease = await takeLease(database, { ...request, owner: 'one' });
@@ -56,4 +60,19 @@ it('a lease that is let go is not renewed', async () => {
   await expect.poll(own.until).toBeGreaterThan(first);
   own.keeper.letGo(own.lease);
   await expect.poll(own.takeAsOther).toMatchObject({ owner: 'two' });
+});
+
+it('a thread that cannot start is reported once, and a later one renews the leases that are held', async () => {
+  const reported: unknown[] = [];
+  const withoutThreads = async () => {
+    using _none = refuseThreads();
+    const own = await office(20, (error) => reported.push(error));
+    own.keeper.hold({ ...own.lease, name: 'source/y' }, 20);
+    return own;
+  };
+  await using own = await withoutThreads();
+  const first = await own.until();
+  // Nobody asks again for the lease to be held.
+  await expect.poll(own.until).toBeGreaterThan(first);
+  expect(reported).toMatchObject([{ code: 'ERR_WORKER_INIT_FAILED' }]);
 });
