@@ -7,6 +7,7 @@ export const limits = {
   /** Maps and lists inside each other, the document's own map counted. */
   depth: 64,
   revisionBytes: 64 * mebibyte,
+  revisionFiles: 50_000,
   revisionDocuments: 50_000,
   /** How many problems of one file are told; who has more is not helped by all of them. */
   fileProblems: 1000,

@@ -52,11 +52,25 @@ export class Pool {
     if (this.#closed) return Promise.reject(new Internal('The reader is closed.'));
     if (task.signal?.aborted) return Promise.reject(task.signal.reason);
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { ...task, isLarge: task.job.text.length > largeCharacters, resolve, reject };
+      const withdraw = () => this.#withdraw(waiting);
+      // A signal outlives its tasks, and with many listeners each further one costs a walk over all of them.
+      const settle = () => task.signal?.removeEventListener('abort', withdraw);
+      const waiting: Waiting = {
+        ...task,
+        isLarge: task.job.text.length > largeCharacters,
+        resolve(parts) {
+          settle();
+          resolve(parts);
+        },
+        reject(reason) {
+          settle();
+          reject(reason);
+        },
+      };
       const queue = this.#queues.get(task.account) ?? [];
       queue.push(waiting);
       this.#queues.set(task.account, queue);
-      task.signal?.addEventListener('abort', () => this.#withdraw(waiting), { once: true });
+      task.signal?.addEventListener('abort', withdraw, { once: true });
       this.#advance();
     });
   }

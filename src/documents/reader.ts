@@ -77,6 +77,8 @@ async function readRevision(
   readText: ReadText,
   findDuplicates: ReturnType<typeof createDuplicateFinder>,
 ): Promise<ReadRevision> {
+  if (files.length > limits.revisionFiles)
+    return refusal('revision_too_many_files', `${files.length} files`, String(limits.revisionFiles));
   const bytes = files.reduce((total, file) => total + Buffer.byteLength(file.text), 0);
   if (bytes > limits.revisionBytes)
     return refusal('revision_too_large', describeBytes(bytes), describeBytes(limits.revisionBytes));

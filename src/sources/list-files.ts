@@ -2,6 +2,7 @@ import { type BigIntStats, type Dirent, stat as statWithCallback } from 'node:fs
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { StatedGlobs } from '../documents/directory-settings.ts';
+import { limits } from '../documents/limits.ts';
 import { directorySettings } from '../documents/settings-file.ts';
 import { ignoreFile } from '../model/file-rules.ts';
 import { mapInBatches } from './batches.ts';
@@ -15,7 +16,7 @@ export interface ListedFile extends FileLook {
 }
 
 /** So many files may a source have. */
-export const mostFiles = 50_000;
+export const mostFiles = limits.revisionFiles;
 const deepest = 64;
 
 /** Told what is left out, by its path below the directory, and why. */

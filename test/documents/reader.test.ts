@@ -1,4 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
+import { limits } from '../../src/documents/limits.ts';
 import { createReader, type Reader, type ReaderOptions } from '../../src/documents/reader.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { refuseThreads } from '../setup/threads.ts';
@@ -106,6 +108,21 @@ test('an aborted reading rejects with the reason, and the next one works', async
   abort.abort(new Error('enough'));
   await expect(reading).rejects.toThrow('enough');
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
+});
+
+test('a reading leaves nothing behind on its signal', async () => {
+  const { signal } = new AbortController();
+  await open().read([file('a.yaml', group('a')), file('b.yaml', group('b'))], { signal });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('more files than a revision may hold are refused before any is read', async () => {
+  const reader = open();
+  const files = Array.from({ length: limits.revisionFiles + 1 }, (_, at) => file(`${at}.yaml`, ''));
+  const { problems } = await reader.read(files);
+  expect(problems).toMatchObject([{ code: 'revision_too_many_files' }]);
+  expect(problems[0]?.message).toContain('holds 50001 files and may hold 50000; split it');
+  expect(reader.stats()).toEqual({ parsed: 0, reused: 0 });
 });
 
 test('a small file of one account does not wait for the large files of another', async () => {
