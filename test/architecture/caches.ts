@@ -52,6 +52,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/peering/streams/preparation.ts #updates': 'streams; the object is of one account',
   'src/peering/streams/telling.ts maps': 'the map itself, which is of one account',
   'src/peering/streams/telling.ts changes': 'the very text that is sent; equal texts are equal for everybody',
+  'src/store/lease-keeper.ts held': 'the leases that this server has, each until it is let go',
   'src/store/notices.ts #pending': 'kind of notice and account',
   'src/store/postgres.ts #dead': 'connections that broke',
   'src/store/signer.ts known': 'keys of the installation',
