@@ -176,17 +176,12 @@ describe('heddle sources', () => {
     const { code, out } = await server().heddle(['sources']);
     expect([code, out.replace(/until \S+ at/, 'until TIME at')]).toEqual([
       0,
-      expect.stringMatching(
-        /^SOURCE .*\noffice .*\nteam .*\n {4}Overridden: 1 unit until \S+ at the latest; `heddle drift --source team` shows them\n$/,
-      ),
-    ]);
-    expect(out.replace(/^ {4}Overridden.*\n/m, '')).toBe(
       `SOURCE  TYPE  READY  REASON  OBJECTS  REVISION  APPLIED
 office  push  -      -       2        -         -
 team    push  -      -       2        -         -
     Overridden: 1 unit until TIME at the latest; \`heddle drift --source team\` shows them
 `,
-    );
+    ]);
     const one = await server().heddle(['sources', 'office']);
     expect([one.code, one.out]).toEqual([0, 'source        office (push)\nconflictMode  observe\nobjects       2\n']);
   });
