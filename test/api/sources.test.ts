@@ -212,7 +212,7 @@ describe('a Git source made over HTTP', () => {
     await api.call('POST', list, { name: 'net', type: 'git', url: 'https://git.example.com/x.git' });
     await expect
       .poll(async () => JSON.stringify((await api.call('GET', `${list}/net`)).body.status))
-      .toContain('git.example.com (169.254.169.254) is a link-local address');
+      .toContain('git.example.com has no address that this server connects to for its users');
   });
 
   it('is followed by the servers from then on, begins anew with other settings, and ends when it is deleted', async () => {
