@@ -140,7 +140,7 @@ async function serve(
   log: Log,
 ): Promise<void> {
   // Keys, tokens, repositories and the files of the embedded database are nobody else's to read.
-  process.umask(0o077);
+  const umask = process.umask(0o077);
   const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, outboundGuard, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
   const operatorToken = await readOperatorToken(config);
@@ -173,6 +173,7 @@ async function serve(
   });
   await stop;
   await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
+  process.umask(umask);
 }
 
 /** Where programs are and whom to trust: nothing else of the environment is git's business. */

@@ -132,7 +132,10 @@ function prepareHome(): Home {
   if (process.getuid?.() !== 0) return { directory, native, identity: {} };
   const identity = nobody();
   const copy = join(directory, 'native');
+  // A server that a test ran in this process may have closed new files to other users.
+  const former = process.umask(0o022);
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  process.umask(former);
   chmodSync(directory, 0o755);
   chownSync(directory, identity.uid, identity.gid);
   return { directory, native: copy, identity };
