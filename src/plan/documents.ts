@@ -95,11 +95,11 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   return settleRollback({ ...outcome, plan: { ...plan, warnings } }, source);
 }
 
-function guardsOf(
+function* guardsOf(
   { snapshot, source, documents, rules = [] }: Contested,
   options: PlanOptions,
   changes: readonly Change[],
-): readonly TrippedGuard[] {
+): Generator<undefined, readonly TrippedGuard[]> {
   const tripped = trippedGuards({
     source,
     changes,
@@ -108,7 +108,9 @@ function guardsOf(
     allowEmpty: options.allowEmpty || !options.prune,
     limits: options.limits,
   });
-  return [...rolledBackGuard(snapshot, source, changes), ...hiddenGuards(source, rules, changes), ...tripped];
+  const stated = () => snapshot.declaredBy(source);
+  const hidden = yield* hiddenGuards({ source, rules, changes, documents, stated });
+  return [...rolledBackGuard(snapshot, source, changes), ...hidden, ...tripped];
 }
 
 /** What depends on values and objects that the broken documents might change. */

@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject, sortedJson } from '../lib/json.ts';
-import { isTurn, runToEnd } from '../lib/steps.ts';
+import { isTurn, mapInSteps, runToEnd } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
@@ -51,7 +51,7 @@ export interface FinishInput {
   /** Finds the place of a fault in the input. */
   readonly locate: Locate;
   /** What of it wants an approval; absent for requests, which never want one. */
-  guards?(changes: readonly Change[]): readonly TrippedGuard[];
+  guards?(changes: readonly Change[]): Generator<undefined, readonly TrippedGuard[]>;
   /** It goes back to what was there before. */
   readonly rollback?: true;
   /** What a change of an object leaves beside its spec. */
@@ -106,7 +106,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;
-  const guards = guardsOf(input, ordered.changes);
+  const guards = yield* guardsOf(input, ordered.changes);
   const withRisks: Change[] = [];
   for (const [at, change] of ordered.changes.entries()) {
     if (isTurn(at)) yield undefined;
@@ -240,10 +240,13 @@ function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts 
 }
 
 /** What wants an approval: by what the plan does as a whole, and by what the kinds of the changed objects say. */
-function guardsOf({ snapshot, guards }: FinishInput, changes: readonly Change[]): readonly TrippedGuard[] {
+function* guardsOf(
+  { snapshot, guards }: FinishInput,
+  changes: readonly Change[],
+): Generator<undefined, readonly TrippedGuard[]> {
   if (guards === undefined) return [];
-  const asked = changes.flatMap((change) => approvalsOf(snapshot, change));
-  return [...guards(changes), ...asked.map((message) => ({ guard: 'sensitive' as const, message }))];
+  const asked = (yield* mapInSteps(changes, (change) => approvalsOf(snapshot, change))).flat();
+  return [...(yield* guards(changes)), ...asked.map((message) => ({ guard: 'sensitive' as const, message }))];
 }
 
 /** What of a change deserves an approval, in sentences. */

@@ -1,3 +1,4 @@
+import { mapInSteps } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
@@ -123,9 +124,12 @@ function onlySource(scope: RollbackScope): { readonly source?: string } {
 }
 
 /** The guards of every source whose objects change, as if its documents wanted it. */
-function guardsOf({ snapshot, past }: RollbackInput, changes: readonly Change[]): readonly TrippedGuard[] {
+function* guardsOf(
+  { snapshot, past }: RollbackInput,
+  changes: readonly Change[],
+): Generator<undefined, readonly TrippedGuard[]> {
   const byOwner = Map.groupBy(changes, ({ before, after }) => (before ?? after)?.owner);
-  return [...byOwner].flatMap(([owner, list]) =>
+  const tripped = yield* mapInSteps([...byOwner], ([owner, list]) =>
     trippedGuards({
       source: owner ?? 'the API',
       changes: list,
@@ -135,6 +139,7 @@ function guardsOf({ snapshot, past }: RollbackInput, changes: readonly Change[])
       limits: owner === undefined ? plainSettings.limits : snapshot.settingsOf(owner).limits,
     }),
   );
+  return tripped.flat();
 }
 
 function ownedBy(state: Snapshot, owner: string | undefined): readonly StoredObject[] {

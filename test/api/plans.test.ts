@@ -196,6 +196,7 @@ it('takes the rules by which files were chosen, and refuses what it cannot read 
     [{}, '`rules` must be a list'],
     [[{ ...rule, type: 'keep' }], 'rules[0] must have a `type`'],
     [[{ ...rule, root: 1 }], 'rules[0] must have the texts'],
+    [[{ ...rule, root: 'x'.repeat(4097) }], 'rules[0] must have the texts'],
     [[{ ...rule, patterns: 'x' }], 'rules[0] must have `patterns`'],
     [[rule, { ...rule, patterns: ['x', '[y'] }], 'rules[1].patterns[1]: the pattern `[y` has a `[`'],
   ] as const) {

@@ -37,7 +37,7 @@ describe('a rule that hides files which stated objects', () => {
       {
         guard: 'hidden',
         message:
-          'deletes 2 objects, because config/.heddleignore:2 (drafts/) leaves out what stated them: config/drafts/b.yaml, config/drafts/c.yaml',
+          'deletes 2 objects, because .heddleignore:2 (drafts/) leaves out what stated them: drafts/b.yaml, drafts/c.yaml',
       },
     ]);
     const include: FileRules = {
@@ -58,6 +58,45 @@ describe('a rule that hides files which stated objects', () => {
     const moved = [...left, group('b', 'config/b.yaml'), group('c', 'config/c.yaml')];
     expect(await guardsOf(office, moved, { rules: rules('drafts/') })).toEqual([]);
     expect(await guardsOf(office, left, { rules: rules('drafts/'), prune: false })).toEqual([]);
+  });
+
+  it.each([
+    ['./config', 'config'],
+    ['config/', './config//'],
+    ['/srv/build 7/config', '/srv/build 7/config'],
+    ['', ''],
+    ['.', '.'],
+    ['../team/config', '../team/config'],
+  ])('wants the same one when the directory is pushed as `%s`', async (root, start) => {
+    await using office = await applied();
+    const { engine, call } = office;
+    const left = stated.filter(({ place }) => !place.file.includes('drafts'));
+    const plan = async (documents: typeof stated, given: readonly FileRules[]) => {
+      const { outcome } = await planDesire(engine, call, desire('office', documents, { rules: given }));
+      return outcome.ok ? [outcome.plan.guards, outcome.plan.digest] : outcome.problems;
+    };
+    const pathOf = (name: string) => (start === '' ? name : `${start}/${name}`.replace('///', '/'));
+    const moved = left.map((one) => group(one.metadata.name, pathOf(one.place.file.replace('config/', ''))));
+    const name = pathOf('.heddleignore');
+    const expected = await plan(left, rules('/drafts/'));
+    expect(expected).toMatchObject([[{ guard: 'hidden' }], expect.any(String)]);
+    expect(await plan(moved, [{ root, type: 'ignore', name, patterns: ['/drafts/'] }])).toEqual(expected);
+  });
+
+  it('names a list of the settings file as it is in the directory', async () => {
+    await using office = await applied();
+    const name = '`exclude` of ./config/heddle.yaml';
+    const exclude: FileRules = { root: './config', type: 'exclude', name, patterns: ['d.yaml'] };
+    const [guard] = await guardsOf(office, stated.slice(0, 3), { rules: [exclude] });
+    const message = 'deletes 1 object, because `exclude` of heddle.yaml (d.yaml) leaves out what stated it: d.yaml';
+    expect(guard).toEqual({ guard: 'hidden', message });
+  });
+
+  it('wants none for what another directory of the same push stated', async () => {
+    await using office = await applied();
+    const more = [...stated, group('e', 'other/drafts/e.yaml')];
+    expect((await applyDesire(office.engine, office.call, desire('office', more))).state).toBe('applied');
+    expect(await guardsOf(office, stated, { rules: rules('/drafts/') })).toEqual([]);
   });
 
   it('is approved by the digest of the plan, at once or as a saved plan', async () => {

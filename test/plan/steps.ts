@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
+import type { FileRules } from '../../src/model/file-rules.ts';
 import type { Means } from '../../src/model/means.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
@@ -44,6 +45,7 @@ export interface Manner extends RequestedOptions {
   /** ISO 8601. */
   readonly now?: string;
   readonly means?: Means;
+  readonly rules?: readonly FileRules[];
 }
 
 export function document(

@@ -5,7 +5,7 @@ import type { Document } from '../../src/model/document.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { viewInSteps } from '../../src/plan/view.ts';
 import { generateFiles } from '../setup/generate.ts';
-import { applyOn, office, planned, planningOn } from './steps.ts';
+import { applyOn, document, office, planned, planningOn } from './steps.ts';
 
 const documentsOf = (variant: string): readonly Document[] =>
   generateFiles(1500, { variant }).flatMap((file) => readFile(file).documents);
@@ -40,6 +40,21 @@ it.each<[string, () => Generator<undefined, Outcome>]>([
 ])('a plan of thousands of documents that %s lets others in between all the time', (_, begin) => {
   const { share, result } = leastShare(begin);
   expect([result.ok, share]).toEqual([true, expect.any(Number)]);
+  expect(share).toBeLessThan(0.2);
+});
+
+it('a plan of many deletions whose files patterns hide lets others in between while these are matched', () => {
+  const named = (at: number) =>
+    document('Group', `g${at}`, {}, { file: `config/${'a'.repeat(300)}/${at}.yaml`, line: 1 });
+  const many = Array.from({ length: 300 }, (_, at) => named(at));
+  const state = applyOn(office, 'a', many);
+  const patterns = [...Array.from({ length: 300 }, (_, at) => `*b${at}*aa*ac`), 'a*/'];
+  const rules = [{ root: './config', type: 'ignore', name: './config/.heddleignore', patterns }] as const;
+  const { result, share } = leastShare(() => planningOn(state, 'a', [named(300)], { rules }));
+  expect(planned(result).plan.guards).toContainEqual({
+    guard: 'hidden',
+    message: expect.stringContaining('deletes 300 objects, because .heddleignore:301 (a*/)'),
+  });
   expect(share).toBeLessThan(0.2);
 });
 

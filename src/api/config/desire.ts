@@ -3,6 +3,7 @@ import { type DocumentInput, readInput } from '../../documents/input.ts';
 import type { Reader } from '../../documents/reader.ts';
 import type { Desire } from '../../engine/documents.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { longestPath } from '../../lib/path.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { PushedValues } from '../../model/values.ts';
@@ -106,6 +107,8 @@ function filesOf(body: JsonObject): readonly SourceFile[] {
   return files.map((file, at) => {
     if (!isObject(file) || typeof file['path'] !== 'string' || typeof file['text'] !== 'string')
       throw new InvalidInput(`files[${at}] must be an object with the texts \`path\` and \`text\``);
+    if (file['path'].length > longestPath)
+      throw new InvalidInput(`files[${at}].path has more than ${longestPath} characters; use a shorter one`);
     return { path: file['path'], text: file['text'] };
   });
 }

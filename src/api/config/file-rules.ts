@@ -1,12 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { longestPath } from '../../lib/path.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { type FileRules, patternFaults } from '../../model/file-rules.ts';
 
 /** So many lists of patterns may come along. */
 const mostLists = 100;
-
-/** The longest root and name. */
-const longestText = 4096;
 
 const types = ['ignore', 'exclude', 'include'] as const;
 
@@ -26,7 +24,7 @@ function rulesAt(value: Json, index: number): FileRules {
   if (type === undefined) throw new InvalidInput(`rules[${index}] must have a \`type\`, one of ${types.join(', ')}`);
   if (!isText(root) || !isText(name))
     throw new InvalidInput(
-      `rules[${index}] must have the texts \`root\` and \`name\`, of at most ${longestText} characters`,
+      `rules[${index}] must have the texts \`root\` and \`name\`, of at most ${longestPath} characters`,
     );
   if (!isTexts(patterns)) throw new InvalidInput(`rules[${index}] must have \`patterns\`, a list of texts`);
   const [fault] = patternFaults(type, patterns);
@@ -35,7 +33,7 @@ function rulesAt(value: Json, index: number): FileRules {
 }
 
 function isText(value: Json | undefined): value is string {
-  return typeof value === 'string' && value.length <= longestText;
+  return typeof value === 'string' && value.length <= longestPath;
 }
 
 function isTexts(value: Json | undefined): value is readonly string[] {
