@@ -91,20 +91,17 @@ function redact(text: string): string {
 /** Each authority of a URL is looked at once, so that the time is in proportion to the text whatever stands in it. */
 function hidePasswords(text: string): string {
   const pieces: string[] = [];
-  let done = 0;
-  for (let sign = text.indexOf('://'); sign >= 0; sign = text.indexOf('://', done)) {
+  let [written, next] = [0, 0];
+  for (let sign = text.indexOf('://'); sign >= 0; sign = text.indexOf('://', next)) {
     const begin = sign + 3;
-    const end = endOfAuthority(text, begin);
-    const authority = text.slice(begin, end);
+    next = endOfAuthority(text, begin);
+    const authority = text.slice(begin, next);
     const [colon, at] = [authority.indexOf(':'), authority.lastIndexOf('@')];
-    const isShown = colon < 0 || at <= colon + 1;
-    pieces.push(
-      text.slice(done, begin),
-      isShown ? authority : `${authority.slice(0, colon)}:(secret)${authority.slice(at)}`,
-    );
-    done = end;
+    if (colon < 0 || at <= colon + 1) continue;
+    pieces.push(text.slice(written, begin), `${authority.slice(0, colon)}:(secret)${authority.slice(at)}`);
+    written = next;
   }
-  return pieces.join('') + text.slice(done);
+  return pieces.join('') + text.slice(written);
 }
 
 function endOfAuthority(text: string, begin: number): number {

@@ -1,31 +1,37 @@
 /** How many times as much input the larger one is. */
 const times = 30;
 
-/** Work whose time is in proportion to its input stays well below; quadratic work takes 900 times as long. */
-export const linear = 250;
+/** Work in proportion to its input stays below, with what caches and the collector add to large inputs; quadratic work takes 900 times as long. */
+export const linear = 450;
 
 /**
- * How many times as long work takes with thirty times the input, both measured in turn and the best of several runs taken:
- * what else the machine does slows single runs, and never all of one size alone.
+ * How many times as much CPU time work takes with thirty times the input: the best of several runs of both, measured in
+ * turn. Time of the thread alone counts, so neither preemption nor other threads are taken for growth; where what is left
+ * (caches, the collector of this thread) still looks like more than `linear`, it is measured again.
  */
 export function growthOf(work: (size: number) => unknown, size: number): number {
   let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let run = 0; run < 5; run++) {
+  for (let run = 0; run < 20 && (run < 3 || large / Math.max(small, resolution) >= linear); run++) {
     small = Math.min(
       small,
-      timeOf(() => work(size)),
+      cpuTimeOf(() => work(size)),
     );
     large = Math.min(
       large,
-      timeOf(() => work(size * times)),
+      cpuTimeOf(() => work(size * times)),
     );
   }
   // Below the resolution of the clock nothing can be said, and nothing is slow.
-  return large / Math.max(small, 0.05);
+  return large / Math.max(small, resolution);
 }
 
-function timeOf(work: () => unknown): number {
-  const begin = performance.now();
+/** In milliseconds. */
+const resolution = 0.05;
+
+/** Milliseconds of this thread. */
+function cpuTimeOf(work: () => unknown): number {
+  const begin = process.threadCpuUsage();
   work();
-  return performance.now() - begin;
+  const { user, system } = process.threadCpuUsage(begin);
+  return (user + system) / 1000;
 }
