@@ -1,8 +1,8 @@
-import { isObject } from '../lib/json.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
-import { roles } from '../model/roles.ts';
+import { type Role, roles } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { isOfKind } from '../model/stored.ts';
 import { findRevision } from '../store/accounts.ts';
 import type { Call, Engine } from './engine.ts';
 import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
@@ -25,19 +25,12 @@ export async function enterTenant(engine: Engine, call: Call, account: string): 
 }
 
 /** The role that a user of the keeper has in the account of a tenant, `undefined` when none. */
-export function roleInTenant(home: Snapshot, user: string, tenant: StoredObject): string | undefined {
-  if (tenant.kind !== tenantKind || !['pending', 'active'].includes(statusOf(tenant))) return undefined;
-  const own = home.get(user)?.spec['auto_groups'];
-  const { groups } = tenant.spec;
-  if (!Array.isArray(own) || !Array.isArray(groups)) return undefined;
-  const given = groups.flatMap((group) =>
-    isObject(group) && own.includes(group['id']) ? [String(group['role'])] : [],
-  );
-  return byRank.find((role) => given.includes(role));
+export function roleInTenant(home: Snapshot, user: string, tenant: StoredObject): Role | undefined {
+  if (!isOfKind(tenant, tenantKind) || !['pending', 'active'].includes(statusOf(tenant))) return undefined;
+  const own = home.find('User', user)?.spec.auto_groups ?? [];
+  const given = (tenant.spec.groups ?? []).filter(({ id }) => id !== undefined && own.includes(id));
+  return roles.find((role) => given.some((group) => group.role === role));
 }
-
-/** Roles from the one that may do most. */
-const byRank: readonly string[] = roles;
 
 function refused(account: string): NotAllowed {
   return new NotAllowed(`the account ${account.slice(0, 100)} is neither yours nor that of a tenant of yours`);

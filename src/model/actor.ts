@@ -1,3 +1,5 @@
+import type { Role } from './roles.ts';
+
 /** On whose behalf a mutation happens: an argument of every engine call, recorded with every revision. */
 export interface Actor {
   readonly type: 'user' | 'source' | 'system';
@@ -5,7 +7,7 @@ export interface Actor {
   readonly name: string;
   readonly email?: string;
   /** The role that somebody of another account has here, because that account manages this one. */
-  readonly granted?: string;
+  readonly granted?: Role;
 }
 
 /** An actor who is there and asks, and not only the name under which something was done. */

@@ -4,22 +4,27 @@ import type { Fields, SpecOf } from './field.ts';
 import type { Installation } from './installation.ts';
 import type { StoredObject } from './object.ts';
 import type { Observed } from './observed.ts';
+import type { FieldOf, KindName, KindTypes, ObjectOf } from './stored.ts';
 
 /** The objects that rules, computed members and planners may look at: one account at one moment. */
 export interface State {
   readonly account: string;
   get(id: string): StoredObject | undefined;
-  ofKind(kind: string): readonly StoredObject[];
+  /** The object with this id if it is of this kind. */
+  find<Name extends string>(kind: Name, id: string): ObjectOf<Name> | undefined;
+  ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[];
   countOf(kind: string): number;
-  childrenOf(parent: string, kind: string): readonly StoredObject[];
+  childrenOf<Name extends string>(parent: string, kind: Name): readonly ObjectOf<Name>[];
   /** Objects whose declared index `index` has this value. */
-  lookUp(kind: string, index: string, value: string): readonly StoredObject[];
+  lookUp<Name extends string>(kind: Name, index: string, value: string): readonly ObjectOf<Name>[];
   /** The object that holds a unique value, if any. */
-  holderOf(kind: string, rule: string, value: string): StoredObject | undefined;
+  holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined;
   /** Objects that reference this one, with the field that does. */
   referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[];
+  /** Objects of a kind that reference this one by a field. */
+  referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[];
   /** How many reference this one from a field of a kind; does not build the list. */
-  countReferrers(id: string, kind: string, field: string): number;
+  countReferrers<Name extends string>(id: string, kind: Name, field: FieldOf<Name>): number;
   /** When the state is looked at, ISO 8601; set for answers of kinds that vary. */
   readonly now?: string;
   /** The id of the user who looks at it; set for answers of kinds that vary. */
@@ -38,11 +43,11 @@ export interface Fault {
 }
 
 /** A member of responses that the server works out. */
-export interface Computed {
+export interface Computed<O = StoredObject> {
   readonly doc: string;
   /** JSON Schema of the value, for OpenAPI. */
   readonly schema: JsonObject;
-  value(object: StoredObject, state: State): Json | undefined;
+  value(object: O, state: State): Json | undefined;
   /** Shown in lists, not in the answer about one object. */
   readonly listOnly?: boolean;
 }
@@ -50,8 +55,8 @@ export interface Computed {
 export type InUse = 'linked' | 'in_use' | 'precondition';
 
 /** A value that at most one object of the kind may have; `code` and `message` are those of the refusal. */
-export interface Unique {
-  value(object: StoredObject): string | undefined;
+export interface Unique<O = StoredObject> {
+  value(object: O): string | undefined;
   readonly path: string;
   message(value: string): string;
 }
@@ -84,9 +89,9 @@ export interface Activity {
 }
 
 /** Which objects a query parameter leaves in. */
-export interface Filter {
+export interface Filter<O = StoredObject> {
   readonly doc: string;
-  matches(object: StoredObject, value: string, state: State): boolean;
+  matches(object: O, value: string, state: State): boolean;
   /** What is wrong with a value that nothing could match; the request is refused with it. */
   fault?(value: string): string | undefined;
   /** JSON Schema of the parameter, a text unless said otherwise. */
@@ -107,9 +112,9 @@ export interface Born {
 }
 
 /** One object before and after a step; an absent side means that it comes or goes. */
-export interface Step {
-  readonly before?: StoredObject;
-  readonly after?: StoredObject;
+export interface Step<O = StoredObject> {
+  readonly before?: O;
+  readonly after?: O;
   /** The `inputs` of the request, canonical, when there was one. */
   readonly given?: JsonObject;
   /** On whose behalf; absent for what the server does by itself. */
@@ -118,7 +123,7 @@ export interface Step {
 }
 
 /** What somebody does to one object, for the rules that depend on who it is and on what was there. */
-export type Deed = Pick<Step, 'before' | 'after'> & {
+export type Deed<O = StoredObject> = Pick<Step<O>, 'before' | 'after'> & {
   readonly actor?: Caller;
   /** It goes back to what was there before. */
   readonly rollback?: true;
@@ -139,8 +144,12 @@ export type Consequence =
     };
 
 /** A resource type, declared once. Everything the program knows about a kind is read from here. */
-export interface KindDeclaration<F extends Fields = Fields> {
-  readonly name: string;
+export interface KindDeclaration<
+  F extends Fields = Fields,
+  Name extends string = string,
+  O extends StoredObject = StoredObject,
+> {
+  readonly name: Name;
   readonly doc: string;
   /** REST collection path, `{zoneId}` for a parent's id. Absent: no endpoints. */
   readonly path?: string;
@@ -187,71 +196,71 @@ export interface KindDeclaration<F extends Fields = Fields> {
   naturalKey?(spec: SpecOf<F>): string;
   /** Children of equal pairing value may be matched as an update when their natural keys differ. */
   pairing?(spec: SpecOf<F>): string;
-  readonly computed?: Readonly<Record<string, Computed>>;
+  readonly computed?: Readonly<Record<string, Computed<O>>>;
   /** Members of the summary by which other kinds' responses show an object of this kind. */
   readonly summary?: readonly string[];
   /** The field that is the display name; `name` unless said otherwise. */
   readonly nameField?: string;
   /** Query parameters of lists: which objects a value leaves in. */
-  readonly filters?: Readonly<Record<string, Filter>>;
-  readonly uniques?: Readonly<Record<string, Unique>>;
+  readonly filters?: Readonly<Record<string, Filter<O>>>;
+  readonly uniques?: Readonly<Record<string, Unique<O>>>;
   /** Values by which an object is found without knowing its account: kind of entry in the directory to value. */
-  readonly entries?: Readonly<Record<string, (object: StoredObject) => string | undefined>>;
+  readonly entries?: Readonly<Record<string, (object: O) => string | undefined>>;
   /** Values by which rules look objects up. */
-  readonly indexes?: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
+  readonly indexes?: Readonly<Record<string, (object: O) => readonly string[]>>;
   /** Spellings that depend on another field. Pure and idempotent; runs on what `normalize` gave, full or only stated. */
   canonicalize?(spec: SpecOf<F>): SpecOf<F>;
   /** Rules that need nothing but the spec. */
   check?(spec: SpecOf<F>): readonly Fault[];
   /** Rules that look at other objects; run when the object changes. */
-  checkState?(object: StoredObject, state: State): readonly Fault[];
+  checkState?(object: O, state: State): readonly Fault[];
   /**
    * Rules about the change itself: what it was before, and who does it. The code `not_allowed` says that it is not theirs
    * to do, `precondition_failed` that the object is not in a state for it. What follows from another change is not asked.
    */
-  checkDeed?(deed: Deed, before: State, next: State): readonly Fault[];
+  checkDeed?(deed: Deed<O>, before: State, next: State): readonly Fault[];
   /** What the server makes up when an object is created. */
-  born?(object: StoredObject, means: Birth): Born;
+  born?(object: O, means: Birth): Born;
   /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */
-  consequences?(step: Step, state: State): readonly Consequence[];
+  consequences?(step: Step<O>, state: State): readonly Consequence[];
   /** What follows, follows from `inputs` alone; documents, which give none, need not be asked. */
   readonly consequencesOf?: 'inputs';
   /** Beside that: whether more may follow from a change of this object, by what the account says about it. */
-  alsoFollows?(object: StoredObject, state: State): boolean;
+  alsoFollows?(object: O, state: State): boolean;
   /** Why the object may not be changed or deleted by anyone. */
-  refuse?(object: StoredObject, action: 'update' | 'delete'): string | undefined;
+  refuse?(object: O, action: 'update' | 'delete'): string | undefined;
   /** Shown in plans beside a change that deserves a second look. */
-  risks?(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[];
+  risks?(before: O | undefined, after: O | undefined): readonly string[];
   /** What of a change documents make only with an approval; the API makes it, and says so in `Heddle-Notice`. */
-  approvals?(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[];
+  approvals?(before: O | undefined, after: O | undefined): readonly string[];
   /** How a refused delete of a referenced object of this kind is answered, or how by the kind that refers to it. */
   readonly inUse?: InUse | Readonly<Record<string, InUse>>;
   /** Invites, which are no objects, name objects of this kind; one that a pending invite names is in use. */
   readonly namedByInvites?: true;
   readonly activity?: Activity;
   /** Meta of the activity, `{name}` unless said otherwise. */
-  activityMeta?(object: StoredObject, state: State): Readonly<Record<string, string>>;
+  activityMeta?(object: O, state: State): Readonly<Record<string, string>>;
   /** Replaces the plain activity of an update when one code does not say it all. */
-  updateEvents?(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[];
+  updateEvents?(before: O, after: O, state: State): readonly AuditEvent[];
   /** Recorded beside the plain activity of a creation. */
-  createEvents?(after: StoredObject, state: State): readonly AuditEvent[];
+  createEvents?(after: O, state: State): readonly AuditEvent[];
   /** Recorded beside the plain activity of a deletion; the state is the one before it. */
-  deleteEvents?(before: StoredObject, state: State): readonly AuditEvent[];
+  deleteEvents?(before: O, state: State): readonly AuditEvent[];
   /** The list of a source's scope that names objects of this kind: others than these documents may not refer to. */
   readonly scopedBy?: 'groups';
   /** References to objects of this kind may wait for an object that is not there yet. */
   readonly pending?: boolean;
   /** Bends the generic response where the wire wants something else; runs last. */
-  respond?(body: JsonObject, object: StoredObject, state: State, installation: Installation): JsonObject;
+  respond?(body: JsonObject, object: O, state: State, installation: Installation): JsonObject;
   /** Whether those who may not read the kind see the object all the same, because it is theirs. */
-  isOwn?(object: StoredObject, viewer: string, state: State): boolean;
+  isOwn?(object: O, viewer: string, state: State): boolean;
   /**
    * Lets somebody in: the object itself, by a value that whoever has it keeps, or what is kept beside it and goes with it,
    * such as tokens and passwords. A rollback brings neither back.
    */
   readonly credential?: 'itself' | 'beside';
   /** The object is the server's own: never exported, adopted or pruned. */
-  isSystem?(object: StoredObject): boolean;
+  isSystem?(object: O): boolean;
   /** A believable `spec` as a document states it; references may name keys of other kinds' examples. */
   readonly example: JsonObject;
 }
@@ -266,7 +275,9 @@ export interface Kind extends KindDeclaration {
 }
 
 /** Declares a kind. The fields give the rules their static types. */
-export function defineKind<const F extends Fields>(declaration: KindDeclaration<F>): Kind {
+export function defineKind<const F extends Fields, const Name extends string>(
+  declaration: KindDeclaration<F, Name, ObjectOf<NoInfer<Name>>> & { readonly spec: FieldsOf<NoInfer<Name>> },
+): Kind {
   return {
     verbs: ['list', 'create', 'read', 'replace', 'delete'],
     nameField: 'name',
@@ -277,6 +288,9 @@ export function defineKind<const F extends Fields>(declaration: KindDeclaration<
     ...(declaration as unknown as KindDeclaration),
   };
 }
+
+/** The fields with which a kind added itself to `KindTypes`. */
+type FieldsOf<Name extends string> = Name extends KindName ? KindTypes[Name]['fields'] : Fields;
 
 /** Whether documents only state objects that others make, and never make or end one. */
 export function statesOnly(kind: Kind): boolean {

@@ -1,5 +1,7 @@
-/** What a user may be in an account. */
+/** What a user may be in an account, from the role that may do most. */
 export const roles = ['owner', 'admin', 'network_admin', 'auditor', 'billing_admin', 'user'] as const;
+
+export type Role = (typeof roles)[number];
 
 /** What can be done in a module. */
 export const operations = ['read', 'create', 'update', 'delete'] as const;

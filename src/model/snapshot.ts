@@ -16,6 +16,7 @@ import {
 } from './snapshot-tables.ts';
 import { plainSettings, type SourceSettings } from './source-settings.ts';
 import { countKey, indexKey } from './state-parts.ts';
+import type { FieldOf, ObjectOf } from './stored.ts';
 
 /**
  * The image of an account's objects at one revision. Immutable: `with` gives the next one and shares what did not
@@ -25,7 +26,7 @@ export interface Snapshot extends State {
   readonly registry: Registry;
   readonly revision: number;
   readonly size: number;
-  findByKey(kind: string, key: string): StoredObject | undefined;
+  findByKey<Name extends string>(kind: Name, key: string): ObjectOf<Name> | undefined;
   objects(): Iterable<StoredObject>;
   /** Objects whose life cycle a source owns or about which it states something. */
   declaredBy(source: string): readonly StoredObject[];
@@ -71,6 +72,11 @@ export function emptySnapshot(
   return new AccountSnapshot(registry, account, revision, emptyTables(numbers));
 }
 
+/** The object with the types of its kind: whatever wrote it had it normalized by the declared fields. */
+function typed<Name extends string>(object: StoredObject): ObjectOf<Name> {
+  return object as ObjectOf<Name>;
+}
+
 function compareIds(a: StoredObject, b: StoredObject): number {
   return a.id < b.id ? -1 : 1;
 }
@@ -109,7 +115,12 @@ class AccountSnapshot implements Snapshot {
     return this.#tables.objects.values();
   }
 
-  ofKind(kind: string): readonly StoredObject[] {
+  find<Name extends string>(kind: Name, id: string): ObjectOf<Name> | undefined {
+    const object = this.get(id);
+    return object?.kind === kind ? typed<Name>(object) : undefined;
+  }
+
+  ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[] {
     return this.#all(this.#tables.kinds.get(kind));
   }
 
@@ -117,21 +128,21 @@ class AccountSnapshot implements Snapshot {
     return this.#tables.kinds.get(kind)?.size ?? 0;
   }
 
-  childrenOf(parent: string, kind: string): readonly StoredObject[] {
+  childrenOf<Name extends string>(parent: string, kind: Name): readonly ObjectOf<Name>[] {
     return this.#all(this.#tables.index.get(indexKey(kind, parentField, parent)));
   }
 
-  lookUp(kind: string, index: string, value: string): readonly StoredObject[] {
+  lookUp<Name extends string>(kind: Name, index: string, value: string): readonly ObjectOf<Name>[] {
     return this.#all(this.#tables.index.get(indexKey(kind, index, value)));
   }
 
-  findByKey(kind: string, key: string): StoredObject | undefined {
+  findByKey<Name extends string>(kind: Name, key: string): ObjectOf<Name> | undefined {
     return this.holderOf(kind, 'key', key);
   }
 
-  holderOf(kind: string, rule: string, value: string): StoredObject | undefined {
+  holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined {
     const id = this.#tables.unique.get(indexKey(kind, rule, value));
-    return id === undefined ? undefined : this.get(id);
+    return id === undefined ? undefined : this.find(kind, id);
   }
 
   referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[] {
@@ -142,6 +153,11 @@ class AccountSnapshot implements Snapshot {
       if (from !== undefined) found.push({ from, field: entry.slice(at + 1) });
     }
     return found.sort((a, b) => compareIds(a.from, b.from));
+  }
+
+  referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[] {
+    const found = this.referrersOf(id).filter((referrer) => referrer.field === field && referrer.from.kind === kind);
+    return found.map(({ from }) => typed<Name>(from));
   }
 
   countReferrers(id: string, kind: string, field: string): number {
@@ -215,11 +231,11 @@ class AccountSnapshot implements Snapshot {
     return new AccountSnapshot(this.registry, this.account, this.revision, this.#tables, view);
   }
 
-  #all(ids: Ids | undefined): readonly StoredObject[] {
-    const found: StoredObject[] = [];
+  #all<Name extends string>(ids: Ids | undefined): readonly ObjectOf<Name>[] {
+    const found: ObjectOf<Name>[] = [];
     for (const id of ids?.keys() ?? []) {
       const object = this.get(id);
-      if (object !== undefined) found.push(object);
+      if (object !== undefined) found.push(typed<Name>(object));
     }
     return found.sort(compareIds);
   }

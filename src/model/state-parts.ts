@@ -1,6 +1,7 @@
 import { parentField } from './facets.ts';
 import type { State } from './kind.ts';
 import type { StoredObject } from './object.ts';
+import type { FieldOf, ObjectOf } from './stored.ts';
 
 /** The name of an entry of an index. */
 export function indexKey(kind: string, index: string, value: string): string {
@@ -40,7 +41,12 @@ export class WatchedState implements State {
     return this.#state.get(id);
   }
 
-  ofKind(kind: string): readonly StoredObject[] {
+  find<Name extends string>(kind: Name, id: string): ObjectOf<Name> | undefined {
+    this.seen.add(parts.object(id));
+    return this.#state.find(kind, id);
+  }
+
+  ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[] {
     this.seen.add(parts.objectsOf(kind));
     return this.#state.ofKind(kind);
   }
@@ -50,16 +56,16 @@ export class WatchedState implements State {
     return this.#state.countOf(kind);
   }
 
-  childrenOf(parent: string, kind: string): readonly StoredObject[] {
+  childrenOf<Name extends string>(parent: string, kind: Name): readonly ObjectOf<Name>[] {
     return this.#all(indexKey(kind, parentField, parent), this.#state.childrenOf(parent, kind));
   }
 
-  lookUp(kind: string, index: string, value: string): readonly StoredObject[] {
+  lookUp<Name extends string>(kind: Name, index: string, value: string): readonly ObjectOf<Name>[] {
     return this.#all(indexKey(kind, index, value), this.#state.lookUp(kind, index, value));
   }
 
   /** Who holds a value follows from all objects of the kind: nothing that is kept asks for it. */
-  holderOf(kind: string, rule: string, value: string): StoredObject | undefined {
+  holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined {
     this.seen.add(parts.objectsOf(kind));
     return this.#state.holderOf(kind, rule, value);
   }
@@ -71,12 +77,19 @@ export class WatchedState implements State {
     return found;
   }
 
+  referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[] {
+    const found = this.#state.referrersBy(kind, field, id);
+    this.seen.add(parts.referrers(id));
+    for (const from of found) this.seen.add(parts.object(from.id));
+    return found;
+  }
+
   countReferrers(id: string, kind: string, field: string): number {
     this.seen.add(parts.count(countKey(id, kind, field)));
     return this.#state.countReferrers(id, kind, field);
   }
 
-  #all(entry: string, found: readonly StoredObject[]): readonly StoredObject[] {
+  #all<Found extends StoredObject>(entry: string, found: readonly Found[]): readonly Found[] {
     this.seen.add(parts.entry(entry));
     for (const { id } of found) this.seen.add(parts.object(id));
     return found;

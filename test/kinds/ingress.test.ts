@@ -4,6 +4,7 @@ import { ingressProtocols, mappingsOf, type PortMapping, usesTransport } from '.
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Stored } from '../../src/model/stored.ts';
 import { createValidator } from '../../src/model/validate.ts';
 import { planCreate, planDelete, planReplace, type RequestOutcome } from '../../src/plan/requests.ts';
 import { faultsOf, peer, registry, stateOf, stored } from './objects.ts';
@@ -35,7 +36,7 @@ function nextOf(outcome: RequestOutcome): Snapshot {
   return outcome.next;
 }
 
-function portOf(state: Snapshot, name: string): StoredObject {
+function portOf(state: Snapshot, name: string): Stored<'IngressPort'> {
   const [port] = state.lookUp('IngressPort', 'name', name);
   if (port === undefined) throw new Error(`no ingress port ${name}`);
   return port;

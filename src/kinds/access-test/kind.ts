@@ -5,43 +5,51 @@ import { checkQuestion } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
+const spec = {
+  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  description: string({ doc: 'What the test is for.', default: '' }),
+  from: ref('Group', {
+    doc: 'The group whose peers would open the connection, each of them. Give either this or `fromResource`.',
+    omitEmpty: true,
+  }),
+  fromResource: typedRef({ peer: 'Peer' }, { doc: 'One peer in place of `from`.', omitEmpty: true }),
+  to: ref('Group', {
+    doc: 'The group whose peers and resources would be reached, each of them. Give either this or `toResource`.',
+    omitEmpty: true,
+  }),
+  toResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `to`.', omitEmpty: true }),
+  protocol: oneOf(['all', 'tcp', 'udp', 'icmp', 'ssh'], {
+    doc: 'The traffic that the test is about.',
+    default: 'all',
+  }),
+  port: optionalString({
+    doc: 'A port as text, or a range such as `8000-8010`; without it the test is about all of them, for `ssh` about its usual one.',
+    format: portOrRange,
+    omitEmpty: true,
+  }),
+  expect: oneOf(['allow', 'deny'], {
+    doc: 'Whether all of it must pass between every pair, or nothing of it between any.',
+    required: true,
+  }),
+  enforce: oneOf(['plans', 'always'], {
+    doc: 'Whether plans alone are held against it, or requests that change objects one by one as well.',
+    default: 'plans',
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    AccessTest: { fields: typeof spec; derived: object };
+  }
+}
+
 export const accessTest = defineKind({
   name: 'AccessTest',
   doc: 'Expects that something may be reached, or may not. Every plan is held against it: one that breaks it is refused, and the rule that decides is named.',
   verbs: [],
   module: 'policies',
   document: { allowed: true },
-  spec: {
-    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
-    description: string({ doc: 'What the test is for.', default: '' }),
-    from: ref('Group', {
-      doc: 'The group whose peers would open the connection, each of them. Give either this or `fromResource`.',
-      omitEmpty: true,
-    }),
-    fromResource: typedRef({ peer: 'Peer' }, { doc: 'One peer in place of `from`.', omitEmpty: true }),
-    to: ref('Group', {
-      doc: 'The group whose peers and resources would be reached, each of them. Give either this or `toResource`.',
-      omitEmpty: true,
-    }),
-    toResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `to`.', omitEmpty: true }),
-    protocol: oneOf(['all', 'tcp', 'udp', 'icmp', 'ssh'], {
-      doc: 'The traffic that the test is about.',
-      default: 'all',
-    }),
-    port: optionalString({
-      doc: 'A port as text, or a range such as `8000-8010`; without it the test is about all of them, for `ssh` about its usual one.',
-      format: portOrRange,
-      omitEmpty: true,
-    }),
-    expect: oneOf(['allow', 'deny'], {
-      doc: 'Whether all of it must pass between every pair, or nothing of it between any.',
-      required: true,
-    }),
-    enforce: oneOf(['plans', 'always'], {
-      doc: 'Whether plans alone are held against it, or requests that change objects one by one as well.',
-      default: 'plans',
-    }),
-  },
+  spec,
   check: checkQuestion,
   activity: {
     create: 'config.access_test.create',

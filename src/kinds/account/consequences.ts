@@ -1,12 +1,10 @@
-import { isObject } from '../../lib/json.ts';
 import type { Consequence, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { addGroups } from '../shared/propagation.ts';
-import { sectionOf } from '../shared/stored.ts';
 import { readdressPeers } from './readdress.ts';
 
 /** What else changes with a setting: groups of users reach their peers, peers do not wait any more, or get other addresses. */
-export function followAccount({ before, after }: Step, state: State): readonly Consequence[] {
+export function followAccount({ before, after }: Step<Stored<'Account'>>, state: State): readonly Consequence[] {
   if (before === undefined || after === undefined) return [];
   const followers = [
     ...(!isPropagating(before) && isPropagating(after) ? addGroups(state) : []),
@@ -15,19 +13,18 @@ export function followAccount({ before, after }: Step, state: State): readonly C
   return [...followers, ...readdressPeers(before, after, state, followers)];
 }
 
-function isPropagating(account: StoredObject): boolean {
-  return sectionOf(account, 'settings')['groups_propagation_enabled'] === true;
+function isPropagating(account: Stored<'Account'>): boolean {
+  return account.spec.settings?.groups_propagation_enabled === true;
 }
 
 /** Whether new peers wait for an administrator. */
-function isApproving(account: StoredObject): boolean {
-  const extra = sectionOf(account, 'settings')['extra'];
-  return isObject(extra) && extra['peer_approval_enabled'] === true;
+function isApproving(account: Stored<'Account'>): boolean {
+  return account.spec.settings?.extra?.peer_approval_enabled === true;
 }
 
 function approvePeers(state: State): readonly Consequence[] {
   return state
     .ofKind('Peer')
-    .filter(({ spec }) => spec['approval_required'] === true)
+    .filter(({ spec }) => spec.approval_required === true)
     .map((peer) => ({ change: peer, spec: { ...peer.spec, approval_required: false } }));
 }

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { isEmpty } from '../../model/field.ts';
 import type { AuditEvent, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { sectionOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 import { switchEvents } from '../shared/switches.ts';
 
 type Meta = Readonly<Record<string, string>>;
@@ -30,8 +29,12 @@ const values: Readonly<Record<string, { readonly code: string; meta(before: stri
 };
 
 /** One event for each setting that changed and has a code of its own. */
-export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
-  const [was, is] = [sectionOf(before, 'settings'), sectionOf(after, 'settings')];
+export function updatedEvents(
+  before: Stored<'Account'>,
+  after: Stored<'Account'>,
+  state: State,
+): readonly AuditEvent[] {
+  const [was, is] = [before.spec.settings ?? {}, after.spec.settings ?? {}];
   const [wasExtra, isExtra] = [inside(was, 'extra'), inside(is, 'extra')];
   return [
     ...switchEvents(switches, was, is, {}),

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { boolean, object } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import { derivedText } from '../shared/stored.ts';
 import { followAccount } from './consequences.ts';
 import { updatedEvents } from './events.ts';
 import {
@@ -27,6 +26,41 @@ const onboarding = {
   }),
 };
 
+const spec = {
+  settings: object(settings, {
+    doc: 'Settings that hold for the whole account.',
+    required: true,
+    documentDefault: {},
+    lacking: lackingSettings,
+    readOnly: {
+      embedded_idp_enabled: {
+        type: 'boolean',
+        description: 'Whether the embedded identity provider is active.',
+      },
+      local_auth_disabled: {
+        type: 'boolean',
+        description: 'Whether only external identity providers authenticate.',
+      },
+    },
+  }),
+  onboarding: object(onboarding, { doc: 'Which steps of the first start are still open.', default: {}, keep: true }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    Account: { fields: typeof spec; derived: AccountDerived };
+  }
+}
+
+/** What the server knows about an account beside its settings. */
+interface AccountDerived {
+  /** The e-mail domain of the organisation. */
+  readonly domain: string;
+  readonly domain_category: string;
+  /** When it was made, ISO 8601, where that was before it was stored here. */
+  readonly created_at: string;
+}
+
 export const account = defineKind({
   name: 'Account',
   doc: 'The account itself: its settings. There is one, so its document is called `account`.',
@@ -37,45 +71,27 @@ export const account = defineKind({
   module: 'settings',
   document: { allowed: true },
   singleton: 'account',
-  spec: {
-    settings: object(settings, {
-      doc: 'Settings that hold for the whole account.',
-      required: true,
-      documentDefault: {},
-      lacking: lackingSettings,
-      readOnly: {
-        embedded_idp_enabled: {
-          type: 'boolean',
-          description: 'Whether the embedded identity provider is active.',
-        },
-        local_auth_disabled: {
-          type: 'boolean',
-          description: 'Whether only external identity providers authenticate.',
-        },
-      },
-    }),
-    onboarding: object(onboarding, { doc: 'Which steps of the first start are still open.', default: {}, keep: true }),
-  },
+  spec,
   computed: {
     domain: {
       doc: 'The e-mail domain of the account.',
       schema: { type: 'string' },
-      value: (object) => derivedText(object, 'domain') ?? '',
+      value: (object) => object.derived.domain ?? '',
     },
     domain_category: {
       doc: 'Whether that domain belongs to one organisation (`private`) or to a mail provider (`public`).',
       schema: { type: 'string' },
-      value: (object) => derivedText(object, 'domain_category') ?? '',
+      value: (object) => object.derived.domain_category ?? '',
     },
     created_by: {
       doc: 'The user who made the account.',
       schema: { type: 'string' },
-      value: (object) => derivedText(object, 'created_by') ?? '',
+      value: (object) => object.derived.created_by ?? '',
     },
     created_at: {
       doc: 'When the account was made.',
       schema: { type: 'string', format: 'date-time' },
-      value: (object) => derivedText(object, 'created_at') ?? object.createdAt,
+      value: (object) => object.derived.created_at ?? object.createdAt,
     },
   },
   respond: (body, _object, _state, installation) => ({
@@ -95,8 +111,8 @@ export const account = defineKind({
   activity: { create: 'account.create', delete: 'account.delete' },
   activityMeta: (object) => ({
     account_id: object.id,
-    domain: derivedText(object, 'domain') ?? '',
-    created_at: derivedText(object, 'created_at') ?? object.createdAt,
+    domain: object.derived.domain ?? '',
+    created_at: object.derived.created_at ?? object.createdAt,
   }),
   updateEvents: updatedEvents,
   example: {

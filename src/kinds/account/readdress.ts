@@ -1,5 +1,5 @@
 import type { Consequence, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import {
   type AddressField,
   freeAddress,
@@ -9,15 +9,14 @@ import {
   rangeOf,
   withIpv6,
 } from '../shared/peer-addresses.ts';
-import { sectionOf, textOf } from '../shared/stored.ts';
 
 /**
  * Addresses of peers follow the ranges, and IPv6 follows the groups that have it. `others` is what else follows from the
  * settings: a peer that it changes is changed further.
  */
 export function readdressPeers(
-  before: StoredObject,
-  after: StoredObject,
+  before: Stored<'Account'>,
+  after: Stored<'Account'>,
   state: State,
   others: readonly Consequence[],
 ): readonly Consequence[] {
@@ -29,56 +28,62 @@ export function readdressPeers(
   const taken = new Set<string>();
   const taken6 = new Set<string>();
   const peers = state.ofKind('Peer').flatMap((peer): readonly Consequence[] => {
-    const ip = moved.ip ? move(before, after, peer, 'ip', taken) : textOf(peer, 'ip');
-    const old6 = textOf(peer, 'ipv6');
+    const ip = moved.ip
+      ? move(before, after, { id: peer.id, address: peer.spec.ip ?? '' }, 'ip', taken)
+      : (peer.spec.ip ?? '');
+    const old6 = peer.spec.ipv6 ?? '';
     const wants6 = hasIpv6(after, peer.id, state);
     const stays = old6 !== '' && !moved.ipv6;
     const ipv6 = !wants6 ? '' : stays ? old6 : newIpv6(before, after, peer, taken6, state, moved.ipv6);
-    if (ip === textOf(peer, 'ip') && ipv6 === old6) return [];
+    if (ip === (peer.spec.ip ?? '') && ipv6 === old6) return [];
     return [{ change: peer, spec: withIpv6({ ...(changed.get(peer.id) ?? peer.spec), ip }, ipv6) }];
   });
   if (!moved.ip) return peers;
   const proxies = state.ofKind('ProxyPeer').map((proxy): Consequence => {
-    return { change: proxy, spec: { ...proxy.spec, ip: move(before, after, proxy, 'ip', taken) } };
+    return {
+      change: proxy,
+      spec: { ...proxy.spec, ip: move(before, after, { id: proxy.id, address: proxy.spec.ip ?? '' }, 'ip', taken) },
+    };
   });
   return [...peers, ...proxies];
 }
 
-function rangeChanged(before: StoredObject, after: StoredObject, field: AddressField): boolean {
+function rangeChanged(before: Stored<'Account'>, after: Stored<'Account'>, field: AddressField): boolean {
   return rangeOf(before, field)?.text !== rangeOf(after, field)?.text;
 }
 
-function groupsOf(account: StoredObject): string {
-  return JSON.stringify(sectionOf(account, 'settings')['ipv6_enabled_groups'] ?? []);
+function groupsOf(account: Stored<'Account'>): string {
+  return JSON.stringify(account.spec.settings?.ipv6_enabled_groups ?? []);
 }
 
 /** The address at the same place in the new range where there is one, so that people recognise it. */
 function move(
-  before: StoredObject,
-  after: StoredObject,
-  peer: StoredObject,
+  before: Stored<'Account'>,
+  after: Stored<'Account'>,
+  { id, address: old }: { readonly id: string; readonly address: string },
   field: AddressField,
   taken: Set<string>,
 ): string {
   const [was, is] = [rangeOf(before, field), rangeOf(after, field)];
   if (is === undefined) return '';
-  const same = was === undefined ? undefined : movedAddress(was, is, textOf(peer, field));
-  const found = same !== undefined && !taken.has(same) ? same : freeAddress(is, peer.id, (text) => taken.has(text));
+  const same = was === undefined ? undefined : movedAddress(was, is, old);
+  const found = same !== undefined && !taken.has(same) ? same : freeAddress(is, id, (text) => taken.has(text));
   // There is room: a rule has looked before.
-  const address = found ?? textOf(peer, field);
+  const address = found ?? old;
   taken.add(address);
   return address;
 }
 
 function newIpv6(
-  before: StoredObject,
-  after: StoredObject,
-  peer: StoredObject,
+  before: Stored<'Account'>,
+  after: Stored<'Account'>,
+  peer: Stored<'Peer'>,
   taken: Set<string>,
   state: State,
   moved: boolean,
 ): string {
-  if (moved && textOf(peer, 'ipv6') !== '') return move(before, after, peer, 'ipv6', taken);
+  const old = peer.spec.ipv6 ?? '';
+  if (moved && old !== '') return move(before, after, { id: peer.id, address: old }, 'ipv6', taken);
   const range = rangeOf(after, 'ipv6');
   const isTaken = isTakenIn(state, 'ipv6');
   const free = range && freeAddress(range, peer.id, (text) => taken.has(text) || (!moved && isTaken(text)));

@@ -2,9 +2,8 @@ import { type Cidr, contains, overlaps, parseCidr } from '../../lib/address.ts';
 import { equalJson } from '../../lib/json.ts';
 import { groupRules, isLetIn } from '../../model/allowed-groups.ts';
 import type { Deed, Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
-import { sectionOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 import { actsAsOwner, tenantWithOwners } from '../shared/tenant-owners.ts';
 
 interface Ranges {
@@ -63,19 +62,23 @@ function rangeOf(text: unknown): Cidr | undefined {
 }
 
 /** Nobody keeps themselves out: the next request of whoever did could not take it back. */
-export function keepCallerIn({ after, actor }: Deed): readonly Fault[] {
+export function keepCallerIn({ after, actor }: Deed<Stored<'Account'>>): readonly Fault[] {
   // Whoever manages a tenant comes in by the rules of their own account.
   if (after === undefined || actor?.tokenLists === undefined || actor.granted !== undefined) return [];
-  const rules = groupRules(sectionOf(after, 'settings'));
+  const rules = groupRules(after.spec.settings ?? {});
   if (isLetIn(rules, (claim) => actor.tokenLists?.(claim) ?? [])) return [];
   const message = `your own sign-in token lists none of these groups in its claim \`${rules.claim}\`, so this would keep you out; add one of yours, or use a personal access token`;
   return [{ code: 'locks_out_caller', path: '/settings/jwt_allow_groups', message }];
 }
 
 /** Which claim fills groups decides who is in them: where a group makes owners of a tenant, only an owner changes that. */
-export function keepClaim({ before, after, actor }: Deed, was: State, next: State): readonly Fault[] {
+export function keepClaim(
+  { before, after, actor }: Deed<Stored<'Account'>>,
+  was: State,
+  next: State,
+): readonly Fault[] {
   if (before === undefined || after === undefined || actor === undefined || actsAsOwner(was, actor)) return [];
-  const [then, now] = [sectionOf(before, 'settings'), sectionOf(after, 'settings')];
+  const [then, now] = [before.spec.settings ?? {}, after.spec.settings ?? {}];
   const changed = claimSettings.find((name) => !equalJson(then[name] ?? null, now[name] ?? null));
   const tenant = changed === undefined ? undefined : tenantWithOwners(next);
   if (tenant === undefined) return [];
@@ -86,13 +89,13 @@ export function keepClaim({ before, after, actor }: Deed, was: State, next: Stat
 const claimSettings = ['jwt_groups_enabled', 'jwt_groups_claim_name'] as const;
 
 /** The settings must suit the peers and the zones that are there. */
-export function checkAgainstAccount(account: StoredObject, state: State): readonly Fault[] {
+export function checkAgainstAccount(account: Stored<'Account'>, state: State): readonly Fault[] {
   return [...checkRoom(account, state), ...checkZones(account, state)];
 }
 
 /** There is room for half as many peers again, and for ten at least. */
-function checkRoom(account: StoredObject, state: State): readonly Fault[] {
-  const range = rangeOf(sectionOf(account, 'settings')['network_range']);
+function checkRoom(account: Stored<'Account'>, state: State): readonly Fault[] {
+  const range = rangeOf(account.spec.settings?.network_range);
   if (range === undefined || range.family !== 4) return [];
   const peers = state.countOf('Peer') + state.countOf('ProxyPeer');
   const wanted = Math.max(10, Math.ceil(peers * 1.5));
@@ -103,7 +106,7 @@ function checkRoom(account: StoredObject, state: State): readonly Fault[] {
   return [{ code: 'network_range_too_small', path: '/settings/network_range', message }];
 }
 
-function checkZones(account: StoredObject, state: State): readonly Fault[] {
+function checkZones(account: Stored<'Account'>, state: State): readonly Fault[] {
   const domain = peerDomainOf(account);
   const [zone] = state.lookUp('DNSZone', 'domain', domain);
   if (zone === undefined) return [];
@@ -116,12 +119,12 @@ const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.
 
 /** Peers of a public range hide those outside that have its addresses. */
 export function askOfPublicRanges(
-  before: StoredObject | undefined,
-  after: StoredObject | undefined,
+  before: Stored<'Account'> | undefined,
+  after: Stored<'Account'> | undefined,
 ): readonly string[] {
   if (after === undefined) return [];
-  const was = before === undefined ? {} : sectionOf(before, 'settings');
-  const is = sectionOf(after, 'settings');
+  const was = before === undefined ? {} : (before.spec.settings ?? {});
+  const is = after.spec.settings ?? {};
   return rangeRules.flatMap(({ field }) => {
     const range = was[field] === is[field] ? undefined : rangeOf(is[field]);
     if (range === undefined || isPrivate(range)) return [];
@@ -140,11 +143,11 @@ function isPrivate(range: Cidr): boolean {
 
 /** A new range gives every peer a new address. */
 export function warnOfNewAddresses(
-  before: StoredObject | undefined,
-  after: StoredObject | undefined,
+  before: Stored<'Account'> | undefined,
+  after: Stored<'Account'> | undefined,
 ): readonly string[] {
   if (before === undefined || after === undefined) return [];
-  const [was, is] = [sectionOf(before, 'settings'), sectionOf(after, 'settings')];
+  const [was, is] = [before.spec.settings ?? {}, after.spec.settings ?? {}];
   return rangeRules
     .filter(({ field }) => was[field] !== is[field])
     .map(({ field, family }) => `${field} becomes ${is[field] ?? 'unset'}: every peer gets a new IPv${family} address`);

@@ -4,6 +4,30 @@ import { base64 } from '../shared/base64.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
 
+const spec = {
+  ...directoryFields,
+  client_secret: secret({
+    doc: 'The secret of the application, in Base64. It is never shown.',
+    required: true,
+    format: base64,
+  }),
+  client_id: string({ doc: 'The application as which the directory is read.', required: true, minLength: 1 }),
+  tenant_id: string({ doc: 'The tenant whose directory is read.', required: true, minLength: 1 }),
+  sync_interval: integer({ doc: 'How often the directory is read.', default: 300, minimum: 300, unit: 'seconds' }),
+  host: string({
+    doc: 'The host of the directory. It stays as it was when the integration was made.',
+    access: 'createOnly',
+    required: true,
+    minLength: 1,
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    DirectoryIntegration: { fields: typeof spec; derived: object };
+  }
+}
+
 export const directoryIntegration = defineKind({
   name: 'DirectoryIntegration',
   doc: 'Takes over users and groups from a directory in the cloud.',
@@ -14,23 +38,7 @@ export const directoryIntegration = defineKind({
   module: 'idp',
   document: { allowed: true },
   nameField: 'tenant_id',
-  spec: {
-    ...directoryFields,
-    client_secret: secret({
-      doc: 'The secret of the application, in Base64. It is never shown.',
-      required: true,
-      format: base64,
-    }),
-    client_id: string({ doc: 'The application as which the directory is read.', required: true, minLength: 1 }),
-    tenant_id: string({ doc: 'The tenant whose directory is read.', required: true, minLength: 1 }),
-    sync_interval: integer({ doc: 'How often the directory is read.', default: 300, minimum: 300, unit: 'seconds' }),
-    host: string({
-      doc: 'The host of the directory. It stays as it was when the integration was made.',
-      access: 'createOnly',
-      required: true,
-      minLength: 1,
-    }),
-  },
+  spec,
   computed: { last_synced_at: lastSyncedAt },
   activity: integrationActivity,
   activityMeta: () => ({ platform: 'directory' }),

@@ -1,8 +1,43 @@
 import { integer, longest, oneOf, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { recordName } from '../shared/formats.ts';
-import { textOf } from '../shared/stored.ts';
 import { canonicalContent, checkContent, checkPlace, ownerNameOf, recordOf, zoneOf } from './rules.ts';
+
+const spec = {
+  zone: ref('DNSZone', { doc: 'The zone that the record belongs to.', required: true }),
+  name: string({
+    maxLength: longest.name,
+    doc: 'The full name, equal to the domain of the zone or below it. `*` as the first label answers for all names there.',
+    required: true,
+    minLength: 1,
+    format: recordName,
+  }),
+  type: oneOf(['A', 'AAAA', 'CNAME'], {
+    doc: 'What the record holds: an IPv4 address, an IPv6 address or another name.',
+    required: true,
+  }),
+  content: string({
+    doc: 'The address for A and AAAA, the domain name for CNAME.',
+    required: true,
+    minLength: 1,
+    maxLength: 255,
+  }),
+  ttl: integer({
+    doc: 'How long an answer may be kept.',
+    required: true,
+    documentDefault: 300,
+    minimum: 0,
+    // The longest time that DNS can say (RFC 2181).
+    maximum: 2147483647,
+    unit: 'seconds',
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    DNSRecord: { fields: typeof spec; derived: object };
+  }
+}
 
 export const dnsRecord = defineKind({
   name: 'DNSRecord',
@@ -12,35 +47,7 @@ export const dnsRecord = defineKind({
   module: 'dns',
   document: { allowed: true },
   parent: { kind: 'DNSZone', field: 'zone', inline: 'records' },
-  spec: {
-    zone: ref('DNSZone', { doc: 'The zone that the record belongs to.', required: true }),
-    name: string({
-      maxLength: longest.name,
-      doc: 'The full name, equal to the domain of the zone or below it. `*` as the first label answers for all names there.',
-      required: true,
-      minLength: 1,
-      format: recordName,
-    }),
-    type: oneOf(['A', 'AAAA', 'CNAME'], {
-      doc: 'What the record holds: an IPv4 address, an IPv6 address or another name.',
-      required: true,
-    }),
-    content: string({
-      doc: 'The address for A and AAAA, the domain name for CNAME.',
-      required: true,
-      minLength: 1,
-      maxLength: 255,
-    }),
-    ttl: integer({
-      doc: 'How long an answer may be kept.',
-      required: true,
-      documentDefault: 300,
-      minimum: 0,
-      // The longest time that DNS can say (RFC 2181).
-      maximum: 2147483647,
-      unit: 'seconds',
-    }),
-  },
+  spec,
   naturalKey: (spec) => `${spec.name}/${spec.type}/${spec.content}`,
   pairing: (spec) => `${spec.name}/${spec.type}`,
   uniques: {
@@ -58,9 +65,9 @@ export const dnsRecord = defineKind({
   activity: { create: 'dns.zone.record.create', update: 'dns.zone.record.update', delete: 'dns.zone.record.delete' },
   activityMeta: (object, state) => ({
     name: object.name,
-    type: textOf(object, 'type'),
-    content: textOf(object, 'content'),
-    ttl: String(object.spec['ttl']),
+    type: object.spec.type ?? '',
+    content: object.spec.content ?? '',
+    ttl: String(object.spec.ttl),
     zone_id: zoneOf(object),
     zone_name: state.get(zoneOf(object))?.name ?? '',
   }),

@@ -1,9 +1,8 @@
 import { isWithin } from '../../lib/domain.ts';
 import type { Format } from '../../model/field.ts';
 import type { Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { ipv4, ipv6, recordTarget } from '../shared/formats.ts';
-import { textOf } from '../shared/stored.ts';
 
 interface RecordSpec {
   readonly type: 'A' | 'AAAA' | 'CNAME';
@@ -33,45 +32,45 @@ export function checkContent(spec: RecordSpec): readonly Fault[] {
 }
 
 /** The zone of a record, by id. */
-export function zoneOf(record: StoredObject): string {
-  return record.parent ?? textOf(record, 'zone');
+export function zoneOf(record: Stored<'DNSRecord'>): string {
+  return record.parent ?? record.spec.zone ?? '';
 }
 
 /** Name, type and content: what may be there once in a zone. */
-export function recordOf(record: StoredObject): string {
-  return `${textOf(record, 'name')}/${textOf(record, 'type')}/${textOf(record, 'content')}`;
+export function recordOf(record: Stored<'DNSRecord'>): string {
+  return `${record.spec.name ?? ''}/${record.spec.type ?? ''}/${record.spec.content ?? ''}`;
 }
 
 /** By what records of one name find each other. */
-export function ownerNameOf(record: StoredObject): string {
-  return `${zoneOf(record)}/${textOf(record, 'name')}`;
+export function ownerNameOf(record: Stored<'DNSRecord'>): string {
+  return `${zoneOf(record)}/${record.spec.name ?? ''}`;
 }
 
 /** A record lies in its zone, and nothing stands beside a CNAME. */
-export function checkPlace(record: StoredObject, state: State): readonly Fault[] {
+export function checkPlace(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
   return [...checkZone(record, state), ...checkAlias(record, state)];
 }
 
-function checkZone(record: StoredObject, state: State): readonly Fault[] {
-  const zone = state.get(zoneOf(record));
+function checkZone(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
+  const zone = state.find('DNSZone', zoneOf(record));
   if (zone === undefined) return [];
-  const name = textOf(record, 'name');
-  const domain = textOf(zone, 'domain');
+  const name = record.spec.name ?? '';
+  const domain = zone.spec.domain ?? '';
   if (isWithin(name, domain)) return [];
   const message = `\`${name}\` is not in the zone \`${domain}\`; write a name that ends in \`.${domain}\``;
   return [{ code: 'record_name_outside', path: '/name', message }];
 }
 
-function checkAlias(record: StoredObject, state: State): readonly Fault[] {
+function checkAlias(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
   const others = state.lookUp('DNSRecord', 'owner-name', ownerNameOf(record)).filter(({ id }) => id !== record.id);
   const other = isAlias(record) ? others[0] : others.find(isAlias);
   if (other === undefined) return [];
   const message =
-    `\`${textOf(record, 'name')}\` cannot have this ${textOf(record, 'type')} record beside its ${textOf(other, 'type')} record: ` +
+    `\`${record.spec.name ?? ''}\` cannot have this ${record.spec.type ?? ''} record beside its ${other.spec.type ?? ''} record: ` +
     'a CNAME stands alone; remove one of them';
   return [{ code: 'record_cname_alone', path: '/type', message }];
 }
 
-function isAlias(record: StoredObject): boolean {
-  return textOf(record, 'type') === 'CNAME';
+function isAlias(record: Stored<'DNSRecord'>): boolean {
+  return record.spec.type === 'CNAME';
 }

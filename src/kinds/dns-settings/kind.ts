@@ -1,10 +1,23 @@
 import { refs } from '../../model/field.ts';
 import { type AuditEvent, defineKind, type State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
-import { textsOf } from '../shared/stored.ts';
 
 const none: readonly string[] = [];
+
+const spec = {
+  disabled_management_groups: refs('Group', {
+    doc: 'Groups whose peers keep the DNS configuration of their machine.',
+    required: true,
+    documentDefault: [],
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    DNSSettings: { fields: typeof spec; derived: object };
+  }
+}
 
 export const dnsSettings = defineKind({
   name: 'DNSSettings',
@@ -16,21 +29,15 @@ export const dnsSettings = defineKind({
   verbs: ['read', 'replace'],
   module: 'dns',
   document: { allowed: true },
-  spec: {
-    disabled_management_groups: refs('Group', {
-      doc: 'Groups whose peers keep the DNS configuration of their machine.',
-      required: true,
-      documentDefault: [],
-    }),
-  },
+  spec,
   createEvents: (after, state) => groupEvents(none, listed(after), state),
   updateEvents: (before, after, state) => groupEvents(listed(before), listed(after), state),
   deleteEvents: (before, state) => groupEvents(listed(before), none, state),
   example: { disabled_management_groups: ['office-gateways'] },
 });
 
-function listed(settings: StoredObject): readonly string[] {
-  return textsOf(settings, 'disabled_management_groups');
+function listed(settings: Stored<'DNSSettings'>): readonly string[] {
+  return settings.spec.disabled_management_groups ?? [];
 }
 
 /** The events are about the account. */

@@ -1,8 +1,30 @@
 import { boolean, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { domain } from '../shared/formats.ts';
-import { textOf } from '../shared/stored.ts';
 import { checkDomain } from './rules.ts';
+
+const spec = {
+  name: string({ doc: 'The name people see.', required: true, minLength: 1, maxLength: 255 }),
+  domain: string({
+    doc: 'The domain that the zone answers for. No two zones of an account share one.',
+    required: true,
+    minLength: 1,
+    format: domain,
+  }),
+  enabled: boolean({ doc: 'Whether peers resolve the zone.', default: true }),
+  enable_search_domain: boolean({
+    doc: 'Whether short names are completed with the domain of the zone.',
+    required: true,
+    documentDefault: false,
+  }),
+  distribution_groups: refs('Group', { doc: 'Groups whose peers resolve the zone.', required: true, minItems: 1 }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    DNSZone: { fields: typeof spec; derived: object };
+  }
+}
 
 export const dnsZone = defineKind({
   name: 'DNSZone',
@@ -11,33 +33,18 @@ export const dnsZone = defineKind({
   idParameter: 'zoneId',
   module: 'dns',
   document: { allowed: true },
-  spec: {
-    name: string({ doc: 'The name people see.', required: true, minLength: 1, maxLength: 255 }),
-    domain: string({
-      doc: 'The domain that the zone answers for. No two zones of an account share one.',
-      required: true,
-      minLength: 1,
-      format: domain,
-    }),
-    enabled: boolean({ doc: 'Whether peers resolve the zone.', default: true }),
-    enable_search_domain: boolean({
-      doc: 'Whether short names are completed with the domain of the zone.',
-      required: true,
-      documentDefault: false,
-    }),
-    distribution_groups: refs('Group', { doc: 'Groups whose peers resolve the zone.', required: true, minItems: 1 }),
-  },
+  spec,
   uniques: {
     domain: {
       path: '/domain',
-      value: (object) => textOf(object, 'domain'),
+      value: (object) => object.spec.domain ?? '',
       message: (value) => `a zone for \`${value}\` already exists; add records to it or choose another domain`,
     },
   },
-  indexes: { domain: (object) => [textOf(object, 'domain')] },
+  indexes: { domain: (object) => [object.spec.domain ?? ''] },
   checkState: checkDomain,
   activity: { create: 'dns.zone.create', update: 'dns.zone.update', delete: 'dns.zone.delete' },
-  activityMeta: (object) => ({ name: object.name, domain: textOf(object, 'domain') }),
+  activityMeta: (object) => ({ name: object.name, domain: object.spec.domain ?? '' }),
   example: {
     name: 'Internal services',
     domain: 'services.example.com',

@@ -1,14 +1,13 @@
 import { isWithin } from '../../lib/domain.ts';
 import type { Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
-import { textOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 
 const mostNames = 10;
 
 /** The domain must be free for a zone, and every record of the zone must lie in it. */
-export function checkDomain(zone: StoredObject, state: State): readonly Fault[] {
-  const domain = textOf(zone, 'domain');
+export function checkDomain(zone: Stored<'DNSZone'>, state: State): readonly Fault[] {
+  const domain = zone.spec.domain ?? '';
   const [account] = state.ofKind('Account');
   return [...(peerDomainOf(account) === domain ? [reserved(domain)] : []), ...recordsOutside(zone, domain, state)];
 }
@@ -19,7 +18,7 @@ function reserved(domain: string): Fault {
 }
 
 /** Records that were there before: of one that is made in the same step its own rules tell. */
-function recordsOutside(zone: StoredObject, domain: string, state: State): readonly Fault[] {
+function recordsOutside(zone: Stored<'DNSZone'>, domain: string, state: State): readonly Fault[] {
   const names = state
     .childrenOf(zone.id, 'DNSRecord')
     .filter(({ name, createdRevision }) => createdRevision < zone.updatedRevision && !isWithin(name, domain));

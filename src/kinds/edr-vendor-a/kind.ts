@@ -3,42 +3,50 @@ import { defineKind } from '../../model/kind.ts';
 import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
 import { webUrl } from '../shared/web-url.ts';
 
+const spec = {
+  api_token: secret({
+    doc: 'The token by which the product is asked. It is never shown.',
+    required: true,
+  }),
+  api_url: string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl }),
+  ...edrFields,
+  last_synced_interval: lastSyncedInterval,
+  match_attributes: object(
+    {
+      active_threats: integer({ doc: 'The most threats that a peer may have open.', minimum: 0 }),
+      encrypted_applications: boolean({ doc: 'Whether the peer must encrypt its applications.' }),
+      firewall_enabled: boolean({ doc: 'Whether the firewall of the peer must be on.' }),
+      infected: boolean({ doc: 'Whether the product must call the peer infected, or clean.' }),
+      is_active: boolean({ doc: 'Whether the agent on the peer must be active.' }),
+      is_up_to_date: boolean({ doc: 'Whether the agent on the peer must be up to date.' }),
+      network_status: oneOf(['connected', 'disconnected', 'quarantined'], {
+        doc: 'Which connection the product must see the peer have.',
+      }),
+      operational_state: optionalString({
+        doc: 'Which state of the agent is wanted, in the words of the product.',
+        omitEmpty: true,
+      }),
+    },
+    {
+      doc: 'What a peer must have to be approved. What is left out does not count.',
+      required: true,
+      documentDefault: {},
+    },
+  ),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    EdrVendorA: { fields: typeof spec; derived: object };
+  }
+}
+
 export const edrVendorA = defineKind({
   ...edrKind('vendor-a'),
   name: 'EdrVendorA',
   doc: 'Asks the endpoint-security product of vendor A which peers are in good health. There is one such integration in an account.',
   nameField: 'api_url',
-  spec: {
-    api_token: secret({
-      doc: 'The token by which the product is asked. It is never shown.',
-      required: true,
-    }),
-    api_url: string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl }),
-    ...edrFields,
-    last_synced_interval: lastSyncedInterval,
-    match_attributes: object(
-      {
-        active_threats: integer({ doc: 'The most threats that a peer may have open.', minimum: 0 }),
-        encrypted_applications: boolean({ doc: 'Whether the peer must encrypt its applications.' }),
-        firewall_enabled: boolean({ doc: 'Whether the firewall of the peer must be on.' }),
-        infected: boolean({ doc: 'Whether the product must call the peer infected, or clean.' }),
-        is_active: boolean({ doc: 'Whether the agent on the peer must be active.' }),
-        is_up_to_date: boolean({ doc: 'Whether the agent on the peer must be up to date.' }),
-        network_status: oneOf(['connected', 'disconnected', 'quarantined'], {
-          doc: 'Which connection the product must see the peer have.',
-        }),
-        operational_state: optionalString({
-          doc: 'Which state of the agent is wanted, in the words of the product.',
-          omitEmpty: true,
-        }),
-      },
-      {
-        doc: 'What a peer must have to be approved. What is left out does not count.',
-        required: true,
-        documentDefault: {},
-      },
-    ),
-  },
+  spec,
   computed: edrComputed,
   example: {
     api_token: { valueFrom: { envRef: 'HEDDLE_VALUE_EDR_A_TOKEN' } },

@@ -2,18 +2,26 @@ import { secret, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
 
+const spec = {
+  client_id: string({ doc: 'The application as which the product is asked.', required: true, minLength: 1 }),
+  tenant_id: string({ doc: 'The tenant in which the application is registered.', required: true, minLength: 1 }),
+  secret: secret({ doc: 'The secret of the application. It is never shown.', required: true }),
+  ...edrFields,
+  last_synced_interval: lastSyncedInterval,
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    EdrVendorB: { fields: typeof spec; derived: object };
+  }
+}
+
 export const edrVendorB = defineKind({
   ...edrKind('vendor-b'),
   name: 'EdrVendorB',
   doc: 'Asks the device management of vendor B which peers comply. There is one such integration in an account.',
   nameField: 'tenant_id',
-  spec: {
-    client_id: string({ doc: 'The application as which the product is asked.', required: true, minLength: 1 }),
-    tenant_id: string({ doc: 'The tenant in which the application is registered.', required: true, minLength: 1 }),
-    secret: secret({ doc: 'The secret of the application. It is never shown.', required: true }),
-    ...edrFields,
-    last_synced_interval: lastSyncedInterval,
-  },
+  spec,
   computed: edrComputed,
   example: {
     client_id: '5f1c9a52-7c1e-4c0a-9d3e-0b6f2f6d8a11',

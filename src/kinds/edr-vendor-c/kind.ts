@@ -3,43 +3,51 @@ import { defineKind } from '../../model/kind.ts';
 import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
 import { webUrl } from '../shared/web-url.ts';
 
+const spec = {
+  api_url: string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl }),
+  api_token: secret({
+    doc: 'The token by which the product is asked. It is never shown.',
+    required: true,
+  }),
+  ...edrFields,
+  last_synced_interval: lastSyncedInterval,
+  match_attributes: object(
+    {
+      disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted.' }),
+      failing_policies_count_max: integer({
+        doc: 'The most policies that a peer may fail; 0 wants all of them met.',
+        minimum: 0,
+      }),
+      vulnerable_software_count_max: integer({
+        doc: 'The most vulnerable programs that a peer may have.',
+        minimum: 0,
+      }),
+      status_online: boolean({ doc: 'Whether the product must see the peer online.' }),
+      required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
+        doc: 'Policies of the product that a peer must meet.',
+        omitEmpty: true,
+      }),
+    },
+    {
+      doc: 'What a peer must have to be approved. What is left out does not count.',
+      required: true,
+      documentDefault: {},
+    },
+  ),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    EdrVendorC: { fields: typeof spec; derived: object };
+  }
+}
+
 export const edrVendorC = defineKind({
   ...edrKind('vendor-c'),
   name: 'EdrVendorC',
   doc: 'Asks the device management of vendor C which peers meet its policies. There is one such integration in an account.',
   nameField: 'api_url',
-  spec: {
-    api_url: string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl }),
-    api_token: secret({
-      doc: 'The token by which the product is asked. It is never shown.',
-      required: true,
-    }),
-    ...edrFields,
-    last_synced_interval: lastSyncedInterval,
-    match_attributes: object(
-      {
-        disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted.' }),
-        failing_policies_count_max: integer({
-          doc: 'The most policies that a peer may fail; 0 wants all of them met.',
-          minimum: 0,
-        }),
-        vulnerable_software_count_max: integer({
-          doc: 'The most vulnerable programs that a peer may have.',
-          minimum: 0,
-        }),
-        status_online: boolean({ doc: 'Whether the product must see the peer online.' }),
-        required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
-          doc: 'Policies of the product that a peer must meet.',
-          omitEmpty: true,
-        }),
-      },
-      {
-        doc: 'What a peer must have to be approved. What is left out does not count.',
-        required: true,
-        documentDefault: {},
-      },
-    ),
-  },
+  spec,
   computed: edrComputed,
   example: {
     api_url: 'https://edr-c.example.com',

@@ -2,27 +2,35 @@ import { integer, secret, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { edrComputed, edrFields, edrKind } from '../shared/edr.ts';
 
+const spec = {
+  // The product counts it among the credentials: answers leave it out like the secret.
+  client_id: secret({
+    doc: 'The client as which the product is asked. It is never shown.',
+    required: true,
+  }),
+  secret: secret({ doc: 'The secret of the client. It is never shown.', required: true }),
+  cloud_id: string({ doc: 'The region of the product, such as us-1 or eu-1.', required: true, minLength: 1 }),
+  ...edrFields,
+  zta_score_threshold: integer({
+    doc: 'The lowest assessment with which a peer is approved.',
+    required: true,
+    minimum: 0,
+    maximum: 100,
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    EdrVendorD: { fields: typeof spec; derived: object };
+  }
+}
+
 export const edrVendorD = defineKind({
   ...edrKind('vendor-d'),
   name: 'EdrVendorD',
   doc: 'Asks the endpoint-security product of vendor D how trustworthy each peer is. There is one such integration in an account.',
   nameField: 'cloud_id',
-  spec: {
-    // The product counts it among the credentials: answers leave it out like the secret.
-    client_id: secret({
-      doc: 'The client as which the product is asked. It is never shown.',
-      required: true,
-    }),
-    secret: secret({ doc: 'The secret of the client. It is never shown.', required: true }),
-    cloud_id: string({ doc: 'The region of the product, such as us-1 or eu-1.', required: true, minLength: 1 }),
-    ...edrFields,
-    zta_score_threshold: integer({
-      doc: 'The lowest assessment with which a peer is approved.',
-      required: true,
-      minimum: 0,
-      maximum: 100,
-    }),
-  },
+  spec,
   computed: {
     ...edrComputed,
     last_synced_interval: {

@@ -1,16 +1,15 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { listedPeers, movedPeers } from '../shared/membership.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
-import { textOf } from '../shared/stored.ts';
 
 /** One event for each peer that a new group starts with. */
-export function createdEvents(after: StoredObject, state: State): readonly AuditEvent[] {
+export function createdEvents(after: Stored<'Group'>, state: State): readonly AuditEvent[] {
   return listedPeers(after).map((peer) => memberEvent('peer.group.add', after, peer, state));
 }
 
 /** A rename, and one event for each peer that came or went. */
-export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
+export function updatedEvents(before: Stored<'Group'>, after: Stored<'Group'>, state: State): readonly AuditEvent[] {
   const { joined, left } = movedPeers(before, after);
   const renamed = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
   return [
@@ -20,9 +19,9 @@ export function updatedEvents(before: StoredObject, after: StoredObject, state: 
   ];
 }
 
-function memberEvent(code: string, group: StoredObject, id: string, state: State): AuditEvent {
-  const peer = state.get(id);
+function memberEvent(code: string, group: Stored<'Group'>, id: string, state: State): AuditEvent {
+  const peer = state.find('Peer', id);
   const named = { group: group.name, group_id: group.id };
   if (peer === undefined) return { code, target: id, meta: named };
-  return { code, target: id, meta: { ...named, peer_ip: textOf(peer, 'ip'), peer_fqdn: peerFqdn(peer, state) } };
+  return { code, target: id, meta: { ...named, peer_ip: peer.spec.ip ?? '', peer_fqdn: peerFqdn(peer, state) } };
 }

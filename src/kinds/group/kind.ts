@@ -1,7 +1,7 @@
 import { list, longest, members, string, typedRef } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
+import type { Stored } from '../../model/stored.ts';
 import { countPeers, isAll, isKept } from '../shared/membership.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
 import { createdEvents, updatedEvents } from './events.ts';
 import { followIpv6, hasIpv6Enabled } from './ipv6.ts';
 import { checkTypes, placeResources } from './resources.ts';
@@ -14,6 +14,34 @@ const item = (member: string) => ({
 
 const memberKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
+const spec = {
+  name: string({
+    doc: 'The name people see. No two groups of an account share one.',
+    maxLength: longest.name,
+    required: true,
+    minLength: 1,
+  }),
+  peers: members('Peer', {
+    doc: 'Peers that belong to the group. Peers that enrolment, the API or an identity provider put there stay beside them.',
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    Group: { fields: typeof spec; derived: GroupDerived };
+  }
+}
+
+/** What the server knows about a group beside the declared fields. */
+interface GroupDerived {
+  /** `api`, `jwt` for groups of a claim, or `integration`. */
+  readonly issued: string;
+  /** The peers of the proxies of a cluster, in the group of these. */
+  readonly proxies: readonly string[];
+  /** Ids of resources in the order in which the group was given them last. */
+  readonly resource_order: readonly string[];
+}
+
 export const group = defineKind({
   name: 'Group',
   doc: 'A set of peers and network resources. Policies, routes, zones and settings name groups instead of single machines.',
@@ -22,17 +50,7 @@ export const group = defineKind({
   module: 'groups',
   document: { allowed: true },
   scopedBy: 'groups',
-  spec: {
-    name: string({
-      doc: 'The name people see. No two groups of an account share one.',
-      maxLength: longest.name,
-      required: true,
-      minLength: 1,
-    }),
-    peers: members('Peer', {
-      doc: 'Peers that belong to the group. Peers that enrolment, the API or an identity provider put there stay beside them.',
-    }),
-  },
+  spec,
   inputs: {
     resources: list(
       typedRef(memberKinds, { doc: 'A network resource, or a peer, which joins the group as if it stood in `peers`.' }),
@@ -68,7 +86,7 @@ export const group = defineKind({
     name: {
       path: '/name',
       // Identity providers may bring groups whose names are taken.
-      value: (object) => (issuedOf(object) === 'api' ? textOf(object, 'name') : undefined),
+      value: (object) => (issuedOf(object) === 'api' ? (object.spec.name ?? '') : undefined),
       message: (name) => `a group with the name \`${name}\` already exists; choose another name`,
     },
   },
@@ -95,6 +113,6 @@ export const group = defineKind({
   },
 });
 
-function issuedOf(object: Parameters<typeof isAll>[0]): string {
-  return derivedText(object, 'issued') ?? 'api';
+function issuedOf(object: Stored<'Group'>): string {
+  return object.derived.issued ?? 'api';
 }

@@ -1,9 +1,8 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
 import type { Consequence, Fault, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { isAll } from '../shared/membership.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
-import { sectionOf, textOf, textsOf } from '../shared/stored.ts';
 import { inOrderOf } from './rules.ts';
 
 interface Member {
@@ -14,9 +13,9 @@ interface Member {
 /** The type of a member is what its address makes it. */
 export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
   return listedIn(given).flatMap(({ id, type }, at) => {
-    const resource = state.get(id);
-    if (resource?.kind !== 'NetworkResource') return [];
-    const actual = resourceTypeOf(textOf(resource, 'address'));
+    const resource = state.find('NetworkResource', id);
+    if (resource === undefined) return [];
+    const actual = resourceTypeOf(resource.spec.address ?? '');
     if (actual === type) return [];
     const message = `the network resource \`${resource.name}\` is of type \`${actual}\`, not \`${type}\`; send \`"type": "${actual}"\``;
     return [{ code: 'resource_type_wrong', path: `/resources/${at}/type`, message }];
@@ -24,7 +23,7 @@ export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
 }
 
 /** What a request says about the resources of a group is kept by the resources themselves. */
-export function placeResources({ after, given }: Step, state: State): readonly Consequence[] {
+export function placeResources({ after, given }: Step<Stored<'Group'>>, state: State): readonly Consequence[] {
   if (after === undefined || given === undefined) return [];
   const members = listedIn(given);
   const ids = (isPeer: boolean) => members.filter(({ type }) => (type === 'peer') === isPeer).map(({ id }) => id);
@@ -38,36 +37,36 @@ function listedIn(given: JsonObject): readonly Member[] {
 }
 
 /** The resources know that they are in the group; the group alone knows in which order it was given them. */
-function noteOrder(group: StoredObject, wanted: ReadonlySet<string>): readonly Consequence[] {
+function noteOrder(group: Stored<'Group'>, wanted: ReadonlySet<string>): readonly Consequence[] {
   const order = [...wanted];
   if (isAll(group) || equalJson(order, inOrderOf(group, [...order].sort()))) return [];
   return [{ change: group, spec: group.spec, derived: { resource_order: order } }];
 }
 
-function addPeers(group: StoredObject, ids: readonly string[]): readonly Consequence[] {
-  const peers = sectionOf(group, 'peers');
+function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly Consequence[] {
+  const peers = group.spec.peers ?? {};
   const missing = ids.filter((id) => !Object.hasOwn(peers, id));
   if (missing.length === 0 || isAll(group)) return [];
   const added = Object.fromEntries(missing.map((id) => [id, ['api']]));
   return [{ change: group, spec: { ...group.spec, peers: sorted({ ...peers, ...added }) } }];
 }
 
-function moveResources(group: StoredObject, wanted: ReadonlySet<string>, state: State): readonly Consequence[] {
-  const present = state
-    .referrersOf(group.id)
-    .filter(({ from, field }) => from.kind === 'NetworkResource' && field === 'groups')
-    .map(({ from }) => from);
+function moveResources(group: Stored<'Group'>, wanted: ReadonlySet<string>, state: State): readonly Consequence[] {
+  const present = state.referrersBy('NetworkResource', 'groups', group.id);
   const leaving = present.filter(({ id }) => !wanted.has(id));
   const held = new Set(present.map(({ id }) => id));
-  const joining = [...wanted].filter((id) => !held.has(id)).flatMap((id) => state.get(id) ?? []);
+  const joining = [...wanted].filter((id) => !held.has(id)).flatMap((id) => state.find('NetworkResource', id) ?? []);
   return [
     ...leaving.map((resource) => inGroups(resource, (groups) => groups.filter((id) => id !== group.id))),
     ...joining.map((resource) => inGroups(resource, (groups) => [...groups, group.id].sort())),
   ];
 }
 
-function inGroups(resource: StoredObject, change: (groups: readonly string[]) => readonly string[]): Consequence {
-  return { change: resource, spec: { ...resource.spec, groups: change(textsOf(resource, 'groups')) } };
+function inGroups(
+  resource: Stored<'NetworkResource'>,
+  change: (groups: readonly string[]) => readonly string[],
+): Consequence {
+  return { change: resource, spec: { ...resource.spec, groups: change(resource.spec.groups ?? []) } };
 }
 
 function sorted(members: JsonObject): JsonObject {

@@ -1,7 +1,6 @@
 import { boolean, integer, object, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { countFree, ingressIpOf, regionOf } from '../shared/ingress.ts';
-import { textOf } from '../shared/stored.ts';
 import { checkPools, checkServed } from './rules.ts';
 
 const pool = (transport: string) =>
@@ -19,6 +18,38 @@ const pool = (transport: string) =>
     },
   );
 
+const spec = {
+  peer_id: ref('Peer', {
+    doc: 'The peer. There is at most one ingress peer on a peer, and it never moves to another one.',
+    access: 'createOnly',
+    required: true,
+  }),
+  enabled: boolean({
+    doc: 'Whether further ports may be forwarded by it. What it forwards already stays.',
+    required: true,
+    documentDefault: true,
+  }),
+  fallback: boolean({
+    doc: 'Whether it also serves peers in whose region there is no ingress peer.',
+    required: true,
+    documentDefault: false,
+  }),
+  region: string({
+    doc: 'The region that it serves, written as the country code of the peers there. Without it, the country that it is in.',
+    access: 'document',
+    default: '',
+    maxLength: 63,
+  }),
+  tcp_pool: pool('TCP'),
+  udp_pool: pool('UDP'),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    IngressPeer: { fields: typeof spec; derived: object };
+  }
+}
+
 export const ingressPeer = defineKind({
   name: 'IngressPeer',
   doc: 'A peer with a public address at which ports of other peers are reached from outside the mesh. Hosted edition only.',
@@ -28,31 +59,7 @@ export const ingressPeer = defineKind({
   observed: 'peers',
   module: 'ingress',
   document: { allowed: true },
-  spec: {
-    peer_id: ref('Peer', {
-      doc: 'The peer. There is at most one ingress peer on a peer, and it never moves to another one.',
-      access: 'createOnly',
-      required: true,
-    }),
-    enabled: boolean({
-      doc: 'Whether further ports may be forwarded by it. What it forwards already stays.',
-      required: true,
-      documentDefault: true,
-    }),
-    fallback: boolean({
-      doc: 'Whether it also serves peers in whose region there is no ingress peer.',
-      required: true,
-      documentDefault: false,
-    }),
-    region: string({
-      doc: 'The region that it serves, written as the country code of the peers there. Without it, the country that it is in.',
-      access: 'document',
-      default: '',
-      maxLength: 63,
-    }),
-    tcp_pool: pool('TCP'),
-    udp_pool: pool('UDP'),
-  },
+  spec,
   computed: {
     ingress_ip: {
       doc: 'The address at which it is reached; empty while nobody knows it.',
@@ -72,7 +79,7 @@ export const ingressPeer = defineKind({
       doc: 'Whether its peer is connected.',
       schema: { type: 'boolean' },
       value: (object, state) => {
-        const peer = textOf(object, 'peer_id');
+        const peer = object.spec.peer_id ?? '';
         return (state.observed?.(peer) ?? state.get(peer)?.derived)?.['connected'] === true;
       },
     },
@@ -80,7 +87,7 @@ export const ingressPeer = defineKind({
   uniques: {
     peer: {
       path: '/peer_id',
-      value: (object) => textOf(object, 'peer_id'),
+      value: (object) => object.spec.peer_id ?? '',
       message: (id) => `an ingress peer on the peer ${id} already exists; change that one`,
     },
   },
@@ -89,8 +96,8 @@ export const ingressPeer = defineKind({
   inUse: 'in_use',
   activity: { create: 'ingress.peer.create', update: 'ingress.peer.update', delete: 'ingress.peer.delete' },
   activityMeta: (object, state) => ({
-    peer_id: textOf(object, 'peer_id'),
-    peer_name: state.get(textOf(object, 'peer_id'))?.name ?? '',
+    peer_id: object.spec.peer_id ?? '',
+    peer_name: state.get(object.spec.peer_id ?? '')?.name ?? '',
   }),
   respond: (body, object, state) => ({ ...body, region: regionOf(object, state) }),
   example: {

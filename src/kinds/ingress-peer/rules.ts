@@ -1,6 +1,6 @@
 import type { Interval } from '../../lib/intervals.ts';
 import type { Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { mappingsOf, poolOf, portsOn, transports, usesTransport } from '../shared/ingress.ts';
 
 /** A pool begins before it ends. */
@@ -14,7 +14,7 @@ export function checkPools(spec: { readonly tcp_pool: Interval; readonly udp_poo
 }
 
 /** Ports that were given away stay within the pools. */
-export function checkServed(ingressPeer: StoredObject, state: State): readonly Fault[] {
+export function checkServed(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Fault[] {
   return transports.flatMap((transport) => {
     const pool = poolOf(ingressPeer, transport);
     const outside = portsOn(ingressPeer, state).filter((port) =>

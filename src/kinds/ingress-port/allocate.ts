@@ -2,6 +2,7 @@ import { type Interval, intersectIntervals, subtractIntervals, takeNumbers } fro
 import { equalJson, type Json } from '../../lib/json.ts';
 import type { Consequence, Fault, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import {
   countryOf,
   type FreePorts,
@@ -12,7 +13,6 @@ import {
   portsOn,
   regionOf,
 } from '../shared/ingress.ts';
-import { textOf } from '../shared/stored.ts';
 import type { WishesSpec } from './rules.ts';
 
 /** Ports that an ingress port asks for; without `start` they have the numbers of the ingress peer. */
@@ -29,7 +29,7 @@ interface Allocation {
 }
 
 /** Gives an ingress port what it asks for. What it has stays as long as it asks for it. */
-export function settlePorts({ after }: Step, state: State): readonly Consequence[] {
+export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State): readonly Consequence[] {
   if (after === undefined) return [];
   const allocation = allocationsIn(state).get(after.id);
   if (allocation === undefined) return [];
@@ -44,7 +44,7 @@ export function settlePorts({ after }: Step, state: State): readonly Consequence
 }
 
 /** Whatever found no free ports is refused. */
-export function checkAllocated(port: StoredObject, state: State): readonly Fault[] {
+export function checkAllocated(port: Stored<'IngressPort'>, state: State): readonly Fault[] {
   if (isSettled(port, state)) return [];
   const message =
     candidates(port, state).length === 0
@@ -76,13 +76,17 @@ function orderOf({ key, id }: StoredObject): string {
   return key ?? id;
 }
 
-function allocate(port: StoredObject, state: State, made: ReadonlyMap<string, Allocation>): Allocation | undefined {
+function allocate(
+  port: Stored<'IngressPort'>,
+  state: State,
+  made: ReadonlyMap<string, Allocation>,
+): Allocation | undefined {
   const wishes = wishesOf(port);
-  const own = state.get(textOf(port, 'ingress_peer_id'));
+  const own = state.find('IngressPeer', port.spec.ingress_peer_id ?? '');
   for (const ingressPeer of own === undefined ? candidates(port, state) : [own, ...candidates(port, state)]) {
     const kept = wishes.map((wish) => (ingressPeer === own ? keptOf(wish, port) : []));
     // A disabled one forwards what it does, and nothing more.
-    if (ingressPeer.spec['enabled'] !== true && kept.some((pieces) => pieces.length === 0)) continue;
+    if (ingressPeer.spec.enabled !== true && kept.some((pieces) => pieces.length === 0)) continue;
     const taken = takenOn(ingressPeer, state, made, port);
     const mappings = fulfil(wishes, kept, freePorts(ingressPeer, [...taken, ...kept.flat()]));
     if (mappings !== undefined) return { ingressPeer: ingressPeer.id, mappings };
@@ -92,10 +96,10 @@ function allocate(port: StoredObject, state: State, made: ReadonlyMap<string, Al
 
 /** What the other ingress ports have, those included that were served before in this very step. */
 function takenOn(
-  ingressPeer: StoredObject,
+  ingressPeer: Stored<'IngressPeer'>,
   state: State,
   made: ReadonlyMap<string, Allocation>,
-  port: StoredObject,
+  port: Stored<'IngressPort'>,
 ): readonly PortMapping[] {
   const stored = portsOn(ingressPeer, state).filter(({ id }) => id !== port.id && !made.has(id));
   const fresh = [...made.values()].filter((allocation) => allocation.ingressPeer === ingressPeer.id);
@@ -154,17 +158,17 @@ function mapPieces({ start, protocol }: Wish, pieces: readonly Interval[]): read
 }
 
 /** The enabled ingress peers that may serve an ingress port: those of its region, else the fallback ones. */
-function candidates(port: StoredObject, state: State): readonly StoredObject[] {
-  const enabled = state.ofKind('IngressPeer').filter(({ spec }) => spec['enabled'] === true);
-  const region = countryOf(state.get(port.parent ?? '')).toLowerCase();
+function candidates(port: Stored<'IngressPort'>, state: State): readonly Stored<'IngressPeer'>[] {
+  const enabled = state.ofKind('IngressPeer').filter(({ spec }) => spec.enabled === true);
+  const region = countryOf(state.find('Peer', port.parent ?? '')).toLowerCase();
   const near = enabled.filter((ingressPeer) => region !== '' && regionOf(ingressPeer, state).toLowerCase() === region);
-  const serving = near.length > 0 ? near : enabled.filter(({ spec }) => spec['fallback'] === true);
+  const serving = near.length > 0 ? near : enabled.filter(({ spec }) => spec.fallback === true);
   return [...serving].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
 /** Whether an ingress port has what it asks for, and nothing else. */
-function isSettled(port: StoredObject, state: State): boolean {
-  if (state.get(textOf(port, 'ingress_peer_id')) === undefined) return false;
+function isSettled(port: Stored<'IngressPort'>, state: State): boolean {
+  if (state.get(port.spec.ingress_peer_id ?? '') === undefined) return false;
   const kept = wishesOf(port).map((wish) => keptOf(wish, port));
   return kept.every((pieces) => pieces.length > 0) && equalJson(asJson(kept.flat()), asJson(mappingsOf(port)));
 }
@@ -174,7 +178,7 @@ function asJson(mappings: readonly PortMapping[]): Json {
 }
 
 /** The mappings that an ingress port has for a wish, when they are all of it. */
-function keptOf({ start, count, protocol }: Wish, port: StoredObject): readonly PortMapping[] {
+function keptOf({ start, count, protocol }: Wish, port: Stored<'IngressPort'>): readonly PortMapping[] {
   const pieces = mappingsOf(port).filter(
     (mapping) =>
       mapping.protocol === protocol &&
@@ -186,7 +190,7 @@ function keptOf({ start, count, protocol }: Wish, port: StoredObject): readonly 
   return sum === count ? pieces : [];
 }
 
-function wishesOf(port: StoredObject): readonly Wish[] {
+function wishesOf(port: Stored<'IngressPort'>): readonly Wish[] {
   // A stored spec is canonical, so it has the shape that the fields give it.
   const { port_ranges: ranges, direct_port: direct } = port.spec as unknown as WishesSpec;
   if (direct !== undefined) return [{ ...direct }];

@@ -1,8 +1,7 @@
 import { boolean, integer, list, longest, object, oneOf, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { ingressIpOf, ingressProtocols, mappingsOf, regionOf } from '../shared/ingress.ts';
-import { textOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
+import { ingressIpOf, ingressProtocols, mappingsOf, type PortMapping, regionOf } from '../shared/ingress.ts';
 import { checkAllocated, settlePorts } from './allocate.ts';
 import { checkWishes } from './rules.ts';
 
@@ -11,6 +10,58 @@ const protocol = () =>
   oneOf(ingressProtocols, { doc: 'The protocol; `tcp/udp` takes the same port for both.', required: true });
 
 const mappingMembers = ['translated_start', 'translated_end', 'ingress_start', 'ingress_end'];
+
+const spec = {
+  peer: ref('Peer', { doc: 'The peer whose ports are reached.', required: true }),
+  name: string({
+    doc: 'The name people see. No two of a peer share one.',
+    maxLength: longest.name,
+    required: true,
+    minLength: 1,
+  }),
+  enabled: boolean({
+    doc: 'Whether the ports are forwarded. They stay allocated while they are not.',
+    required: true,
+    documentDefault: true,
+  }),
+  port_ranges: list(
+    object(
+      { start: portNumber('The first port.'), end: portNumber('The last port.'), protocol: protocol() },
+      { doc: 'Ports of the peer.' },
+    ),
+    {
+      doc: 'The ports of the peer that are reached. Give either this or `direct_port`.',
+      keep: true,
+      insteadOf: 'direct_port',
+      hidden: true,
+    },
+  ),
+  direct_port: object(
+    {
+      count: integer({ doc: 'How many ports.', required: true, minimum: 1, maximum: 65535 }),
+      protocol: protocol(),
+    },
+    {
+      doc: 'Ports that have the same number on the peer and on the ingress peer, which chooses them. Give either this or `port_ranges`.',
+      keep: true,
+      insteadOf: 'port_ranges',
+      hidden: true,
+      whole: true,
+    },
+  ),
+  ingress_peer_id: ref('IngressPeer', { doc: 'The ingress peer that forwards the ports.', access: 'server' }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    IngressPort: { fields: typeof spec; derived: IngressPortDerived };
+  }
+}
+
+/** What was allocated to an ingress port. */
+interface IngressPortDerived {
+  readonly port_range_mappings: readonly PortMapping[];
+}
 
 export const ingressPort = defineKind({
   name: 'IngressPort',
@@ -21,46 +72,7 @@ export const ingressPort = defineKind({
   module: 'ingress',
   document: { allowed: true },
   parent: { kind: 'Peer', field: 'peer', holds: true },
-  spec: {
-    peer: ref('Peer', { doc: 'The peer whose ports are reached.', required: true }),
-    name: string({
-      doc: 'The name people see. No two of a peer share one.',
-      maxLength: longest.name,
-      required: true,
-      minLength: 1,
-    }),
-    enabled: boolean({
-      doc: 'Whether the ports are forwarded. They stay allocated while they are not.',
-      required: true,
-      documentDefault: true,
-    }),
-    port_ranges: list(
-      object(
-        { start: portNumber('The first port.'), end: portNumber('The last port.'), protocol: protocol() },
-        { doc: 'Ports of the peer.' },
-      ),
-      {
-        doc: 'The ports of the peer that are reached. Give either this or `direct_port`.',
-        keep: true,
-        insteadOf: 'direct_port',
-        hidden: true,
-      },
-    ),
-    direct_port: object(
-      {
-        count: integer({ doc: 'How many ports.', required: true, minimum: 1, maximum: 65535 }),
-        protocol: protocol(),
-      },
-      {
-        doc: 'Ports that have the same number on the peer and on the ingress peer, which chooses them. Give either this or `port_ranges`.',
-        keep: true,
-        insteadOf: 'port_ranges',
-        hidden: true,
-        whole: true,
-      },
-    ),
-    ingress_peer_id: ref('IngressPeer', { doc: 'The ingress peer that forwards the ports.', access: 'server' }),
-  },
+  spec,
   naturalKey: ({ name }) => name,
   filters: { name: { doc: 'Only the one of exactly this name.', matches: ({ name }, value) => name === value } },
   computed: {
@@ -68,7 +80,7 @@ export const ingressPort = defineKind({
       doc: 'The region of the ingress peer.',
       schema: { type: 'string' },
       value: (object, state) => {
-        const ingressPeer = state.get(textOf(object, 'ingress_peer_id'));
+        const ingressPeer = state.find('IngressPeer', object.spec.ingress_peer_id ?? '');
         return ingressPeer === undefined ? '' : regionOf(ingressPeer, state);
       },
     },
@@ -76,7 +88,7 @@ export const ingressPort = defineKind({
       doc: 'The address at which the ports are reached; empty while nobody knows it.',
       schema: { type: 'string' },
       value: (object, state) => {
-        const ingressPeer = state.get(textOf(object, 'ingress_peer_id'));
+        const ingressPeer = state.find('IngressPeer', object.spec.ingress_peer_id ?? '');
         return ingressPeer === undefined ? '' : ingressIpOf(ingressPeer, state);
       },
     },
@@ -124,6 +136,6 @@ export const ingressPort = defineKind({
   },
 });
 
-function peerOf(port: StoredObject): string {
+function peerOf(port: Stored<'IngressPort'>): string {
   return port.parent ?? '';
 }

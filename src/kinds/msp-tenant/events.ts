@@ -1,7 +1,6 @@
 import { equalJson } from '../../lib/json.ts';
 import type { AuditEvent } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 
 /** What it means that a tenant goes from one status to another. */
 const moves: Readonly<Record<string, string>> = {
@@ -12,14 +11,14 @@ const moves: Readonly<Record<string, string>> = {
 };
 
 /** Another name or other groups, another status, another price. */
-export function updatedEvents(before: StoredObject, after: StoredObject): readonly AuditEvent[] {
-  const meta = { name: after.name, domain: textOf(after, 'domain') };
-  const move = moves[`${derivedText(before, 'status')} ${derivedText(after, 'status')}`];
-  const price = derivedText(after, 'price_id') ?? '';
+export function updatedEvents(before: Stored<'MSPTenant'>, after: Stored<'MSPTenant'>): readonly AuditEvent[] {
+  const meta = { name: after.name, domain: after.spec.domain ?? '' };
+  const move = moves[`${before.derived.status} ${after.derived.status}`];
+  const price = after.derived.price_id ?? '';
   return [
     ...(equalJson(before.spec, after.spec) ? [] : [{ code: 'msp.tenant.update', meta }]),
     ...(move === undefined ? [] : [{ code: move, meta }]),
-    ...(derivedText(before, 'price_id') === derivedText(after, 'price_id')
+    ...(before.derived.price_id === after.derived.price_id
       ? []
       : [{ code: 'msp.tenant.subscription', meta: { ...meta, price_id: price } }]),
   ];

@@ -1,16 +1,57 @@
 import { keyed, longest, oneOf, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { domain } from '../shared/formats.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
 import { updatedEvents } from './events.ts';
 import { checkDeed } from './rules.ts';
 
 const moment = (name: string, doc: string) => ({
   doc,
   schema: { type: 'string', format: 'date-time' },
-  value: (object: StoredObject) => derivedText(object, name),
+  value: (object: Stored<'MSPTenant'>) => object.derived[name],
 });
+
+const spec = {
+  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  domain: string({
+    doc: 'The e-mail domain of the tenant.',
+    access: 'createOnly',
+    required: true,
+    minLength: 1,
+    format: domain,
+  }),
+  groups: keyed(
+    {
+      id: ref('Group', {
+        doc: 'A group of this account, one that users have among their auto groups.',
+        required: true,
+      }),
+      role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
+        doc: 'What these users may do in the account of the tenant.',
+        required: true,
+      }),
+    },
+    {
+      doc: 'Whose users may act in the account of the tenant, and as what.',
+      key: 'id',
+      required: true,
+      documentDefault: [],
+    },
+  ),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    MSPTenant: { fields: typeof spec; derived: MSPTenantDerived };
+  }
+}
+
+/** What the server knows about a tenant beside the declared fields. */
+interface MSPTenantDerived {
+  readonly status: string;
+  readonly dns_challenge: string;
+  readonly price_id: string;
+}
 
 export const mspTenant = defineKind({
   name: 'MSPTenant',
@@ -20,44 +61,17 @@ export const mspTenant = defineKind({
   verbs: ['list', 'replace'],
   module: 'msp',
   document: { allowed: true, creates: false },
-  spec: {
-    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
-    domain: string({
-      doc: 'The e-mail domain of the tenant.',
-      access: 'createOnly',
-      required: true,
-      minLength: 1,
-      format: domain,
-    }),
-    groups: keyed(
-      {
-        id: ref('Group', {
-          doc: 'A group of this account, one that users have among their auto groups.',
-          required: true,
-        }),
-        role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
-          doc: 'What these users may do in the account of the tenant.',
-          required: true,
-        }),
-      },
-      {
-        doc: 'Whose users may act in the account of the tenant, and as what.',
-        key: 'id',
-        required: true,
-        documentDefault: [],
-      },
-    ),
-  },
+  spec,
   computed: {
     status: {
       doc: '`pending` while the domain is to be proved, `existing` when the domain has an account already, `invited` while that account is asked, `active`.',
       schema: { type: 'string', enum: ['pending', 'existing', 'invited', 'active'] },
-      value: (object) => derivedText(object, 'status') ?? 'pending',
+      value: (object) => object.derived.status ?? 'pending',
     },
     dns_challenge: {
       doc: 'The text of the TXT record `_heddle-challenge.<domain>` that proves the domain.',
       schema: { type: 'string' },
-      value: (object) => derivedText(object, 'dns_challenge') ?? '',
+      value: (object) => object.derived.dns_challenge ?? '',
     },
     activated_at: moment('activated_at', 'When the tenant became active; absent until then.'),
     invited_at: moment('invited_at', 'When the account of the tenant was last invited; absent until then.'),
@@ -75,14 +89,14 @@ export const mspTenant = defineKind({
   uniques: {
     domain: {
       path: '/domain',
-      value: (object) => textOf(object, 'domain'),
+      value: (object) => object.spec.domain ?? '',
       message: (value) => `a tenant with the domain \`${value}\` already exists; change that one`,
     },
   },
   checkDeed,
   born: (_, { random }) => ({ derived: { dns_challenge: `heddle-challenge=${hex(random(20))}` } }),
   activity: { create: 'msp.tenant.create', delete: 'msp.tenant.unlink' },
-  activityMeta: (object) => ({ name: object.name, domain: textOf(object, 'domain') }),
+  activityMeta: (object) => ({ name: object.name, domain: object.spec.domain ?? '' }),
   updateEvents: updatedEvents,
   example: {
     name: 'acme.example.com',

@@ -1,7 +1,6 @@
 import { boolean, integer, list, object, oneOf, refs, setOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { address, domain } from '../shared/formats.ts';
-import { textOf } from '../shared/stored.ts';
 import { checkMatching } from './rules.ts';
 
 const server = {
@@ -10,6 +9,41 @@ const server = {
   port: integer({ doc: 'The port of the server.', default: 53, minimum: 1, maximum: 65535 }),
 };
 
+const spec = {
+  name: string({
+    doc: 'The name people see. No two nameserver groups of an account share one.',
+    required: true,
+    minLength: 1,
+    maxLength: 40,
+  }),
+  description: string({ doc: 'What the servers are for.', default: '' }),
+  nameservers: list(object(server, { doc: 'A server.' }), {
+    doc: 'One to three servers, in the order in which they are asked.',
+    required: true,
+    minItems: 1,
+    maxItems: 3,
+  }),
+  enabled: boolean({ doc: 'Whether peers use the servers.', required: true, documentDefault: true }),
+  groups: refs('Group', { doc: 'Groups whose peers use the servers.', required: true, minItems: 1 }),
+  primary: boolean({
+    doc: 'Whether the servers answer for all domains. Then leave `domains` empty.',
+    default: false,
+  }),
+  domains: setOf(string({ doc: 'A domain, without wildcard.', minLength: 1, format: domain }), {
+    doc: 'Domains for which the servers are asked, with everything below them.',
+  }),
+  search_domains_enabled: boolean({
+    doc: 'Whether short names are completed with the domains.',
+    default: false,
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    NameserverGroup: { fields: typeof spec; derived: object };
+  }
+}
+
 export const nameserverGroup = defineKind({
   name: 'NameserverGroup',
   doc: 'DNS servers that the peers of some groups ask: for some domains, or (`primary`) for everything.',
@@ -17,38 +51,11 @@ export const nameserverGroup = defineKind({
   idParameter: 'nsgroupId',
   module: 'nameservers',
   document: { allowed: true },
-  spec: {
-    name: string({
-      doc: 'The name people see. No two nameserver groups of an account share one.',
-      required: true,
-      minLength: 1,
-      maxLength: 40,
-    }),
-    description: string({ doc: 'What the servers are for.', default: '' }),
-    nameservers: list(object(server, { doc: 'A server.' }), {
-      doc: 'One to three servers, in the order in which they are asked.',
-      required: true,
-      minItems: 1,
-      maxItems: 3,
-    }),
-    enabled: boolean({ doc: 'Whether peers use the servers.', required: true, documentDefault: true }),
-    groups: refs('Group', { doc: 'Groups whose peers use the servers.', required: true, minItems: 1 }),
-    primary: boolean({
-      doc: 'Whether the servers answer for all domains. Then leave `domains` empty.',
-      default: false,
-    }),
-    domains: setOf(string({ doc: 'A domain, without wildcard.', minLength: 1, format: domain }), {
-      doc: 'Domains for which the servers are asked, with everything below them.',
-    }),
-    search_domains_enabled: boolean({
-      doc: 'Whether short names are completed with the domains.',
-      default: false,
-    }),
-  },
+  spec,
   uniques: {
     name: {
       path: '/name',
-      value: (object) => textOf(object, 'name'),
+      value: (object) => object.spec.name ?? '',
       message: (name) => `a nameserver group with the name \`${name}\` already exists; choose another name`,
     },
   },

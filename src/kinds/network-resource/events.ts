@@ -1,27 +1,30 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
-import { textOf, textsOf } from '../shared/stored.ts';
 
 /** What events say about a resource. */
-export function resourceMeta(resource: StoredObject, state: State): Readonly<Record<string, string>> {
+export function resourceMeta(resource: Stored<'NetworkResource'>, state: State): Readonly<Record<string, string>> {
   const network = resource.parent ?? '';
   return {
     name: resource.name,
-    type: resourceTypeOf(textOf(resource, 'address')),
+    type: resourceTypeOf(resource.spec.address ?? ''),
     network_name: state.get(network)?.name ?? '',
     network_id: network,
   };
 }
 
 /** One event for each group that a new resource joins. */
-export function createdEvents(after: StoredObject, state: State): readonly AuditEvent[] {
-  return groupEvents('resource.group.add', after, textsOf(after, 'groups'), state);
+export function createdEvents(after: Stored<'NetworkResource'>, state: State): readonly AuditEvent[] {
+  return groupEvents('resource.group.add', after, after.spec.groups ?? [], state);
 }
 
 /** The change itself, and one event for each group that gained or lost the resource. */
-export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
-  const [was, is] = [textsOf(before, 'groups'), textsOf(after, 'groups')];
+export function updatedEvents(
+  before: Stored<'NetworkResource'>,
+  after: Stored<'NetworkResource'>,
+  state: State,
+): readonly AuditEvent[] {
+  const [was, is] = [before.spec.groups ?? [], after.spec.groups ?? []];
   const joined = is.filter((id) => !was.includes(id));
   const left = was.filter((id) => !is.includes(id));
   return [
@@ -32,14 +35,14 @@ export function updatedEvents(before: StoredObject, after: StoredObject, state: 
 }
 
 /** One event for each group that loses the resource. */
-export function deletedEvents(before: StoredObject, state: State): readonly AuditEvent[] {
-  return groupEvents('resource.group.delete', before, textsOf(before, 'groups'), state);
+export function deletedEvents(before: Stored<'NetworkResource'>, state: State): readonly AuditEvent[] {
+  return groupEvents('resource.group.delete', before, before.spec.groups ?? [], state);
 }
 
 /** The group is the target: its list of resources is what changed. */
 function groupEvents(
   code: string,
-  resource: StoredObject,
+  resource: Stored<'NetworkResource'>,
   groups: readonly string[],
   state: State,
 ): readonly AuditEvent[] {

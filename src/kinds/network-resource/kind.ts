@@ -1,9 +1,38 @@
 import { boolean, longest, ref, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
-import { textOf } from '../shared/stored.ts';
 import { resourceAddress } from './address.ts';
 import { createdEvents, deletedEvents, resourceMeta, updatedEvents } from './events.ts';
+
+const spec = {
+  network: ref('Network', { doc: 'The network that the resource belongs to.', required: true }),
+  name: string({
+    maxLength: longest.name,
+    doc: 'The name people see. No two resources of an account share one, whatever their networks.',
+    required: true,
+    minLength: 1,
+  }),
+  description: string({ doc: 'What the resource is.', default: '' }),
+  address: string({
+    doc: 'An address, a range of addresses, or a domain, `*.` in front for all names below it. A single address is kept as /32 or /128.',
+    required: true,
+    minLength: 1,
+    format: resourceAddress,
+  }),
+  enabled: boolean({ doc: 'Whether the resource can be reached.', required: true, documentDefault: true }),
+  groups: refs('Group', {
+    doc: 'Groups that the resource belongs to.',
+    answer: 'summaries',
+    required: true,
+    documentDefault: [],
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    NetworkResource: { fields: typeof spec; derived: object };
+  }
+}
 
 export const networkResource = defineKind({
   name: 'NetworkResource',
@@ -14,29 +43,7 @@ export const networkResource = defineKind({
   module: 'networks',
   document: { allowed: true },
   parent: { kind: 'Network', field: 'network', inline: 'resources', answer: 'ids' },
-  spec: {
-    network: ref('Network', { doc: 'The network that the resource belongs to.', required: true }),
-    name: string({
-      maxLength: longest.name,
-      doc: 'The name people see. No two resources of an account share one, whatever their networks.',
-      required: true,
-      minLength: 1,
-    }),
-    description: string({ doc: 'What the resource is.', default: '' }),
-    address: string({
-      doc: 'An address, a range of addresses, or a domain, `*.` in front for all names below it. A single address is kept as /32 or /128.',
-      required: true,
-      minLength: 1,
-      format: resourceAddress,
-    }),
-    enabled: boolean({ doc: 'Whether the resource can be reached.', required: true, documentDefault: true }),
-    groups: refs('Group', {
-      doc: 'Groups that the resource belongs to.',
-      answer: 'summaries',
-      required: true,
-      documentDefault: [],
-    }),
-  },
+  spec,
   naturalKey: (spec) => spec.name,
   // A resource that goes by another name keeps its id, and so do the policies that name it.
   pairing: (spec) => spec.address,
@@ -44,13 +51,13 @@ export const networkResource = defineKind({
     type: {
       doc: 'What the address is.',
       schema: { type: 'string', enum: ['host', 'subnet', 'domain'] },
-      value: (object) => resourceTypeOf(textOf(object, 'address')),
+      value: (object) => resourceTypeOf(object.spec.address ?? ''),
     },
   },
   uniques: {
     name: {
       path: '/name',
-      value: (object) => textOf(object, 'name'),
+      value: (object) => object.spec.name ?? '',
       message: (name) =>
         `a network resource with the name \`${name}\` already exists in this account; choose another name`,
     },

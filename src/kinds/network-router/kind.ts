@@ -1,8 +1,39 @@
 import { boolean, integer, optionalString, ref, refs } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { exactlyOne } from '../shared/exclusive.ts';
-import { textOf, textsOf } from '../shared/stored.ts';
+
+const spec = {
+  network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
+  key: optionalString({
+    doc: 'Tells routers of one network apart whose peers or groups are the same. Without it they are known by these.',
+    access: 'key',
+    hidden: true,
+    minLength: 1,
+    maxLength: 63,
+  }),
+  peer: ref('Peer', { doc: 'The peer that routes. Give either this or `peer_groups`.' }),
+  peer_groups: refs('Group', { doc: 'Groups whose peers route. Give either this or `peer`.', omitEmpty: true }),
+  metric: integer({
+    doc: 'Priority among the routers of the network; the lowest number wins.',
+    required: true,
+    documentDefault: 9999,
+    minimum: 1,
+    maximum: 9999,
+  }),
+  masquerade: boolean({
+    doc: 'Whether the routing peer puts its own address in place of the sender.',
+    required: true,
+    documentDefault: true,
+  }),
+  enabled: boolean({ doc: 'Whether the router has an effect.', required: true, documentDefault: true }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    NetworkRouter: { fields: typeof spec; derived: object };
+  }
+}
 
 export const networkRouter = defineKind({
   name: 'NetworkRouter',
@@ -13,31 +44,7 @@ export const networkRouter = defineKind({
   module: 'networks',
   document: { allowed: true },
   parent: { kind: 'Network', field: 'network', inline: 'routers', answer: 'ids' },
-  spec: {
-    network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
-    key: optionalString({
-      doc: 'Tells routers of one network apart whose peers or groups are the same. Without it they are known by these.',
-      access: 'key',
-      hidden: true,
-      minLength: 1,
-      maxLength: 63,
-    }),
-    peer: ref('Peer', { doc: 'The peer that routes. Give either this or `peer_groups`.' }),
-    peer_groups: refs('Group', { doc: 'Groups whose peers route. Give either this or `peer`.', omitEmpty: true }),
-    metric: integer({
-      doc: 'Priority among the routers of the network; the lowest number wins.',
-      required: true,
-      documentDefault: 9999,
-      minimum: 1,
-      maximum: 9999,
-    }),
-    masquerade: boolean({
-      doc: 'Whether the routing peer puts its own address in place of the sender.',
-      required: true,
-      documentDefault: true,
-    }),
-    enabled: boolean({ doc: 'Whether the router has an effect.', required: true, documentDefault: true }),
-  },
+  spec,
   naturalKey: ({ key, peer, peer_groups }) =>
     key ?? (peer === undefined ? `groups/${(peer_groups ?? []).join(',')}` : `peer/${peer}`),
   // A network rarely has more than one: when one goes and one comes, it changed.
@@ -51,8 +58,8 @@ export const networkRouter = defineKind({
   activityMeta: (object, state) => ({
     network_name: state.get(networkOf(object))?.name ?? '',
     network_id: networkOf(object),
-    peer: textOf(object, 'peer'),
-    peer_groups: textsOf(object, 'peer_groups').join(', '),
+    peer: object.spec.peer ?? '',
+    peer_groups: (object.spec.peer_groups ?? []).join(', '),
   }),
   example: {
     network: 'office-network',
@@ -63,6 +70,6 @@ export const networkRouter = defineKind({
   },
 });
 
-function networkOf(router: StoredObject): string {
+function networkOf(router: Stored<'NetworkRouter'>): string {
   return router.parent ?? '';
 }

@@ -2,6 +2,17 @@ import { longest, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { countRoutingPeers, policiesTo } from './rules.ts';
 
+const spec = {
+  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  description: string({ doc: 'What the network is.', default: '' }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    Network: { fields: typeof spec; derived: object };
+  }
+}
+
 export const network = defineKind({
   name: 'Network',
   doc: 'A place outside the mesh, with the hosts, subnets and domains to be reached there (resources) and the peers that lead there (routers). Policies say who reaches a resource.',
@@ -9,10 +20,7 @@ export const network = defineKind({
   idParameter: 'networkId',
   module: 'networks',
   document: { allowed: true },
-  spec: {
-    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
-    description: string({ doc: 'What the network is.', default: '' }),
-  },
+  spec,
   computed: {
     routing_peers_count: {
       doc: 'How many peers lead to the network, each counted once.',

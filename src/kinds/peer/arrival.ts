@@ -1,16 +1,15 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { Consequence, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { withMember } from '../shared/membership.ts';
 import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf } from '../shared/peer-addresses.ts';
-import { textOf } from '../shared/stored.ts';
 import { labelFor } from './label.ts';
 
 /** The hand that puts new peers into groups. */
 const origin = 'enrolment';
 
 /** What else changes when a peer enrols: it gets addresses and a name, joins its groups, and its setup key is used once more. */
-export function arrive({ after, given }: Step, state: State): readonly Consequence[] {
+export function arrive({ after, given }: Step<Stored<'Peer'>>, state: State): readonly Consequence[] {
   const enrolment = given?.['enrolment'];
   if (after === undefined || !isObject(enrolment)) return [];
   // What a request gives is JSON.
@@ -18,13 +17,13 @@ export function arrive({ after, given }: Step, state: State): readonly Consequen
   const joined = listed(groups);
   return [
     ...settle(after, joined, state),
-    ...joined.flatMap((id) => withMember(state.get(id), after.id, origin)),
-    ...useKey(state.get(String(setup_key ?? '')), after, String(at)),
+    ...joined.flatMap((id) => withMember(state.find('Group', id), after.id, origin)),
+    ...useKey(state.find('SetupKey', String(setup_key ?? '')), after, String(at)),
   ];
 }
 
-function settle(peer: StoredObject, groups: readonly string[], state: State): readonly Consequence[] {
-  if (textOf(peer, 'ip') !== '') return [];
+function settle(peer: Stored<'Peer'>, groups: readonly string[], state: State): readonly Consequence[] {
+  if ((peer.spec.ip ?? '') !== '') return [];
   const [account] = state.ofKind('Account');
   const range = rangeOf(account, 'ip');
   const ip = range === undefined ? undefined : freeAddress(range, peer.id, isTakenIn(state, 'ip'));
@@ -37,8 +36,8 @@ function settle(peer: StoredObject, groups: readonly string[], state: State): re
 }
 
 /** The key counts its uses; the peer that came by it says so, so that a second look counts nothing. */
-function useKey(key: StoredObject | undefined, peer: StoredObject, at: string): readonly Consequence[] {
-  if (key === undefined || key.derived['last_peer'] === peer.id) return [];
-  const uses = Number(key.derived['used_times'] ?? 0);
+function useKey(key: Stored<'SetupKey'> | undefined, peer: Stored<'Peer'>, at: string): readonly Consequence[] {
+  if (key === undefined || key.derived.last_peer === peer.id) return [];
+  const uses = key.derived.used_times ?? 0;
   return [{ change: key, spec: key.spec, derived: { used_times: uses + 1, last_used: at, last_peer: peer.id } }];
 }

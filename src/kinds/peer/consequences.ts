@@ -1,25 +1,26 @@
+import type { JsonObject } from '../../lib/json.ts';
 import type { Consequence, State, Step } from '../../model/kind.ts';
-import { originOf, type StoredObject } from '../../model/object.ts';
-import { sectionOf, textOf } from '../shared/stored.ts';
+import { originOf } from '../../model/object.ts';
+import { isOfKind, type Stored } from '../../model/stored.ts';
 import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
 
 /** What else changes with a peer: its label follows its name, and what names it goes or lets go with it. */
-export function followPeer(step: Step, state: State): readonly Consequence[] {
+export function followPeer(step: Step<Stored<'Peer'>>, state: State): readonly Consequence[] {
   const { before, after } = step;
   if (before === undefined) return arrive(step, state);
   return after === undefined ? leave(before, state) : relabel(before, after, state);
 }
 
 /** Documents know the peer by its label, so a label that they may mean stays. */
-function relabel(before: StoredObject, after: StoredObject, state: State): readonly Consequence[] {
+function relabel(before: Stored<'Peer'>, after: Stored<'Peer'>, state: State): readonly Consequence[] {
   if (before.name === after.name || isNamedByDocuments(after, state)) return [];
   const label = freeLabel(after, state);
-  if (label === textOf(after, 'dns_label')) return [];
+  if (label === (after.spec.dns_label ?? '')) return [];
   return [{ change: { ...after, key: label }, spec: { ...after.spec, dns_label: label } }];
 }
 
-function isNamedByDocuments(peer: StoredObject, state: State): boolean {
+function isNamedByDocuments(peer: Stored<'Peer'>, state: State): boolean {
   return peer.declared.length > 0 || state.referrersOf(peer.id).some(({ from }) => from.declared.length > 0);
 }
 
@@ -27,15 +28,15 @@ function isNamedByDocuments(peer: StoredObject, state: State): boolean {
 const aboutPeers = ['Policy', 'AccessTest'];
 
 /** Policies and tests about the peer alone and what it exposes go with it; groups hold it no longer. */
-function leave(peer: StoredObject, state: State): readonly Consequence[] {
+function leave(peer: Stored<'Peer'>, state: State): readonly Consequence[] {
   return state.referrersOf(peer.id).flatMap(({ from, field }): readonly Consequence[] => {
     if (aboutPeers.includes(from.kind) || originOf(from) === peer.id) return [{ remove: from }];
-    return from.kind === 'Group' && field === 'peers' ? [{ change: from, spec: withoutMissing(from, state) }] : [];
+    return isOfKind(from, 'Group') && field === 'peers' ? [{ change: from, spec: withoutMissing(from, state) }] : [];
   });
 }
 
 /** Several peers may go in one step, so the group lets go of all that are not there any more. */
-function withoutMissing(group: StoredObject, state: State): StoredObject['spec'] {
-  const members = Object.entries(sectionOf(group, 'peers')).filter(([id]) => state.get(id) !== undefined);
+function withoutMissing(group: Stored<'Group'>, state: State): JsonObject {
+  const members = Object.entries(group.spec.peers ?? {}).filter(([id]) => state.get(id) !== undefined);
   return { ...group.spec, peers: Object.fromEntries(members) };
 }

@@ -1,7 +1,6 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
 import { switchEvents } from '../shared/switches.ts';
 
 type Meta = Readonly<Record<string, string>>;
@@ -13,12 +12,12 @@ const switches = {
 };
 
 /** What events say about a peer. */
-export function peerMeta(peer: StoredObject, state: State): Readonly<Record<string, string>> {
-  const ipv6 = textOf(peer, 'ipv6');
+export function peerMeta(peer: Stored<'Peer'>, state: State): Readonly<Record<string, string>> {
+  const ipv6 = peer.spec.ipv6 ?? '';
   return {
     name: peer.name,
     fqdn: peerFqdn(peer, state),
-    ip: textOf(peer, 'ip'),
+    ip: peer.spec.ip ?? '',
     created_at: peer.createdAt,
     ...locationOf(peer),
     ...(ipv6 === '' ? {} : { ipv6 }),
@@ -26,12 +25,12 @@ export function peerMeta(peer: StoredObject, state: State): Readonly<Record<stri
 }
 
 /** Who let it in; of a peer that nobody let in by enrolment nothing is told. */
-export function enrolledEvents(peer: StoredObject, state: State): readonly AuditEvent[] {
-  const way = derivedText(peer, 'enrolled_by');
+export function enrolledEvents(peer: Stored<'Peer'>, state: State): readonly AuditEvent[] {
+  const way = peer.derived.enrolled_by;
   if (way !== 'user' && way !== 'setup_key') return [];
-  const waits = peer.spec['approval_required'] === true;
+  const waits = peer.spec.approval_required === true;
   const meta = { ...peerMeta(peer, state), ...(waits ? { pending_approval: 'true' } : {}) };
-  const key = derivedText(peer, 'setup_key_name');
+  const key = peer.derived.setup_key_name;
   return [
     way === 'user'
       ? { code: 'peer.user.add', meta }
@@ -41,15 +40,15 @@ export function enrolledEvents(peer: StoredObject, state: State): readonly Audit
 }
 
 /** A rename, each switched flag, and a new address. */
-export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
+export function updatedEvents(before: Stored<'Peer'>, after: Stored<'Peer'>, state: State): readonly AuditEvent[] {
   const meta = peerMeta(after, state);
-  const oldIp = textOf(before, 'ip');
+  const oldIp = before.spec.ip ?? '';
   return [
     ...approvalEvents(before, after, meta),
     ...signOutEvents(before, after, meta, state),
     ...(before.name === after.name ? [] : [{ code: 'peer.rename', meta }]),
     ...switchEvents(switches, before.spec, after.spec, meta),
-    ...(oldIp === textOf(after, 'ip') ? [] : [{ code: 'peer.ip.update', meta: { ...meta, old_ip: oldIp } }]),
+    ...(oldIp === (after.spec.ip ?? '') ? [] : [{ code: 'peer.ip.update', meta: { ...meta, old_ip: oldIp } }]),
   ];
 }
 
@@ -61,7 +60,7 @@ const places = {
 };
 
 /** Where the peer is, as far as that is known. */
-function locationOf(peer: StoredObject): Meta {
+function locationOf(peer: Stored<'Peer'>): Meta {
   const known = Object.entries(places).flatMap(([name, fact]) => {
     const value = peer.derived[fact];
     return value === undefined || value === '' ? [] : [[name, String(value)] as const];
@@ -69,23 +68,23 @@ function locationOf(peer: StoredObject): Meta {
   return Object.fromEntries(known);
 }
 
-function approvalEvents(before: StoredObject, after: StoredObject, meta: Meta): readonly AuditEvent[] {
-  const waits = after.spec['approval_required'] === true;
-  if ((before.spec['approval_required'] === true) === waits) return [];
+function approvalEvents(before: Stored<'Peer'>, after: Stored<'Peer'>, meta: Meta): readonly AuditEvent[] {
+  const waits = after.spec.approval_required === true;
+  if ((before.spec.approval_required === true) === waits) return [];
   return [{ code: waits ? 'peer.approval.revoke' : 'peer.approve', meta }];
 }
 
-function signOutEvents(before: StoredObject, after: StoredObject, meta: Meta, state: State): readonly AuditEvent[] {
-  const [was, is] = [before, after].map(({ derived }) => derived['login_expired'] === true);
+function signOutEvents(before: Stored<'Peer'>, after: Stored<'Peer'>, meta: Meta, state: State): readonly AuditEvent[] {
+  const [was, is] = [before, after].map(({ derived }) => derived.login_expired === true);
   if (was === is) return [];
   if (was) return [{ code: 'user.peer.login', meta }];
-  const isBlocked = state.get(textOf(after, 'user_id'))?.spec['is_blocked'] === true;
+  const isBlocked = state.find('User', after.spec.user_id ?? '')?.spec.is_blocked === true;
   return [
     {
       code: 'peer.login.expire',
       meta: {
         ...meta,
-        reason: isBlocked ? 'blocked owner account' : (derivedText(after, 'expiry_reason') ?? 'expired'),
+        reason: isBlocked ? 'blocked owner account' : (after.derived.expiry_reason ?? 'expired'),
       },
     },
   ];

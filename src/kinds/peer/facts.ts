@@ -1,9 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Computed, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { groupSummary } from '../shared/group-summary.ts';
 import { isAll } from '../shared/membership.ts';
-import { derivedText } from '../shared/stored.ts';
 import { never } from '../shared/times.ts';
 
 const localFlags = [
@@ -42,14 +41,14 @@ const times = {
 };
 
 /** What peers and their connections tell about themselves; empty, false or zero as long as it is not known. */
-export const facts: Readonly<Record<string, Computed>> = {
+export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
   ...plain(texts, { type: 'string' }, ''),
   ...plain(flags, { type: 'boolean' }, false),
   ...plain(times, { type: 'string', format: 'date-time' }, never),
   created_at: {
     doc: 'When the peer enrolled.',
     schema: { type: 'string', format: 'date-time' },
-    value: (object) => derivedText(object, 'created_at') ?? object.createdAt,
+    value: (object) => object.derived.created_at ?? object.createdAt,
   },
   network_addresses: {
     doc: 'The addresses of its network interfaces.',
@@ -76,8 +75,7 @@ export const facts: Readonly<Record<string, Computed>> = {
   disapproval_reason: {
     doc: 'Why it was not approved. Hosted edition only.',
     schema: { type: 'string' },
-    value: (object) =>
-      object.spec['approval_required'] === true ? derivedText(object, 'disapproval_reason') : undefined,
+    value: (object) => (object.spec.approval_required === true ? object.derived.disapproval_reason : undefined),
   },
   accessible_peers_count: {
     doc: 'To how many peers it may open a connection.',
@@ -97,7 +95,7 @@ export const facts: Readonly<Record<string, Computed>> = {
 };
 
 /** The addresses of the peer's network interfaces, as far as they are known. */
-export function addressesOf(peer: StoredObject, state: State): readonly Json[] {
+export function addressesOf(peer: Stored<'Peer'>, state: State): readonly Json[] {
   const addresses = known(peer, state, 'network_addresses');
   return Array.isArray(addresses) ? addresses : [];
 }
@@ -105,31 +103,30 @@ export function addressesOf(peer: StoredObject, state: State): readonly Json[] {
 const placeNames = ['country_code', 'city_name', 'geoname_id'];
 
 /** What was observed goes before what was recorded at enrolment. Where it was then says nothing about where it is now. */
-function known(peer: StoredObject, { observed }: State, name: string): Json | undefined {
+function known(peer: Stored<'Peer'>, { observed }: State, name: string): Json | undefined {
   const seen = observed?.(peer.id);
   if (placeNames.includes(name) && seen?.['connection_ip'] !== undefined) return seen[name];
   return seen?.[name] ?? peer.derived[name];
 }
 
 /** The groups that hold the peer, `All` included. */
-function groupsOf(peer: StoredObject, state: State): readonly StoredObject[] {
+function groupsOf(peer: Stored<'Peer'>, state: State): readonly Stored<'Group'>[] {
   const all = state.lookUp('Group', 'name', 'All').filter(isAll);
-  const listed = state.referrersOf(peer.id).filter(({ from, field }) => from.kind === 'Group' && field === 'peers');
-  return [...all, ...listed.map(({ from }) => from)];
+  return [...all, ...state.referrersBy('Group', 'peers', peer.id)];
 }
 
-function flagsOf(peer: StoredObject, state: State): JsonObject {
+function flagsOf(peer: Stored<'Peer'>, state: State): JsonObject {
   const flags = known(peer, state, 'local_flags');
   const set = isObject(flags) ? flags : {};
   return Object.fromEntries(localFlags.map((name) => [name, set[name] === true]));
 }
 
 /** Facts that are kept under their own name; `unknown` stands for one that is not there yet. */
-function plain(docs: Readonly<Record<string, string>>, schema: JsonObject, unknown: Json): Record<string, Computed> {
+function plain(docs: Readonly<Record<string, string>>, schema: JsonObject, unknown: Json): typeof facts {
   return Object.fromEntries(
     Object.entries(docs).map(([name, doc]) => [
       name,
-      { doc, schema, value: (object: StoredObject, state: State) => known(object, state, name) ?? unknown },
+      { doc, schema, value: (object: Stored<'Peer'>, state: State) => known(object, state, name) ?? unknown },
     ]),
   );
 }

@@ -5,12 +5,103 @@ import { isClaim } from '../../model/peer-claims.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
-import { textOf, textsOf } from '../shared/stored.ts';
 import { followPeer } from './consequences.ts';
 import { enrolledEvents, peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
 import { namesOf } from './label.ts';
 import { checkDeed, isOwn, isPassing } from './rules.ts';
+
+const spec = {
+  name: string({
+    maxLength: longest.name,
+    doc: 'The name people see. The DNS label follows it, unless documents name the peer.',
+    required: true,
+    minLength: 1,
+  }),
+  ssh_enabled: boolean({
+    doc: 'Whether its SSH server accepts logins from the mesh.',
+    required: true,
+    documentDefault: false,
+  }),
+  login_expiration_enabled: boolean({
+    doc: 'Whether its user has to sign in again after a while. Not for peers that came with a setup key.',
+    required: true,
+    documentDefault: false,
+  }),
+  inactivity_expiration_enabled: boolean({
+    doc: 'Whether it has to be signed in again after staying away for a while. Not for peers that came with a setup key.',
+    required: true,
+    documentDefault: false,
+  }),
+  approval_required: boolean({
+    doc: 'Whether it still waits for an administrator. Hosted edition only.',
+    default: false,
+    keep: true,
+    cloudOnly: true,
+  }),
+  ip: optionalString({
+    doc: 'Its IPv4 address in the mesh, inside the range of the account.',
+    format: ipv4,
+    keep: true,
+  }),
+  ipv6: optionalString({
+    doc: 'Its IPv6 address in the mesh, if it has one.',
+    format: ipv6,
+    keep: true,
+    omitEmpty: true,
+  }),
+  hostname: string({ doc: 'The host name that the machine gave at enrolment.', default: '', access: 'server' }),
+  dns_label: optionalString({
+    doc: 'Its name in the mesh. Documents name the peer by the first label of it.',
+    default: '',
+    maxLength: 63,
+    format: domain,
+    access: 'server',
+  }),
+  extra_dns_labels: setOf(string({ doc: 'A name.', format: domain }), {
+    doc: 'Further names under which the peer is found; several peers may share one that is the own name of none.',
+    access: 'server',
+  }),
+  wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
+  signing_key: string({
+    doc: 'The public key with which it proves who it is.',
+    default: '',
+    access: 'server',
+    hidden: true,
+  }),
+  user_id: ref('User', {
+    doc: 'The user who enrolled it; empty for a peer that came with a setup key.',
+    access: 'server',
+  }),
+  ephemeral: boolean({
+    doc: 'Whether it is deleted some time after it disconnects.',
+    default: false,
+    access: 'server',
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    Peer: { fields: typeof spec; derived: PeerDerived };
+  }
+}
+
+/** What the server knows about a peer beside the declared fields: how it came, what it last reported, whether it is signed in. */
+interface PeerDerived {
+  readonly enrolled_by: 'user' | 'setup_key';
+  readonly setup_key: string;
+  readonly setup_key_name: string;
+  readonly login_expired: boolean;
+  /** Why `login_expired` was set. */
+  readonly expiry_reason: string;
+  readonly disapproval_reason: string;
+  /** Made for one other peer, and gone with its access. */
+  readonly temporary: boolean;
+  /** When it enrolled, ISO 8601, where that was before it was stored here. */
+  readonly created_at: string;
+  readonly country_code: string;
+  readonly connection_ip: string;
+}
 
 export const peer = defineKind({
   name: 'Peer',
@@ -23,74 +114,7 @@ export const peer = defineKind({
   pending: true,
   varies: true,
   observed: 'peers',
-  spec: {
-    name: string({
-      maxLength: longest.name,
-      doc: 'The name people see. The DNS label follows it, unless documents name the peer.',
-      required: true,
-      minLength: 1,
-    }),
-    ssh_enabled: boolean({
-      doc: 'Whether its SSH server accepts logins from the mesh.',
-      required: true,
-      documentDefault: false,
-    }),
-    login_expiration_enabled: boolean({
-      doc: 'Whether its user has to sign in again after a while. Not for peers that came with a setup key.',
-      required: true,
-      documentDefault: false,
-    }),
-    inactivity_expiration_enabled: boolean({
-      doc: 'Whether it has to be signed in again after staying away for a while. Not for peers that came with a setup key.',
-      required: true,
-      documentDefault: false,
-    }),
-    approval_required: boolean({
-      doc: 'Whether it still waits for an administrator. Hosted edition only.',
-      default: false,
-      keep: true,
-      cloudOnly: true,
-    }),
-    ip: optionalString({
-      doc: 'Its IPv4 address in the mesh, inside the range of the account.',
-      format: ipv4,
-      keep: true,
-    }),
-    ipv6: optionalString({
-      doc: 'Its IPv6 address in the mesh, if it has one.',
-      format: ipv6,
-      keep: true,
-      omitEmpty: true,
-    }),
-    hostname: string({ doc: 'The host name that the machine gave at enrolment.', default: '', access: 'server' }),
-    dns_label: optionalString({
-      doc: 'Its name in the mesh. Documents name the peer by the first label of it.',
-      default: '',
-      maxLength: 63,
-      format: domain,
-      access: 'server',
-    }),
-    extra_dns_labels: setOf(string({ doc: 'A name.', format: domain }), {
-      doc: 'Further names under which the peer is found; several peers may share one that is the own name of none.',
-      access: 'server',
-    }),
-    wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
-    signing_key: string({
-      doc: 'The public key with which it proves who it is.',
-      default: '',
-      access: 'server',
-      hidden: true,
-    }),
-    user_id: ref('User', {
-      doc: 'The user who enrolled it; empty for a peer that came with a setup key.',
-      access: 'server',
-    }),
-    ephemeral: boolean({
-      doc: 'Whether it is deleted some time after it disconnects.',
-      default: false,
-      access: 'server',
-    }),
-  },
+  spec,
   computed: facts,
   summary: ['id', 'name'],
   filters: {
@@ -100,7 +124,8 @@ export const peer = defineKind({
     },
     ip: {
       doc: 'Only peers one of whose addresses in the mesh contains this text.',
-      matches: (object, value) => ['ip', 'ipv6'].some((field) => textOf(object, field).includes(value.toLowerCase())),
+      matches: (object, value) =>
+        (['ip', 'ipv6'] as const).some((field) => (object.spec[field] ?? '').includes(value.toLowerCase())),
     },
     mac: {
       doc: 'Only peers with a network interface of exactly this hardware address.',
@@ -113,32 +138,32 @@ export const peer = defineKind({
   uniques: {
     ip: {
       path: '/ip',
-      value: (object) => textOf(object, 'ip') || undefined,
+      value: (object) => object.spec.ip || undefined,
       message: (value) => `a peer with the address ${value} already exists; choose a free one`,
     },
     ipv6: {
       path: '/ipv6',
-      value: (object) => textOf(object, 'ipv6') || undefined,
+      value: (object) => object.spec.ipv6 || undefined,
       message: (value) => `a peer with the address ${value} already exists; choose a free one`,
     },
     wg_pub_key: {
       path: '',
-      value: (object) => textOf(object, 'wg_pub_key') || undefined,
+      value: (object) => object.spec.wg_pub_key || undefined,
       message: () => 'a peer with this key already exists; enrol with a new key pair, or log in',
     },
     signing_key: {
       path: '',
-      value: (object) => textOf(object, 'signing_key') || undefined,
+      value: (object) => object.spec.signing_key || undefined,
       message: () => 'a peer with this signing key already exists; enrol with a new one, or log in',
     },
     dns_label: {
       path: '/name',
-      value: (object) => textOf(object, 'dns_label') || undefined,
+      value: (object) => object.spec.dns_label || undefined,
       message: (value) => `a peer with the label \`${value}\` already exists; choose another name`,
     },
   },
   // A key that nobody has shown to be theirs is kept from no other account.
-  entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : textOf(peer, 'wg_pub_key')) },
+  entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : (peer.spec.wg_pub_key ?? '')) },
   indexes: { label: namesOf },
   checkDeed,
   isOwn,
@@ -152,7 +177,7 @@ export const peer = defineKind({
   respond: (body, object, state) => ({
     ...body,
     dns_label: peerFqdn(object, state),
-    extra_dns_labels: textsOf(object, 'extra_dns_labels').map(
+    extra_dns_labels: (object.spec.extra_dns_labels ?? []).map(
       (label) => `${label}.${peerDomainOf(state.ofKind('Account')[0])}`,
     ),
   }),

@@ -1,7 +1,6 @@
 import { canonicalDomain, unicodeDomain } from '../../lib/domain.ts';
 import type { State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { textOf, textsOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 
 const longest = 59;
 
@@ -20,8 +19,8 @@ export function labelOf(name: string): string | undefined {
 }
 
 /** The label of a new peer: by its host name, else its name; a taken one is followed by parts of its address until it is free. */
-export function labelFor(peer: StoredObject, ip: string, state: State): string {
-  const label = labelOf(textOf(peer, 'hostname')) ?? labelOf(peer.name) ?? 'peer';
+export function labelFor(peer: Stored<'Peer'>, ip: string, state: State): string {
+  const label = labelOf(peer.spec.hostname ?? '') ?? labelOf(peer.name) ?? 'peer';
   const parts = ip.split('.');
   const candidates = [label, ...[2, 1, 0].map((from) => withSuffix(label, parts.slice(from)))];
   // The address is nobody else's, so the last one is not either, unless somebody chose that very name.
@@ -29,8 +28,8 @@ export function labelFor(peer: StoredObject, ip: string, state: State): string {
 }
 
 /** The labels under which a peer is found. */
-export function namesOf(peer: StoredObject): readonly string[] {
-  return [...new Set([textOf(peer, 'dns_label'), ...textsOf(peer, 'extra_dns_labels')])];
+export function namesOf(peer: Stored<'Peer'>): readonly string[] {
+  return [...new Set([peer.spec.dns_label ?? '', ...(peer.spec.extra_dns_labels ?? [])])];
 }
 
 function isFree(label: string, state: State): boolean {
@@ -38,11 +37,11 @@ function isFree(label: string, state: State): boolean {
 }
 
 /** The label that a peer of this name gets: a taken one is followed by the last two parts of its address. */
-export function freeLabel(peer: StoredObject, state: State): string {
+export function freeLabel(peer: Stored<'Peer'>, state: State): string {
   const label = labelOf(peer.name);
-  if (label === undefined) return textOf(peer, 'dns_label');
+  if (label === undefined) return peer.spec.dns_label ?? '';
   const taken = state.lookUp('Peer', 'label', label).some(({ id }) => id !== peer.id);
-  return taken ? withSuffix(label, textOf(peer, 'ip').split('.').slice(2)) : label;
+  return taken ? withSuffix(label, (peer.spec.ip ?? '').split('.').slice(2)) : label;
 }
 
 const longestLabel = 63;

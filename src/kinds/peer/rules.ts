@@ -1,26 +1,25 @@
 import { type Cidr, contains, parseAddress, parseCidr } from '../../lib/address.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Deed, Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { holdsPeer } from '../shared/membership.ts';
-import { sectionOf, textOf } from '../shared/stored.ts';
 
 /** What a change of a peer must not break; what stays as it is is not looked at. */
-export function checkDeed({ before, after }: Deed, _was: State, next: State): readonly Fault[] {
+export function checkDeed({ before, after }: Deed<Stored<'Peer'>>, _was: State, next: State): readonly Fault[] {
   if (after === undefined) return [];
   if (before === undefined) return checkArrival(after);
   const [account] = next.ofKind('Account');
-  const settings = account === undefined ? {} : sectionOf(account, 'settings');
+  const settings = account === undefined ? {} : (account.spec.settings ?? {});
   return [
     ...checkExpirations(before, after),
-    ...(textOf(before, 'ip') === textOf(after, 'ip') ? [] : checkIpv4(after, settings, next)),
-    ...(textOf(before, 'ipv6') === textOf(after, 'ipv6') ? [] : checkIpv6(after, settings, next)),
+    ...(before.spec.ip === (after.spec.ip ?? '') ? [] : checkIpv4(after, settings, next)),
+    ...(before.spec.ipv6 === (after.spec.ipv6 ?? '') ? [] : checkIpv6(after, settings, next)),
   ];
 }
 
 /** Whoever enrols gets an address and a name, or stays out. */
-function checkArrival(peer: StoredObject): readonly Fault[] {
-  if (peer.derived['enrolled_by'] === undefined || textOf(peer, 'ip') !== '') return [];
+function checkArrival(peer: Stored<'Peer'>): readonly Fault[] {
+  if (peer.derived.enrolled_by === undefined || (peer.spec.ip ?? '') !== '') return [];
   const message = 'the account has no address left for another peer; choose a larger `network_range`, or delete peers';
   return [{ code: 'nothing_free', path: '', message }];
 }
@@ -28,8 +27,8 @@ function checkArrival(peer: StoredObject): readonly Fault[] {
 const expirations = ['login_expiration_enabled', 'inactivity_expiration_enabled'] as const;
 
 /** Only somebody who signed a peer in can sign it in again. */
-function checkExpirations(before: StoredObject, after: StoredObject): readonly Fault[] {
-  if (textOf(after, 'user_id') !== '') return [];
+function checkExpirations(before: Stored<'Peer'>, after: Stored<'Peer'>): readonly Fault[] {
+  if ((after.spec.user_id ?? '') !== '') return [];
   return expirations
     .filter((field) => before.spec[field] !== after.spec[field])
     .map((field) => {
@@ -38,24 +37,24 @@ function checkExpirations(before: StoredObject, after: StoredObject): readonly F
     });
 }
 
-function checkIpv4(peer: StoredObject, settings: JsonObject, state: State): readonly Fault[] {
-  const ip = textOf(peer, 'ip');
+function checkIpv4(peer: Stored<'Peer'>, settings: JsonObject, state: State): readonly Fault[] {
+  const ip = peer.spec.ip ?? '';
   if (ip === '' || state.holderOf('ProxyPeer', 'ip', ip) === undefined)
     return inRange(peer, 'ip', settings['network_range']);
   const message = `a proxy has the address ${ip}; choose a free one`;
   return [{ code: 'value_taken', path: '/ip', message }];
 }
 
-function checkIpv6(peer: StoredObject, settings: JsonObject, state: State): readonly Fault[] {
-  if (textOf(peer, 'ipv6') === '') return [];
-  const groups = listOf(settings['ipv6_enabled_groups']).flatMap((id) => state.get(id) ?? []);
+function checkIpv6(peer: Stored<'Peer'>, settings: JsonObject, state: State): readonly Fault[] {
+  if ((peer.spec.ipv6 ?? '') === '') return [];
+  const groups = listOf(settings['ipv6_enabled_groups']).flatMap((id) => state.find('Group', id) ?? []);
   if (groups.some((group) => holdsPeer(group, peer.id))) return inRange(peer, 'ipv6', settings['network_range_v6']);
   const message = 'no group of the peer has IPv6; add one of them to `ipv6_enabled_groups` of the account first';
   return [{ code: 'precondition_failed', path: '/ipv6', message }];
 }
 
-function inRange(peer: StoredObject, field: 'ip' | 'ipv6', rangeText: Json | undefined): readonly Fault[] {
-  const text = textOf(peer, field);
+function inRange(peer: Stored<'Peer'>, field: 'ip' | 'ipv6', rangeText: Json | undefined): readonly Fault[] {
+  const text = peer.spec[field] ?? '';
   const address = parseAddress(text);
   const range = typeof rangeText === 'string' ? parseCidr(rangeText) : undefined;
   if (address === undefined || range?.ok !== true) return [];
@@ -76,13 +75,13 @@ function listOf(value: Json | undefined): readonly string[] {
 }
 
 /** Whether the peer belongs to a user whom the account shows it to. */
-export function isOwn(peer: StoredObject, viewer: string, state: State): boolean {
+export function isOwn(peer: Stored<'Peer'>, viewer: string, state: State): boolean {
   const [account] = state.ofKind('Account');
-  const isHidden = account !== undefined && sectionOf(account, 'settings')['regular_users_view_blocked'] === true;
-  return !isHidden && textOf(peer, 'user_id') === viewer;
+  const isHidden = account !== undefined && account.spec.settings?.regular_users_view_blocked === true;
+  return !isHidden && peer.spec.user_id === viewer;
 }
 
 /** Whether the peer goes by itself when it disconnects: documents have nothing to say about it. */
-export function isPassing(peer: StoredObject): boolean {
-  return peer.spec['ephemeral'] === true;
+export function isPassing(peer: Stored<'Peer'>): boolean {
+  return peer.spec.ephemeral === true;
 }

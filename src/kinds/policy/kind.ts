@@ -69,6 +69,26 @@ const ruleFields = {
   }),
 };
 
+const spec = {
+  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  description: string({ doc: 'What the policy is for.', default: '' }),
+  enabled: boolean({ doc: 'Whether the rules have an effect.', required: true, documentDefault: true }),
+  source_posture_checks: refs('PostureCheck', { doc: 'Posture checks that peers of the sources have to pass.' }),
+  rules: keyed(ruleFields, {
+    doc: 'The rules, each known by its name. Their order does not matter.',
+    key: 'name',
+    ids: true,
+    required: true,
+    minItems: 1,
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    Policy: { fields: typeof spec; derived: { readonly temporary: boolean } };
+  }
+}
+
 export const policy = defineKind({
   name: 'Policy',
   doc: 'Says who may reach what. Peers reach each other only where the rule of an enabled policy lets them.',
@@ -76,19 +96,7 @@ export const policy = defineKind({
   idParameter: 'policyId',
   module: 'policies',
   document: { allowed: true },
-  spec: {
-    name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
-    description: string({ doc: 'What the policy is for.', default: '' }),
-    enabled: boolean({ doc: 'Whether the rules have an effect.', required: true, documentDefault: true }),
-    source_posture_checks: refs('PostureCheck', { doc: 'Posture checks that peers of the sources have to pass.' }),
-    rules: keyed(ruleFields, {
-      doc: 'The rules, each known by its name. Their order does not matter.',
-      key: 'name',
-      ids: true,
-      required: true,
-      minItems: 1,
-    }),
-  },
+  spec,
   canonicalize: sortPorts,
   check: checkRules,
   checkDeed: (deed) => [...keepDerived(deed), ...refuseNewTwins(deed)],

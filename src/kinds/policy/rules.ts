@@ -1,6 +1,7 @@
 import { isObject } from '../../lib/json.ts';
 import type { Deed, Fault } from '../../model/kind.ts';
-import { originOf, type StoredObject } from '../../model/object.ts';
+import { originOf } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 
 interface Range {
   readonly start: number;
@@ -82,13 +83,16 @@ function checkSide(
 }
 
 /** A policy that starts to have an effect deserves a second look. */
-export function warnOfEnabling(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
-  const enabled = before?.spec['enabled'] === false && after?.spec['enabled'] === true;
+export function warnOfEnabling(
+  before: Stored<'Policy'> | undefined,
+  after: Stored<'Policy'> | undefined,
+): readonly string[] {
+  const enabled = before?.spec.enabled === false && after?.spec.enabled === true;
   return enabled ? [`the policy ${after.name} was disabled and becomes enabled`] : [];
 }
 
 /** Whether a policy follows from another object, and lives as long as that. */
-export function isDerived(policy: StoredObject): boolean {
+export function isDerived(policy: Stored<'Policy'>): boolean {
   return originOf(policy) !== undefined;
 }
 
@@ -96,7 +100,7 @@ export function isDerived(policy: StoredObject): boolean {
  * Rules are known by their names, so two of one name are no longer made. Those that are there stay writable, and what goes
  * back to a former state, or ends by itself, brings back what was.
  */
-export function refuseNewTwins({ before, after, actor, rollback }: Deed): readonly Fault[] {
+export function refuseNewTwins({ before, after, actor, rollback }: Deed<Stored<'Policy'>>): readonly Fault[] {
   if (after === undefined || rollback === true || actor?.type === 'system') return [];
   const left = new Map<string, number>();
   for (const name of ruleNames(before)) left.set(name, (left.get(name) ?? 0) + 1);
@@ -113,16 +117,16 @@ export function refuseNewTwins({ before, after, actor, rollback }: Deed): readon
   });
 }
 
-function ruleNames(policy: StoredObject | undefined): readonly string[] {
-  const rules = policy?.spec['rules'];
+function ruleNames(policy: Stored<'Policy'> | undefined): readonly string[] {
+  const rules = policy?.spec.rules;
   return Array.isArray(rules) ? rules.map((rule) => String(isObject(rule) ? rule['name'] : '')) : [];
 }
 
 /** What follows from another object changes with it alone. */
-export function keepDerived({ before }: Deed): readonly Fault[] {
+export function keepDerived({ before }: Deed<Stored<'Policy'>>): readonly Fault[] {
   if (before === undefined || !isDerived(before)) return [];
   const message =
-    before.derived['temporary'] === true
+    before.derived.temporary === true
       ? `the policy ${before.name} belongs to a temporary peer, and goes with it; delete that peer instead`
       : `the policy ${before.name} follows from a private service; change or delete that service instead`;
   return [{ code: 'managed_field', path: '', message }];

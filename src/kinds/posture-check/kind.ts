@@ -1,6 +1,5 @@
 import { longest, object, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import { textOf } from '../shared/stored.ts';
 import { checks } from './checks.ts';
 import { checkProcesses, warnOfChecks } from './rules.ts';
 
@@ -19,6 +18,23 @@ ASjRb/TgQsoiVCIH
 -----END CERTIFICATE-----
 `;
 
+const spec = {
+  name: string({
+    maxLength: longest.name,
+    doc: 'The name people see. No two posture checks of an account share one.',
+    required: true,
+    minLength: 1,
+  }),
+  description: string({ doc: 'What the check is for.', required: true, documentDefault: '' }),
+  checks: object(checks, { doc: 'The checks. Without any, every peer passes.', closed: true, default: {} }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    PostureCheck: { fields: typeof spec; derived: object };
+  }
+}
+
 export const postureCheck = defineKind({
   name: 'PostureCheck',
   doc: 'What a peer must be like before the rules of a policy let it through. A peer passes when it passes every check that is given.',
@@ -26,20 +42,11 @@ export const postureCheck = defineKind({
   idParameter: 'postureCheckId',
   module: 'policies',
   document: { allowed: true },
-  spec: {
-    name: string({
-      maxLength: longest.name,
-      doc: 'The name people see. No two posture checks of an account share one.',
-      required: true,
-      minLength: 1,
-    }),
-    description: string({ doc: 'What the check is for.', required: true, documentDefault: '' }),
-    checks: object(checks, { doc: 'The checks. Without any, every peer passes.', closed: true, default: {} }),
-  },
+  spec,
   uniques: {
     name: {
       path: '/name',
-      value: (object) => textOf(object, 'name'),
+      value: (object) => object.spec.name ?? '',
       message: (name) => `a posture check with the name \`${name}\` already exists; choose another name`,
     },
   },

@@ -1,7 +1,6 @@
 import { isObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { sectionOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 
 interface Process {
   readonly linux_path: string;
@@ -29,9 +28,12 @@ export function checkProcesses({ checks }: Spec): readonly Fault[] {
 }
 
 /** What a check does that nobody may have meant. */
-export function warnOfChecks(_before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
+export function warnOfChecks(
+  _before: Stored<'PostureCheck'> | undefined,
+  after: Stored<'PostureCheck'> | undefined,
+): readonly string[] {
   if (after === undefined) return [];
-  const checks = sectionOf(after, 'checks');
+  const checks = after.spec.checks ?? {};
   const systems = checks['os_version_check'];
   return [
     ...(Object.keys(checks).length === 0 ? [`${after.name} checks nothing: every peer passes`] : []),

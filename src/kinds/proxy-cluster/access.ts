@@ -1,11 +1,10 @@
 import { isWithin } from '../../lib/domain.ts';
 import type { Consequence, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { deriveAccess, isPrivate, proxiesIdOf, proxyPeersOf } from '../shared/private-access.ts';
-import { textOf } from '../shared/stored.ts';
 
 /** A cluster that comes, changes or goes takes private services over or leaves them; its group and the peers of its proxies go with it. */
-export function followCluster({ before, after }: Step, state: State): readonly Consequence[] {
+export function followCluster({ before, after }: Step<Stored<'ProxyCluster'>>, state: State): readonly Consequence[] {
   const sides = [before, after].flatMap((cluster) => cluster ?? []);
   const served = state
     .ofKind('ProxyService')
@@ -16,11 +15,11 @@ export function followCluster({ before, after }: Step, state: State): readonly C
   ];
 }
 
-function serves(cluster: StoredObject, service: StoredObject): boolean {
-  return isWithin(textOf(service, 'domain'), textOf(cluster, 'address'));
+function serves(cluster: Stored<'ProxyCluster'>, service: Stored<'ProxyService'>): boolean {
+  return isWithin(service.spec.domain ?? '', cluster.spec.address ?? '');
 }
 
-function endProxies(cluster: StoredObject, state: State): readonly Consequence[] {
+function endProxies(cluster: Stored<'ProxyCluster'>, state: State): readonly Consequence[] {
   const group = state.get(proxiesIdOf(cluster));
   return [...(group === undefined ? [] : [group]), ...proxyPeersOf(cluster.id, state)].map((remove) => ({ remove }));
 }

@@ -1,18 +1,40 @@
 import { boolean, oneOf, string } from '../../model/field.ts';
 import { defineKind, type State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { isOwn } from '../shared/proxy-cluster.ts';
-import { textOf } from '../shared/stored.ts';
 import { followCluster } from './access.ts';
 
 /** How many of its proxies are connected, as they tell. */
-function connectedIn({ id }: StoredObject, state: State): number {
+function connectedIn({ id }: Stored<'ProxyCluster'>, state: State): number {
   return Number(state.observed?.(id)?.['connected_proxies'] ?? 0);
 }
 
 /** One that no proxy reports is not there. */
 const ability = (doc: string) => boolean({ doc, default: false });
+
+const spec = {
+  address: string({
+    doc: 'The name below which the cluster offers services.',
+    required: true,
+    minLength: 1,
+    format: domain,
+  }),
+  type: oneOf(['account', 'shared'], {
+    doc: 'Whether the proxies are those of this account, or shared by many.',
+    required: true,
+  }),
+  supports_custom_ports: ability('Whether services may choose their port.'),
+  require_subdomain: ability('Whether services need a name below the address, and cannot have the address itself.'),
+  supports_reputation: ability('Whether it can turn away addresses of bad repute.'),
+  private: ability('Whether it offers private services, reached through the mesh.'),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    ProxyCluster: { fields: typeof spec; derived: object };
+  }
+}
 
 export const proxyCluster = defineKind({
   name: 'ProxyCluster',
@@ -25,22 +47,7 @@ export const proxyCluster = defineKind({
   observed: 'proxies',
   document: { allowed: false, why: 'clusters are what their proxies report; nobody else makes them' },
   nameField: 'address',
-  spec: {
-    address: string({
-      doc: 'The name below which the cluster offers services.',
-      required: true,
-      minLength: 1,
-      format: domain,
-    }),
-    type: oneOf(['account', 'shared'], {
-      doc: 'Whether the proxies are those of this account, or shared by many.',
-      required: true,
-    }),
-    supports_custom_ports: ability('Whether services may choose their port.'),
-    require_subdomain: ability('Whether services need a name below the address, and cannot have the address itself.'),
-    supports_reputation: ability('Whether it can turn away addresses of bad repute.'),
-    private: ability('Whether it offers private services, reached through the mesh.'),
-  },
+  spec,
   computed: {
     online: {
       doc: 'Whether one of its proxies is connected.',
@@ -58,7 +65,7 @@ export const proxyCluster = defineKind({
     own_address: {
       path: '/address',
       // Shared clusters are not the account's to remove, so paths do not name them.
-      value: (object) => (isOwn(object) ? textOf(object, 'address') : undefined),
+      value: (object) => (isOwn(object) ? (object.spec.address ?? '') : undefined),
       message: (value) => `a cluster with the address \`${value}\` already exists`,
     },
   },

@@ -1,8 +1,25 @@
 import { longest, optionalString, ref, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { ipv4 } from '../shared/formats.ts';
-import { textOf } from '../shared/stored.ts';
 import { checkAddress, followProxyPeer } from './rules.ts';
+
+const spec = {
+  name: string({
+    doc: 'The id by which the proxy calls itself.',
+    maxLength: longest.name,
+    required: true,
+    minLength: 1,
+  }),
+  cluster: ref('ProxyCluster', { doc: 'The cluster that it is a proxy of.', access: 'server' }),
+  ip: optionalString({ doc: 'Its IPv4 address in the mesh.', format: ipv4, access: 'server' }),
+  wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    ProxyPeer: { fields: typeof spec; derived: object };
+  }
+}
 
 export const proxyPeer = defineKind({
   name: 'ProxyPeer',
@@ -10,26 +27,16 @@ export const proxyPeer = defineKind({
   verbs: [],
   module: 'services',
   document: { allowed: false, why: 'proxies take their place in the mesh when they register; nobody else makes them' },
-  spec: {
-    name: string({
-      doc: 'The id by which the proxy calls itself.',
-      maxLength: longest.name,
-      required: true,
-      minLength: 1,
-    }),
-    cluster: ref('ProxyCluster', { doc: 'The cluster that it is a proxy of.', access: 'server' }),
-    ip: optionalString({ doc: 'Its IPv4 address in the mesh.', format: ipv4, access: 'server' }),
-    wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
-  },
+  spec,
   uniques: {
     ip: {
       path: '/ip',
-      value: (object) => textOf(object, 'ip') || undefined,
+      value: (object) => object.spec.ip || undefined,
       message: (value) => `a proxy with the address ${value} already exists`,
     },
     wg_pub_key: {
       path: '',
-      value: (object) => textOf(object, 'wg_pub_key') || undefined,
+      value: (object) => object.spec.wg_pub_key || undefined,
       message: () => 'a proxy with this tunnel key already exists; register with a key pair of its own',
     },
   },

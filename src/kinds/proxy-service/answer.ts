@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { isEmpty } from '../../model/field.ts';
 import type { State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
+import { isOfKind, type Stored } from '../../model/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
-import { textOf } from '../shared/stored.ts';
 import { hasOwnHost } from './canonical.ts';
 import type { Auth, Target } from './fields.ts';
 import { targetsOf } from './placing.ts';
@@ -12,7 +12,7 @@ import { portOf } from './ports.ts';
 import { enabledAuth } from './rules.ts';
 
 /** The answer with the hosts that follow from the targets, without restrictions where none was given. */
-export function showService(body: JsonObject, service: StoredObject, state: State): JsonObject {
+export function showService(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {
   const { access_restrictions: restrictions, ...rest } = body;
   const targets = (body['targets'] as readonly JsonObject[]).map((shown, at) =>
     showHost(shown, targetsOf(service)[at], state),
@@ -31,13 +31,14 @@ function showHost(shown: JsonObject, target: Target | undefined, state: State): 
 
 /** The address of a peer, or what a network resource is: one address without its prefix, or a name. */
 function hostOf(object: StoredObject): string {
-  const text = textOf(object, 'ip') || textOf(object, 'address');
+  const text =
+    (isOfKind(object, 'Peer') ? object.spec.ip : isOfKind(object, 'NetworkResource') && object.spec.address) || '';
   const [address = ''] = text.split('/');
   return parseAddress(address) === undefined ? text : address;
 }
 
 /** When a service was made, and what its proxies said last about it. */
-export function metaOf({ id, createdAt }: StoredObject, { observed }: State): JsonObject {
+export function metaOf({ id, createdAt }: Stored<'ProxyService'>, { observed }: State): JsonObject {
   const told = observed?.(id);
   const issued = told?.['certificate_issued_at'];
   return {
@@ -48,18 +49,18 @@ export function metaOf({ id, createdAt }: StoredObject, { observed }: State): Js
 }
 
 /** What the audit trail says about a service. */
-export function serviceMeta(service: StoredObject, state: State): Readonly<Record<string, string>> {
+export function serviceMeta(service: Stored<'ProxyService'>, state: State): Readonly<Record<string, string>> {
   const [target] = targetsOf(service);
   const port = portOf(service);
   // A stored spec is canonical, so it has the shape that the fields give it.
-  const auth = enabledAuth(service.spec['auth'] as unknown as Auth);
+  const auth = enabledAuth(service.spec.auth as unknown as Auth);
   return {
     name: service.name,
-    domain: textOf(service, 'domain'),
-    proxy_cluster: clusterOf(textOf(service, 'domain'), state)?.name ?? '',
+    domain: service.spec.domain ?? '',
+    proxy_cluster: clusterOf(service.spec.domain ?? '', state)?.name ?? '',
     source: 'permanent',
     auth: String(auth.length > 0),
-    mode: textOf(service, 'mode'),
+    mode: service.spec.mode ?? '',
     ...(port === 0 ? {} : { listen_port: String(port) }),
     ...(target === undefined ? {} : targetMeta(target)),
   };

@@ -1,16 +1,16 @@
 import { equalJson } from '../../lib/json.ts';
 import type { AuditEvent, Deed, Fault, State } from '../../model/kind.ts';
-import { originOf, type StoredObject } from '../../model/object.ts';
-import { textOf } from '../shared/stored.ts';
+import { originOf } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { serviceMeta } from './answer.ts';
 
 /** Whether a peer made the service for itself; it lives as long as the peer renews it. */
-export function isExposed(service: StoredObject): boolean {
+export function isExposed(service: Stored<'ProxyService'>): boolean {
   return originOf(service) !== undefined;
 }
 
 /** What a peer exposes is the peer's to change; everybody who may delete services can end it. */
-export function keepExposed({ before, after }: Deed): readonly Fault[] {
+export function keepExposed({ before, after }: Deed<Stored<'ProxyService'>>): readonly Fault[] {
   if (before === undefined || after === undefined || !isExposed(before)) return [];
   if (equalJson(before.spec, after.spec)) return [];
   const message = `the service ${before.name} is exposed by a peer and follows it; delete it, or make another service`;
@@ -18,29 +18,33 @@ export function keepExposed({ before, after }: Deed): readonly Fault[] {
 }
 
 /** Who made the service: somebody of the account, or a peer. */
-export function createdEvents(service: StoredObject, state: State): readonly AuditEvent[] {
+export function createdEvents(service: Stored<'ProxyService'>, state: State): readonly AuditEvent[] {
   return isExposed(service)
     ? [{ code: 'service.peer.expose', meta: exposedMeta(service, state) }]
     : [{ code: 'service.create', meta: serviceMeta(service, state) }];
 }
 
 /** A change; that a peer renews what it exposes is none. */
-export function updatedEvents(_before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
+export function updatedEvents(
+  _before: Stored<'ProxyService'>,
+  after: Stored<'ProxyService'>,
+  state: State,
+): readonly AuditEvent[] {
   return isExposed(after) ? [] : [{ code: 'service.update', meta: serviceMeta(after, state) }];
 }
 
 /** How the service ended: deleted, withdrawn, or not renewed in time. */
-export function deletedEvents(service: StoredObject, state: State): readonly AuditEvent[] {
+export function deletedEvents(service: Stored<'ProxyService'>, state: State): readonly AuditEvent[] {
   if (!isExposed(service)) return [{ code: 'service.delete', meta: serviceMeta(service, state) }];
-  const code = service.derived['expired'] === true ? 'service.peer.expose.expire' : 'service.peer.unexpose';
+  const code = service.derived.expired === true ? 'service.peer.expose.expire' : 'service.peer.unexpose';
   return [{ code, meta: exposedMeta(service, state) }];
 }
 
-function exposedMeta(service: StoredObject, state: State): Readonly<Record<string, string>> {
-  const peer = state.get(originOf(service) ?? '');
+function exposedMeta(service: Stored<'ProxyService'>, state: State): Readonly<Record<string, string>> {
+  const peer = state.find('Peer', originOf(service) ?? '');
   return {
     ...serviceMeta(service, state),
     source: 'ephemeral',
-    ...(peer === undefined ? {} : { peer_name: peer.name, peer_ip: textOf(peer, 'ip') }),
+    ...(peer === undefined ? {} : { peer_name: peer.name, peer_ip: peer.spec.ip ?? '' }),
   };
 }

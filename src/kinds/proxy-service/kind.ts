@@ -1,7 +1,6 @@
 import { defineKind } from '../../model/kind.ts';
 import { deriveAccess } from '../shared/private-access.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
-import { textOf } from '../shared/stored.ts';
 import { metaOf, showService } from './answer.ts';
 import { dropMeaningless } from './canonical.ts';
 import { createdEvents, deletedEvents, isExposed, keepExposed, updatedEvents } from './exposed.ts';
@@ -9,6 +8,20 @@ import { serviceFields } from './fields.ts';
 import { checkPlacing } from './placing.ts';
 import { isPortChosen, portOf, settlePort } from './ports.ts';
 import { checkService, refuseOtherMode, warnOfOpening } from './rules.ts';
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    ProxyService: { fields: typeof serviceFields; derived: ProxyServiceDerived };
+  }
+}
+
+/** What the server knows about a service beside the declared fields. */
+interface ProxyServiceDerived {
+  readonly expired: boolean;
+  readonly listen_port: number;
+  /** Until when a peer exposes it, ISO 8601. */
+  readonly exposed_until: string;
+}
 
 export const proxyService = defineKind({
   name: 'ProxyService',
@@ -28,7 +41,7 @@ export const proxyService = defineKind({
     proxy_cluster: {
       doc: 'The address of the cluster that serves the domain; absent while none does.',
       schema: { type: 'string' },
-      value: (object, state) => clusterOf(textOf(object, 'domain'), state)?.name,
+      value: (object, state) => clusterOf(object.spec.domain ?? '', state)?.name,
     },
     terminated: {
       doc: 'Whether the service was ended by the operator of the proxies.',
@@ -55,7 +68,7 @@ export const proxyService = defineKind({
   uniques: {
     domain: {
       path: '/domain',
-      value: (object) => textOf(object, 'domain'),
+      value: (object) => object.spec.domain ?? '',
       message: (value) => `a service with the domain \`${value}\` already exists; choose another domain`,
     },
   },

@@ -1,14 +1,13 @@
 import type { Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
-import { sectionOf, textOf } from '../shared/stored.ts';
 import type { Target } from './fields.ts';
 import { portOf } from './ports.ts';
 
 /** What a service asks of its cluster, of other services and of its targets. */
-export function checkPlacing(service: StoredObject, state: State): readonly Fault[] {
-  const cluster = clusterOf(textOf(service, 'domain'), state);
+export function checkPlacing(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
+  const cluster = clusterOf(service.spec.domain ?? '', state);
   return [
     ...checkAbilities(service, cluster),
     ...checkPort(service, cluster, state),
@@ -16,15 +15,18 @@ export function checkPlacing(service: StoredObject, state: State): readonly Faul
   ];
 }
 
-function checkAbilities(service: StoredObject, cluster: StoredObject | undefined): readonly Fault[] {
+function checkAbilities(
+  service: Stored<'ProxyService'>,
+  cluster: Stored<'ProxyCluster'> | undefined,
+): readonly Fault[] {
   const where = cluster === undefined ? 'the cluster of its domain is not known' : `${cluster.name} cannot do that`;
   const faults: Fault[] = [];
-  if (Number(service.spec['listen_port']) !== 0 && cluster?.spec['supports_custom_ports'] !== true) {
+  if (Number(service.spec.listen_port) !== 0 && cluster?.spec.supports_custom_ports !== true) {
     const message = `a port of your choice needs a cluster that supports it, and ${where}; leave \`listen_port\` 0`;
     faults.push({ code: 'service_port_unsupported', path: '/listen_port', message });
   }
-  const mode = sectionOf(service, 'access_restrictions')['reputation_mode'];
-  if (mode !== 'off' && cluster?.spec['supports_reputation'] !== true) {
+  const mode = service.spec.access_restrictions?.reputation_mode;
+  if (mode !== 'off' && cluster?.spec.supports_reputation !== true) {
     const message = `\`${mode}\` needs a cluster that knows the repute of addresses, and ${where}; write \`off\``;
     const path = '/access_restrictions/reputation_mode';
     faults.push({ code: 'service_reputation_unsupported', path, message });
@@ -33,12 +35,16 @@ function checkAbilities(service: StoredObject, cluster: StoredObject | undefined
 }
 
 /** A port of a cluster leads to one service. */
-function checkPort(service: StoredObject, cluster: StoredObject | undefined, state: State): readonly Fault[] {
+function checkPort(
+  service: Stored<'ProxyService'>,
+  cluster: Stored<'ProxyCluster'> | undefined,
+  state: State,
+): readonly Fault[] {
   const port = portOf(service);
   if (port === 0) return [];
   return state
     .lookUp('ProxyService', 'port', String(port))
-    .filter(({ id, spec }) => id !== service.id && clusterOf(String(spec['domain']), state)?.id === cluster?.id)
+    .filter(({ id, spec }) => id !== service.id && clusterOf(spec.domain ?? '', state)?.id === cluster?.id)
     .map((other) => ({
       code: 'value_taken',
       path: '/listen_port',
@@ -46,11 +52,11 @@ function checkPort(service: StoredObject, cluster: StoredObject | undefined, sta
     }));
 }
 
-function checkTargetTypes(service: StoredObject, state: State): readonly Fault[] {
+function checkTargetTypes(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
   return targetsOf(service).flatMap(({ target_id, target_type }, at) => {
-    const resource = state.get(target_id ?? '');
-    if (resource === undefined || resource.kind !== 'NetworkResource') return [];
-    const type = resourceTypeOf(textOf(resource, 'address'));
+    const resource = state.find('NetworkResource', target_id ?? '');
+    if (resource === undefined) return [];
+    const type = resourceTypeOf(resource.spec.address ?? '');
     if (type === target_type) return [];
     const message = `the network resource \`${resource.name}\` is of type \`${type}\`, not \`${target_type}\`; write \`target_type: ${type}\``;
     return [{ code: 'target_type_wrong', path: `/targets/${at}/target_type`, message }];
@@ -58,7 +64,7 @@ function checkTargetTypes(service: StoredObject, state: State): readonly Fault[]
 }
 
 /** The targets of a stored service. */
-export function targetsOf(service: StoredObject): readonly Target[] {
+export function targetsOf(service: Stored<'ProxyService'>): readonly Target[] {
   // A stored spec is canonical, so it has the shape that the fields give it.
-  return service.spec['targets'] as unknown as readonly Target[];
+  return service.spec.targets as unknown as readonly Target[];
 }

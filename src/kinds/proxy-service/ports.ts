@@ -1,35 +1,34 @@
 import type { Consequence, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 
 /** Where ports that the server chooses begin and end: above the well-known ones, below those of outgoing connections. */
 const first = 10_000;
 const last = 49_151;
 
 /** The port on which the cluster listens for a service; 0 for one without. */
-export function portOf(service: StoredObject): number {
-  if (service.spec['mode'] === 'http') return 0;
-  return Number(service.spec['listen_port']) || chosenPort(service);
+export function portOf(service: Stored<'ProxyService'>): number {
+  if (service.spec.mode === 'http') return 0;
+  return Number(service.spec.listen_port) || chosenPort(service);
 }
 
 /** Whether the server chose the port. */
-export function isPortChosen(service: StoredObject): boolean {
-  return service.spec['listen_port'] === 0 && portOf(service) !== 0;
+export function isPortChosen(service: Stored<'ProxyService'>): boolean {
+  return service.spec.listen_port === 0 && portOf(service) !== 0;
 }
 
-function chosenPort({ derived }: StoredObject): number {
-  return Number(derived['listen_port'] ?? 0);
+function chosenPort({ derived }: Stored<'ProxyService'>): number {
+  return derived.listen_port ?? 0;
 }
 
 /** Gives a service the port that it leaves to the server, which is the one it had when it had one. */
-export function settlePort({ before, after }: Step, state: State): readonly Consequence[] {
-  if (after === undefined || after.spec['mode'] === 'http') return [];
+export function settlePort({ before, after }: Step<Stored<'ProxyService'>>, state: State): readonly Consequence[] {
+  if (after === undefined || after.spec.mode === 'http') return [];
   const chosen = chosenPort(after);
-  const wanted =
-    after.spec['listen_port'] !== 0 ? 0 : chosen || heldPort(before) || (freePorts(state).get(after.id) ?? 0);
+  const wanted = after.spec.listen_port !== 0 ? 0 : chosen || heldPort(before) || (freePorts(state).get(after.id) ?? 0);
   return wanted === chosen ? [] : [{ change: after, spec: after.spec, derived: { listen_port: wanted } }];
 }
 
-function heldPort(before: StoredObject | undefined): number {
+function heldPort(before: Stored<'ProxyService'> | undefined): number {
   return before === undefined ? 0 : portOf(before);
 }
 
@@ -44,7 +43,7 @@ function freePorts(state: State): ReadonlyMap<string, number> {
   const free = new Map<string, number>();
   let port = first;
   for (const service of services) {
-    if (service.spec['mode'] === 'http' || portOf(service) !== 0) continue;
+    if (service.spec.mode === 'http' || portOf(service) !== 0) continue;
     while (taken.has(port) && port <= last) port += 1;
     if (port > last) break;
     free.set(service.id, port);

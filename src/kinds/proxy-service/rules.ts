@@ -1,5 +1,5 @@
 import type { Fault } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import type { Auth, ServiceSpec, Target } from './fields.ts';
 import { checkCustomHeaders, checkHeaderNames } from './headers.ts';
 
@@ -137,20 +137,23 @@ export function refuseOtherMode({
   before,
   after,
 }: {
-  readonly before?: StoredObject;
-  readonly after?: StoredObject;
+  readonly before?: Stored<'ProxyService'>;
+  readonly after?: Stored<'ProxyService'>;
 }): readonly Fault[] {
-  if (before === undefined || after === undefined || before.spec['mode'] === after.spec['mode']) return [];
-  const message = `the mode of a service cannot change from \`${before.spec['mode']}\` to \`${after.spec['mode']}\`; make another service`;
+  if (before === undefined || after === undefined || before.spec.mode === after.spec.mode) return [];
+  const message = `the mode of a service cannot change from \`${before.spec.mode}\` to \`${after.spec.mode}\`; make another service`;
   return [{ code: 'service_mode_fixed', path: '/mode', message }];
 }
 
 /** A service that asked who comes, and does not any more. */
-export function warnOfOpening(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
-  const asks = (service: StoredObject | undefined) =>
+export function warnOfOpening(
+  before: Stored<'ProxyService'> | undefined,
+  after: Stored<'ProxyService'> | undefined,
+): readonly string[] {
+  const asks = (service: Stored<'ProxyService'> | undefined) =>
     // A stored spec is canonical, so it has the shape that the fields give it.
     service !== undefined &&
-    (enabledAuth(service.spec['auth'] as unknown as Auth).length > 0 || service.spec['private'] === true);
+    (enabledAuth(service.spec.auth as unknown as Auth).length > 0 || service.spec.private === true);
   return asks(before) && after !== undefined && !asks(after)
     ? [`nobody has to sign in to the service ${after.name} any more`]
     : [];

@@ -1,10 +1,67 @@
 import { parseCidr } from '../../lib/address.ts';
 import { boolean, integer, optionalString, ref, refs, setOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
-import { textOf, textsOf } from '../shared/stored.ts';
 import { checkExclusive, checkOverlap, destinationOf } from './rules.ts';
+
+const spec = {
+  description: string({ doc: 'What the route is for.', required: true, documentDefault: '' }),
+  network_id: string({
+    doc: 'Name of the network. Routes of the same name stand in for each other when a routing peer fails.',
+    required: true,
+    minLength: 1,
+    maxLength: 40,
+  }),
+  enabled: boolean({ doc: 'Whether peers use the route.', required: true, documentDefault: true }),
+  peer: ref('Peer', { doc: 'The peer that routes. Give either this or `peer_groups`.' }),
+  peer_groups: refs('Group', {
+    doc: 'Groups whose peers route. Give either this or `peer`.',
+    omitEmpty: true,
+  }),
+  network: optionalString({
+    doc: 'The range of addresses that is reached, such as 10.20.0.0/16. Give either this or `domains`.',
+    format: cidr,
+    omitEmpty: true,
+  }),
+  domains: setOf(string({ doc: 'A domain, `*.` in front for all names below it.', format: wildcardDomain }), {
+    doc: 'Domains whose addresses are reached. Give either this or `network`.',
+    maxItems: 32,
+    omitEmpty: true,
+  }),
+  metric: integer({
+    doc: 'Priority among routes to the same place; the lowest number wins.',
+    required: true,
+    documentDefault: 9999,
+    minimum: 1,
+    maximum: 9999,
+  }),
+  masquerade: boolean({
+    doc: 'Whether the routing peer puts its own address in place of the sender.',
+    required: true,
+    documentDefault: true,
+  }),
+  groups: refs('Group', { doc: 'Groups whose peers receive the route.', required: true, minItems: 1 }),
+  keep_route: boolean({
+    doc: 'Whether an address stays routed after a domain stopped resolving to it.',
+    required: true,
+    documentDefault: false,
+  }),
+  access_control_groups: refs('Group', {
+    doc: 'When given, only sources of policies towards one of these groups may use the route.',
+    omitEmpty: true,
+  }),
+  skip_auto_apply: boolean({
+    doc: 'For exit nodes (0.0.0.0/0): whether clients wait for their user to switch the route on.',
+    default: false,
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    Route: { fields: typeof spec; derived: object };
+  }
+}
 
 export const route = defineKind({
   name: 'Route',
@@ -14,57 +71,7 @@ export const route = defineKind({
   module: 'routes',
   document: { allowed: true },
   nameField: 'network_id',
-  spec: {
-    description: string({ doc: 'What the route is for.', required: true, documentDefault: '' }),
-    network_id: string({
-      doc: 'Name of the network. Routes of the same name stand in for each other when a routing peer fails.',
-      required: true,
-      minLength: 1,
-      maxLength: 40,
-    }),
-    enabled: boolean({ doc: 'Whether peers use the route.', required: true, documentDefault: true }),
-    peer: ref('Peer', { doc: 'The peer that routes. Give either this or `peer_groups`.' }),
-    peer_groups: refs('Group', {
-      doc: 'Groups whose peers route. Give either this or `peer`.',
-      omitEmpty: true,
-    }),
-    network: optionalString({
-      doc: 'The range of addresses that is reached, such as 10.20.0.0/16. Give either this or `domains`.',
-      format: cidr,
-      omitEmpty: true,
-    }),
-    domains: setOf(string({ doc: 'A domain, `*.` in front for all names below it.', format: wildcardDomain }), {
-      doc: 'Domains whose addresses are reached. Give either this or `network`.',
-      maxItems: 32,
-      omitEmpty: true,
-    }),
-    metric: integer({
-      doc: 'Priority among routes to the same place; the lowest number wins.',
-      required: true,
-      documentDefault: 9999,
-      minimum: 1,
-      maximum: 9999,
-    }),
-    masquerade: boolean({
-      doc: 'Whether the routing peer puts its own address in place of the sender.',
-      required: true,
-      documentDefault: true,
-    }),
-    groups: refs('Group', { doc: 'Groups whose peers receive the route.', required: true, minItems: 1 }),
-    keep_route: boolean({
-      doc: 'Whether an address stays routed after a domain stopped resolving to it.',
-      required: true,
-      documentDefault: false,
-    }),
-    access_control_groups: refs('Group', {
-      doc: 'When given, only sources of policies towards one of these groups may use the route.',
-      omitEmpty: true,
-    }),
-    skip_auto_apply: boolean({
-      doc: 'For exit nodes (0.0.0.0/0): whether clients wait for their user to switch the route on.',
-      default: false,
-    }),
-  },
+  spec,
   computed: {
     network_type: {
       doc: 'What the route leads to.',
@@ -78,10 +85,10 @@ export const route = defineKind({
   activity: { create: 'route.add', update: 'route.update', delete: 'route.delete' },
   activityMeta: (object) => ({
     name: object.name,
-    network_range: textOf(object, 'network'),
-    domains: textsOf(object, 'domains').join(', '),
-    peer_id: textOf(object, 'peer'),
-    peer_groups: textsOf(object, 'peer_groups').join(', '),
+    network_range: object.spec.network ?? '',
+    domains: (object.spec.domains ?? []).join(', '),
+    peer_id: object.spec.peer ?? '',
+    peer_groups: (object.spec.peer_groups ?? []).join(', '),
   }),
   example: {
     description: 'The office network, by way of either gateway.',
@@ -98,7 +105,7 @@ export const route = defineKind({
   },
 });
 
-function networkTypeOf(object: StoredObject): string {
-  const range = parseCidr(textOf(object, 'network'));
+function networkTypeOf(object: Stored<'Route'>): string {
+  const range = parseCidr(object.spec.network ?? '');
   return range.ok ? `IPv${range.cidr.family}` : 'Domain';
 }

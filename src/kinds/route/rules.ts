@@ -1,8 +1,7 @@
 import type { Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { exactlyOne } from '../shared/exclusive.ts';
 import { holdsPeer, sharePeer } from '../shared/membership.ts';
-import { textOf, textsOf } from '../shared/stored.ts';
 
 interface RouteSpec {
   readonly peer: string | undefined;
@@ -26,28 +25,28 @@ export function checkExclusive({ network, domains, peer, peer_groups }: RouteSpe
 }
 
 /** By what routes to the same place find each other: the range, or all domains together. */
-export function destinationOf(route: StoredObject): readonly string[] {
-  const network = textOf(route, 'network');
-  const domains = textsOf(route, 'domains');
+export function destinationOf(route: Stored<'Route'>): readonly string[] {
+  const network = route.spec.network ?? '';
+  const domains = route.spec.domains ?? [];
   return network !== '' ? [network] : domains.length > 0 ? [domains.join(' ')] : [];
 }
 
 /** A peer routes to one place by one route only. */
-export function checkOverlap(route: StoredObject, state: State): readonly Fault[] {
+export function checkOverlap(route: Stored<'Route'>, state: State): readonly Fault[] {
   return destinationOf(route)
     .flatMap((destination) => state.lookUp('Route', 'destination', destination))
     .filter((other) => other.id !== route.id && shareRouter(route, other, state))
     .map((other) => ({
       code: 'route_overlaps',
-      path: textOf(route, 'peer') === '' ? '/peer_groups' : '/peer',
+      path: (route.spec.peer ?? '') === '' ? '/peer_groups' : '/peer',
       message:
         `a route to ${destinationOf(route).join()} by some of these peers already exists ` +
         `(\`${other.name}\`, id ${other.id}); choose other routing peers or change that route`,
     }));
 }
 
-function shareRouter(a: StoredObject, b: StoredObject, state: State): boolean {
-  const [peerA, peerB] = [textOf(a, 'peer'), textOf(b, 'peer')];
+function shareRouter(a: Stored<'Route'>, b: Stored<'Route'>, state: State): boolean {
+  const [peerA, peerB] = [a.spec.peer ?? '', b.spec.peer ?? ''];
   const [groupsA, groupsB] = [groupsOf(a, state), groupsOf(b, state)];
   if (peerA !== '' && peerB !== '') return peerA === peerB;
   if (peerA !== '') return groupsB.some((group) => holdsPeer(group, peerA));
@@ -55,6 +54,6 @@ function shareRouter(a: StoredObject, b: StoredObject, state: State): boolean {
   return groupsA.some((one) => groupsB.some((other) => sharePeer(one, other, state)));
 }
 
-function groupsOf(route: StoredObject, state: State): readonly StoredObject[] {
-  return textsOf(route, 'peer_groups').flatMap((id) => state.get(id) ?? []);
+function groupsOf(route: Stored<'Route'>, state: State): readonly Stored<'Group'>[] {
+  return (route.spec.peer_groups ?? []).flatMap((id) => state.find('Group', id) ?? []);
 }

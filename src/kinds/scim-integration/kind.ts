@@ -2,8 +2,32 @@ import { string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
 import { newToken } from './token.ts';
+
+const spec = {
+  ...directoryFields,
+  prefix: string({ doc: 'The prefix of the connection: what is pushed carries it.', required: true, minLength: 1 }),
+  provider: string({
+    doc: 'The identity provider that pushes, such as generic, entra or jumpcloud. It stays as it was when the integration was made.',
+    access: 'createOnly',
+    required: true,
+    minLength: 1,
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    ScimIntegration: { fields: typeof spec; derived: ScimIntegrationDerived };
+  }
+}
+
+/** What the server keeps of the token by which the provider signs in. */
+interface ScimIntegrationDerived {
+  /** SHA-256 of the token, in base64. */
+  readonly token_hash: string;
+  /** How the token begins. */
+  readonly auth_token: string;
+}
 
 export const scimIntegration = defineKind({
   name: 'ScimIntegration',
@@ -15,27 +39,18 @@ export const scimIntegration = defineKind({
   module: 'idp',
   document: { allowed: true },
   nameField: 'prefix',
-  spec: {
-    ...directoryFields,
-    prefix: string({ doc: 'The prefix of the connection: what is pushed carries it.', required: true, minLength: 1 }),
-    provider: string({
-      doc: 'The identity provider that pushes, such as generic, entra or jumpcloud. It stays as it was when the integration was made.',
-      access: 'createOnly',
-      required: true,
-      minLength: 1,
-    }),
-  },
+  spec,
   computed: {
     auth_token: {
       doc: 'The token by which the provider signs in: whole when it is made, afterwards its first characters.',
       schema: { type: 'string' },
-      value: (object) => derivedText(object, 'auth_token') ?? '',
+      value: (object) => object.derived.auth_token ?? '',
     },
     last_synced_at: lastSyncedAt,
   },
   born: (_, means) => newToken(means),
   activity: integrationActivity,
-  activityMeta: (object) => ({ platform: textOf(object, 'provider') }),
+  activityMeta: (object) => ({ platform: object.spec.provider ?? '' }),
   example: {
     group_prefixes: ['mesh-'],
     user_group_prefixes: ['mesh-'],

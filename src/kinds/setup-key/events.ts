@@ -1,23 +1,26 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
-import { derivedText, textOf, textsOf } from '../shared/stored.ts';
 
 /** What events say about a key; never its value. */
-export function keyMeta(key: StoredObject): Readonly<Record<string, string>> {
-  return { name: key.name, type: textOf(key, 'type'), key: derivedText(key, 'key_mask') ?? '' };
+export function keyMeta(key: Stored<'SetupKey'>): Readonly<Record<string, string>> {
+  return { name: key.name, type: key.spec.type ?? '', key: key.derived.key_mask ?? '' };
 }
 
 /** One event for each group that a new key assigns. */
-export function createdEvents(after: StoredObject, state: State): readonly AuditEvent[] {
-  return autoGroupEvents('setupkey.group', [], textsOf(after, 'auto_groups'), state, { setupkey: after.name });
+export function createdEvents(after: Stored<'SetupKey'>, state: State): readonly AuditEvent[] {
+  return autoGroupEvents('setupkey.group', [], after.spec.auto_groups ?? [], state, { setupkey: after.name });
 }
 
 /** Revoking, taking that back, and one event for each group that came or went. */
-export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
-  const revoked = after.spec['revoked'] === true;
-  const switched = before.spec['revoked'] === after.spec['revoked'];
-  const groups = [textsOf(before, 'auto_groups'), textsOf(after, 'auto_groups')] as const;
+export function updatedEvents(
+  before: Stored<'SetupKey'>,
+  after: Stored<'SetupKey'>,
+  state: State,
+): readonly AuditEvent[] {
+  const revoked = after.spec.revoked === true;
+  const switched = before.spec.revoked === after.spec.revoked;
+  const groups = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []] as const;
   return [
     ...(switched ? [] : [{ code: revoked ? 'setupkey.revoke' : 'setupkey.update', meta: keyMeta(after) }]),
     ...autoGroupEvents('setupkey.group', ...groups, state, { setupkey: after.name }),

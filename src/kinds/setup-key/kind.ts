@@ -1,13 +1,86 @@
 import { boolean, integer, longest, oneOf, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
-import { derivedText } from '../shared/stored.ts';
 import { never } from '../shared/times.ts';
 import { createdEvents, keyMeta, updatedEvents } from './events.ts';
 import { checkLimit, limitOneOff, stateOf, usesOf } from './rules.ts';
 import { makeKey } from './value.ts';
 
 const timestamp = { type: 'string', format: 'date-time' };
+
+const spec = {
+  name: string({
+    doc: 'The name people see.',
+    maxLength: longest.name,
+    required: true,
+    minLength: 1,
+    access: 'createOnly',
+  }),
+  type: oneOf(['one-off', 'reusable'], {
+    doc: 'Whether the key enrols one peer (`one-off`) or several (`reusable`).',
+    required: true,
+    access: 'createOnly',
+  }),
+  expires_in: integer({
+    doc: 'How long the key works from the moment it is made.',
+    required: true,
+    minimum: 86400,
+    maximum: 31536000,
+    unit: 'seconds',
+    access: 'createOnly',
+    hidden: true,
+  }),
+  auto_groups: refs('Group', {
+    doc: 'Groups that every peer joins which enrols with the key.',
+    required: true,
+    documentDefault: [],
+  }),
+  usage_limit: integer({
+    doc: 'How many peers may enrol with the key; 0 means any number. A one-off key has 1.',
+    required: true,
+    documentDefault: 0,
+    minimum: 0,
+    access: 'createOnly',
+  }),
+  ephemeral: boolean({
+    doc: 'Whether peers that enrol with the key are deleted some time after they disconnect.',
+    default: false,
+    access: 'createOnly',
+  }),
+  allow_extra_dns_labels: boolean({
+    doc: 'Whether peers that enrol with the key may bring further DNS labels.',
+    default: false,
+    access: 'createOnly',
+  }),
+  revoked: boolean({
+    doc: 'Whether the key is called back and enrols no more peers.',
+    required: true,
+    documentDefault: false,
+    access: 'updateOnly',
+    failsafe: true,
+  }),
+};
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    SetupKey: { fields: typeof spec; derived: SetupKeyDerived };
+  }
+}
+
+/** What the server keeps of a key, and of its uses. */
+interface SetupKeyDerived {
+  /** SHA-256 of the value, in base64. */
+  readonly key_hash: string;
+  /** How the value begins. */
+  readonly key_mask: string;
+  /** ISO 8601, UTC. */
+  readonly expires: string;
+  readonly used_times: number;
+  /** ISO 8601, UTC. */
+  readonly last_used: string;
+  /** The id of the peer that used it last. */
+  readonly last_peer: string;
+}
 
 export const setupKey = defineKind({
   name: 'SetupKey',
@@ -19,63 +92,12 @@ export const setupKey = defineKind({
   document: { allowed: true },
   varies: true,
   credential: 'itself',
-  spec: {
-    name: string({
-      doc: 'The name people see.',
-      maxLength: longest.name,
-      required: true,
-      minLength: 1,
-      access: 'createOnly',
-    }),
-    type: oneOf(['one-off', 'reusable'], {
-      doc: 'Whether the key enrols one peer (`one-off`) or several (`reusable`).',
-      required: true,
-      access: 'createOnly',
-    }),
-    expires_in: integer({
-      doc: 'How long the key works from the moment it is made.',
-      required: true,
-      minimum: 86400,
-      maximum: 31536000,
-      unit: 'seconds',
-      access: 'createOnly',
-      hidden: true,
-    }),
-    auto_groups: refs('Group', {
-      doc: 'Groups that every peer joins which enrols with the key.',
-      required: true,
-      documentDefault: [],
-    }),
-    usage_limit: integer({
-      doc: 'How many peers may enrol with the key; 0 means any number. A one-off key has 1.',
-      required: true,
-      documentDefault: 0,
-      minimum: 0,
-      access: 'createOnly',
-    }),
-    ephemeral: boolean({
-      doc: 'Whether peers that enrol with the key are deleted some time after they disconnect.',
-      default: false,
-      access: 'createOnly',
-    }),
-    allow_extra_dns_labels: boolean({
-      doc: 'Whether peers that enrol with the key may bring further DNS labels.',
-      default: false,
-      access: 'createOnly',
-    }),
-    revoked: boolean({
-      doc: 'Whether the key is called back and enrols no more peers.',
-      required: true,
-      documentDefault: false,
-      access: 'updateOnly',
-      failsafe: true,
-    }),
-  },
+  spec,
   computed: {
     key: {
       doc: 'The value of the key: in full in the answer to its creation, later only how it begins.',
       schema: { type: 'string' },
-      value: (object) => derivedText(object, 'key_mask') ?? '',
+      value: (object) => object.derived.key_mask ?? '',
     },
     state: {
       doc: 'Whether the key works, or the first reason why it does not.',
@@ -90,13 +112,13 @@ export const setupKey = defineKind({
     expires: {
       doc: 'When the key stops working.',
       schema: timestamp,
-      value: (object) => derivedText(object, 'expires') ?? never,
+      value: (object) => object.derived.expires ?? never,
     },
     used_times: { doc: 'How many peers have enrolled with the key.', schema: { type: 'integer' }, value: usesOf },
     last_used: {
       doc: 'When a peer last enrolled with the key; the year 1 when none did.',
       schema: timestamp,
-      value: (object) => derivedText(object, 'last_used') ?? never,
+      value: (object) => object.derived.last_used ?? never,
     },
     updated_at: {
       doc: 'When the key was last changed.',
@@ -108,7 +130,7 @@ export const setupKey = defineKind({
   check: checkLimit,
   checkState: checkAutoGroups,
   born: makeKey,
-  entries: { 'setup-key': (object) => derivedText(object, 'key_hash') },
+  entries: { 'setup-key': (object) => object.derived.key_hash },
   activity: { create: 'setupkey.add', delete: 'setupkey.delete' },
   activityMeta: keyMeta,
   createEvents: createdEvents,

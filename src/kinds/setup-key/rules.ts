@@ -1,6 +1,5 @@
 import type { Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { derivedText } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 
 interface Limits {
   readonly type: string;
@@ -19,16 +18,16 @@ export function checkLimit({ type, usage_limit }: Limits): readonly Fault[] {
 }
 
 /** Whether the key still enrols peers, and if not, the first reason. */
-export function stateOf(key: StoredObject, { now }: State): 'valid' | 'expired' | 'revoked' | 'overused' {
-  const expires = derivedText(key, 'expires');
+export function stateOf(key: Stored<'SetupKey'>, { now }: State): 'valid' | 'expired' | 'revoked' | 'overused' {
+  const expires = key.derived.expires;
   if (expires !== undefined && now !== undefined && expires <= now) return 'expired';
-  if (key.spec['revoked'] === true) return 'revoked';
-  const limit = Number(key.spec['usage_limit']);
+  if (key.spec.revoked === true) return 'revoked';
+  const limit = Number(key.spec.usage_limit);
   return limit > 0 && usesOf(key) >= limit ? 'overused' : 'valid';
 }
 
 /** How many peers the key has enrolled. */
-export function usesOf(key: StoredObject): number {
-  const uses = key.derived['used_times'];
+export function usesOf(key: Stored<'SetupKey'>): number {
+  const uses = key.derived.used_times;
   return typeof uses === 'number' ? uses : 0;
 }

@@ -1,12 +1,11 @@
 import type { AuditEvent, Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { isAll } from './membership.ts';
-import { textsOf } from './stored.ts';
 
 /** Every peer is in `All` anyway, so nobody assigns it. */
-export function checkAutoGroups(object: StoredObject, state: State): readonly Fault[] {
-  return textsOf(object, 'auto_groups').flatMap((id, at) => {
-    const group = state.get(id);
+export function checkAutoGroups(object: Stored<'User'> | Stored<'SetupKey'>, state: State): readonly Fault[] {
+  return (object.spec.auto_groups ?? []).flatMap((id, at) => {
+    const group = state.find('Group', id);
     if (group === undefined || !isAll(group)) return [];
     const message = `every peer is in the group ${group.name} anyway; take it out of \`auto_groups\``;
     return [{ code: 'group_all_assigned', path: `/auto_groups/${at}`, message }];

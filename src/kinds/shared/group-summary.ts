@@ -1,13 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { countPeers } from './membership.ts';
-import { derivedText } from './stored.ts';
 
 const known = new WeakMap<State, Map<string, JsonObject>>();
 
 /** The group as the answers about its members show it; made once for each state, because all of its members show it. */
-export function groupSummary(group: StoredObject, state: State): JsonObject {
+export function groupSummary(group: Stored<'Group'>, state: State): JsonObject {
   const summaries = known.get(state) ?? new Map<string, JsonObject>();
   known.set(state, summaries);
   const summary = summaries.get(group.id) ?? summaryOf(group, state);
@@ -16,12 +15,12 @@ export function groupSummary(group: StoredObject, state: State): JsonObject {
 }
 
 /** The same members as the summary of the kind. */
-function summaryOf(group: StoredObject, state: State): JsonObject {
+function summaryOf(group: Stored<'Group'>, state: State): JsonObject {
   return {
     id: group.id,
     name: group.name,
     peers_count: countPeers(group, state),
     resources_count: state.countReferrers(group.id, 'NetworkResource', 'groups'),
-    issued: derivedText(group, 'issued') ?? 'api',
+    issued: group.derived.issued ?? 'api',
   };
 }

@@ -1,7 +1,6 @@
 import { countNumbers, type Interval, joinIntervals, subtractIntervals } from '../../lib/intervals.ts';
 import type { State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { derivedText, sectionOf, textOf } from './stored.ts';
+import type { Stored } from '../../model/stored.ts';
 
 /** The protocols that ports are forwarded for. `tcp/udp` takes the same number in both. */
 export const ingressProtocols = ['tcp', 'udp', 'tcp/udp'] as const;
@@ -24,13 +23,13 @@ export interface PortMapping {
 export type FreePorts = Readonly<Record<Transport, readonly Interval[]>>;
 
 /** What was allocated to an ingress port. */
-export function mappingsOf(port: StoredObject): readonly PortMapping[] {
+export function mappingsOf(port: Stored<'IngressPort'>): readonly PortMapping[] {
   // Only `allocate` writes the member.
-  return (port.derived['port_range_mappings'] ?? []) as unknown as readonly PortMapping[];
+  return (port.derived.port_range_mappings ?? []) as unknown as readonly PortMapping[];
 }
 
 /** The ports of an ingress peer that these mappings leave free. */
-export function freePorts(ingressPeer: StoredObject, mappings: readonly PortMapping[]): FreePorts {
+export function freePorts(ingressPeer: Stored<'IngressPeer'>, mappings: readonly PortMapping[]): FreePorts {
   const free = (transport: Transport) => {
     const taken = mappings
       .filter(({ protocol }) => usesTransport(protocol, transport))
@@ -41,23 +40,20 @@ export function freePorts(ingressPeer: StoredObject, mappings: readonly PortMapp
 }
 
 /** How many ports of an ingress peer are free. */
-export function countFree(ingressPeer: StoredObject, state: State): Readonly<Record<Transport, number>> {
+export function countFree(ingressPeer: Stored<'IngressPeer'>, state: State): Readonly<Record<Transport, number>> {
   const free = freePorts(ingressPeer, portsOn(ingressPeer, state).flatMap(mappingsOf));
   return { tcp: countNumbers(free.tcp), udp: countNumbers(free.udp) };
 }
 
 /** The ports that an ingress peer gives away. */
-export function poolOf(ingressPeer: StoredObject, transport: Transport): Interval {
-  // The declaration of the kind gives every pool both ends.
-  return sectionOf(ingressPeer, `${transport}_pool`) as unknown as Interval;
+export function poolOf(ingressPeer: Stored<'IngressPeer'>, transport: Transport): Interval {
+  const { start = 0, end = 0 } = ingressPeer.spec[`${transport}_pool`] ?? {};
+  return { start, end };
 }
 
 /** The ingress ports that an ingress peer serves. */
-export function portsOn(ingressPeer: StoredObject, state: State): readonly StoredObject[] {
-  return state
-    .referrersOf(ingressPeer.id)
-    .filter(({ field }) => field === 'ingress_peer_id')
-    .map(({ from }) => from);
+export function portsOn(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Stored<'IngressPort'>[] {
+  return state.referrersBy('IngressPort', 'ingress_peer_id', ingressPeer.id);
 }
 
 export function usesTransport(protocol: IngressProtocol, transport: Transport): boolean {
@@ -65,17 +61,17 @@ export function usesTransport(protocol: IngressProtocol, transport: Transport): 
 }
 
 /** Where an ingress peer is: the label that it was given, else the country of its peer. */
-export function regionOf(ingressPeer: StoredObject, state: State): string {
-  return textOf(ingressPeer, 'region') || countryOf(state.get(textOf(ingressPeer, 'peer_id')));
+export function regionOf(ingressPeer: Stored<'IngressPeer'>, state: State): string {
+  return ingressPeer.spec.region || countryOf(state.find('Peer', ingressPeer.spec.peer_id ?? ''));
 }
 
 /** The country of a peer, empty while nobody knows. */
-export function countryOf(peer: StoredObject | undefined): string {
-  return (peer === undefined ? undefined : derivedText(peer, 'country_code')) ?? '';
+export function countryOf(peer: Stored<'Peer'> | undefined): string {
+  return (peer === undefined ? undefined : peer.derived.country_code) ?? '';
 }
 
 /** The address at which an ingress peer is reached from outside, empty while nobody knows. */
-export function ingressIpOf(ingressPeer: StoredObject, state: State): string {
-  const peer = state.get(textOf(ingressPeer, 'peer_id'));
-  return (peer === undefined ? undefined : derivedText(peer, 'connection_ip')) ?? '';
+export function ingressIpOf(ingressPeer: Stored<'IngressPeer'>, state: State): string {
+  const peer = state.find('Peer', ingressPeer.spec.peer_id ?? '');
+  return (peer === undefined ? undefined : peer.derived.connection_ip) ?? '';
 }

@@ -1,38 +1,36 @@
 import type { Consequence, State } from '../../model/kind.ts';
 import { countMembers, handsOf, movedMembers, withMemberHands } from '../../model/members.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { sectionOf, textsOf } from './stored.ts';
+import type { Stored } from '../../model/stored.ts';
 
 /** Whether a group is the one that holds every peer of the account and has no rows of its own. */
-export function isAll(group: StoredObject): boolean {
-  return group.derived['system'] === 'all';
+export function isAll(group: Stored<'Group'>): boolean {
+  return group.derived.system === 'all';
 }
 
 /** Whether a group is the server's own: `All`, or the proxies of a cluster. */
-export function isKept(group: StoredObject): boolean {
-  return group.derived['system'] !== undefined;
+export function isKept(group: Stored<'Group'>): boolean {
+  return group.derived.system !== undefined;
 }
 
 /** The ids of the peers that a group lists; of `All` none, because its membership is derived. */
-export function listedPeers(group: StoredObject): readonly string[] {
-  const listed = textsOf(group, 'peers');
-  return listed.length > 0 ? listed : Object.keys(sectionOf(group, 'peers'));
+export function listedPeers(group: Stored<'Group'>): readonly string[] {
+  return Object.keys(group.spec.peers ?? {});
 }
 
 /** How many peers are in a group. */
-export function countPeers(group: StoredObject, state: State): number {
+export function countPeers(group: Stored<'Group'>, state: State): number {
   return isAll(group) ? state.countOf('Peer') : countMembers(group.spec, 'peers');
 }
 
 /** Whether a peer is in a group, without walking the group. */
-export function holdsPeer(group: StoredObject, peer: string): boolean {
+export function holdsPeer(group: Stored<'Group'>, peer: string): boolean {
   return isAll(group) || handsOf(group.spec, 'peers', peer).length > 0;
 }
 
 /** Peers that joined a group and that left it, without walking the group when one version came of the other. */
 export function movedPeers(
-  before: StoredObject | undefined,
-  after: StoredObject | undefined,
+  before: Stored<'Group'> | undefined,
+  after: Stored<'Group'> | undefined,
 ): { readonly joined: readonly string[]; readonly left: readonly string[] } {
   const moves = movedMembers(before?.spec, after?.spec, 'peers');
   const ids = (side: 'was' | 'is') => moves.filter((move) => move[side].length === 0).map(({ id }) => id);
@@ -40,7 +38,7 @@ export function movedPeers(
 }
 
 /** The group with a peer that this hand puts there, nothing when it is there by that hand already. */
-export function withMember(group: StoredObject | undefined, peer: string, origin: string): readonly Consequence[] {
+export function withMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly Consequence[] {
   if (group === undefined || isKept(group)) return [];
   const hands = handsOf(group.spec, 'peers', peer);
   if (hands.includes(origin)) return [];
@@ -48,7 +46,7 @@ export function withMember(group: StoredObject | undefined, peer: string, origin
 }
 
 /** Whether two groups have a peer in common. Walks the smaller one. */
-export function sharePeer(a: StoredObject, b: StoredObject, state: State): boolean {
+export function sharePeer(a: Stored<'Group'>, b: Stored<'Group'>, state: State): boolean {
   if (a.id === b.id) return true;
   if (isAll(a)) return countPeers(b, state) > 0;
   if (isAll(b)) return countPeers(a, state) > 0;

@@ -1,5 +1,5 @@
 import type { Computed } from '../../model/kind.ts';
-import { derivedText } from './stored.ts';
+import type { KindName, Stored } from '../../model/stored.ts';
 
 const timestamp = { type: 'string', format: 'date-time' };
 
@@ -15,15 +15,15 @@ export const origin: Readonly<Record<'account_id' | 'created_at' | 'updated_at',
 };
 
 /** Who made an object. */
-export const createdBy: Computed = {
+export const createdBy: Computed<Stored<KindName>> = {
   doc: 'The id of the user who made it; of a source, when documents made it.',
   schema: { type: 'string' },
-  value: (object) => derivedText(object, 'created_by') ?? '',
+  value: (object) => object.derived.created_by ?? '',
 };
 
 /** When something was last fetched from outside. */
-export const lastSyncedAt: Computed = {
+export const lastSyncedAt: Computed<Stored<KindName>> = {
   doc: 'When data was last fetched; absent until it was.',
   schema: timestamp,
-  value: (object) => derivedText(object, 'last_synced_at'),
+  value: (object) => object.derived.last_synced_at,
 };

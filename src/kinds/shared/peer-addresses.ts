@@ -3,9 +3,8 @@ import { formatIpv4, formatIpv6 } from '../../lib/address-text.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { holdsPeer } from './membership.ts';
-import { sectionOf } from './stored.ts';
 
 /** The two addresses that a peer may have. */
 export type AddressField = 'ip' | 'ipv6';
@@ -15,18 +14,18 @@ const rangeSettings = { ip: 'network_range', ipv6: 'network_range_v6' } as const
 
 type Ranges = { readonly [Field in AddressField]: Cidr | undefined };
 
-const known = new WeakMap<StoredObject, Ranges>();
+const known = new WeakMap<Stored<'Account'>, Ranges>();
 
 /** The range of which peers get such addresses, if there is one. Read once for each account object: every newcomer asks. */
-export function rangeOf(account: StoredObject | undefined, field: AddressField): Cidr | undefined {
+export function rangeOf(account: Stored<'Account'> | undefined, field: AddressField): Cidr | undefined {
   if (account === undefined) return undefined;
   const ranges = known.get(account) ?? { ip: readRange(account, 'ip'), ipv6: readRange(account, 'ipv6') };
   known.set(account, ranges);
   return ranges[field];
 }
 
-function readRange(account: StoredObject, field: AddressField): Cidr | undefined {
-  const text = sectionOf(account, 'settings')[rangeSettings[field]];
+function readRange(account: Stored<'Account'>, field: AddressField): Cidr | undefined {
+  const text = account.spec.settings?.[rangeSettings[field]];
   const read = typeof text === 'string' ? parseCidr(text) : undefined;
   return read?.ok === true ? read.cidr : undefined;
 }
@@ -83,15 +82,15 @@ export function withIpv6({ ipv6: _, ...spec }: JsonObject, ipv6: string): JsonOb
 
 /** Whether a peer gets an IPv6 address: one of its groups has them. `groups` are those that it is about to join. */
 export function hasIpv6(
-  account: StoredObject | undefined,
+  account: Stored<'Account'> | undefined,
   peer: string,
   state: State,
   groups: readonly string[] = [],
 ): boolean {
   if (account === undefined) return false;
-  const enabled = listed(sectionOf(account, 'settings')['ipv6_enabled_groups']);
+  const enabled = listed(account.spec.settings?.ipv6_enabled_groups);
   return enabled.some((id) => {
-    const group = state.get(id);
+    const group = state.find('Group', id);
     return group !== undefined && (groups.includes(id) || holdsPeer(group, peer));
   });
 }

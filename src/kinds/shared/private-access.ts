@@ -2,46 +2,43 @@ import { equalJson, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Consequence, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { clusterOf } from './proxy-cluster.ts';
-import { textOf, textsOf } from './stored.ts';
 
 /**
  * What lets peers reach a private service: a policy from its access groups to the proxies of its cluster, and the group of
  * those proxies when it is first needed. Both have ids that follow from what they belong to, so that whoever derives
  * them derives the same ones.
  */
-export function deriveAccess(service: StoredObject, state: State): readonly Consequence[] {
-  const present = state.get(policyIdOf(service));
-  const cluster = isPrivate(service) ? clusterOf(textOf(service, 'domain'), state) : undefined;
+export function deriveAccess(service: Stored<'ProxyService'>, state: State): readonly Consequence[] {
+  const present = state.find('Policy', policyIdOf(service));
+  const cluster = isPrivate(service) ? clusterOf(service.spec.domain ?? '', state) : undefined;
   if (cluster === undefined || state.get(service.id) === undefined)
     return present === undefined ? [] : [{ remove: present }];
   const id = proxiesIdOf(cluster);
   const group: readonly Consequence[] = state.get(id) === undefined ? [{ add: proxiesOf(cluster, state) }] : [];
   if (present === undefined) return [...group, { add: policyOf(service, id) }];
-  const spec = { ...present.spec, ...changing(service), rules: [rule(present.spec['rules'], service, id)] };
+  const spec = { ...present.spec, ...changing(service), rules: [rule(present.spec.rules, service, id)] };
   return equalJson(spec, present.spec) ? group : [...group, { change: present, spec }];
 }
 
 /** Whether a service is reached through the overlay alone. */
-export function isPrivate(service: StoredObject): boolean {
-  return service.spec['private'] === true;
+export function isPrivate(service: Stored<'ProxyService'>): boolean {
+  return service.spec.private === true;
 }
 
 /** The group of a cluster's proxies, if it is needed, with those that are there now. */
 export function listProxies(cluster: string, state: State): readonly Consequence[] {
-  const group = state.get(proxiesIdOf({ id: cluster }));
+  const group = state.find('Group', proxiesIdOf({ id: cluster }));
   if (group === undefined || state.get(cluster) === undefined) return [];
   const proxies = proxiesIn(cluster, state);
-  if (equalJson(proxies, group.derived['proxies'] ?? [])) return [];
+  if (equalJson(proxies, group.derived.proxies ?? [])) return [];
   return [{ change: group, spec: group.spec, derived: { proxies } }];
 }
 
 /** The peers that the proxies of a cluster are. */
-export function proxyPeersOf(cluster: string, state: State): readonly StoredObject[] {
-  return state
-    .referrersOf(cluster)
-    .filter(({ from, field }) => from.kind === 'ProxyPeer' && field === 'cluster')
-    .map(({ from }) => from);
+export function proxyPeersOf(cluster: string, state: State): readonly Stored<'ProxyPeer'>[] {
+  return state.referrersBy('ProxyPeer', 'cluster', cluster);
 }
 
 function proxiesIn(cluster: string, state: State): readonly string[] {
@@ -56,12 +53,12 @@ export function proxiesIdOf(cluster: Pick<StoredObject, 'id'>): string {
 }
 
 /** The id of the policy that lets peers reach a private service. */
-function policyIdOf(service: StoredObject): string {
+function policyIdOf(service: Stored<'ProxyService'>): string {
   return idBeside('access', service);
 }
 
-function proxiesOf(cluster: StoredObject, state: State) {
-  const address = textOf(cluster, 'address');
+function proxiesOf(cluster: Stored<'ProxyCluster'>, state: State) {
+  const address = cluster.spec.address ?? '';
   return {
     id: proxiesIdOf(cluster),
     kind: 'Group',
@@ -73,7 +70,7 @@ function proxiesOf(cluster: StoredObject, state: State) {
   };
 }
 
-function policyOf(service: StoredObject, proxies: string) {
+function policyOf(service: Stored<'ProxyService'>, proxies: string) {
   return {
     id: policyIdOf(service),
     kind: 'Policy',
@@ -83,15 +80,15 @@ function policyOf(service: StoredObject, proxies: string) {
 }
 
 /** The members that follow the service. */
-function changing(service: StoredObject): JsonObject {
+function changing(service: Stored<'ProxyService'>): JsonObject {
   return {
     name: `Access to ${service.name}`,
-    description: `Made for the private service ${service.name} (${textOf(service, 'domain')}) and kept like it.`,
-    enabled: service.spec['enabled'] === true,
+    description: `Made for the private service ${service.name} (${service.spec.domain ?? ''}) and kept like it.`,
+    enabled: service.spec.enabled === true,
   };
 }
 
-function rule(present: unknown, service: StoredObject, proxies: string): JsonObject {
+function rule(present: unknown, service: Stored<'ProxyService'>, proxies: string): JsonObject {
   const stored = Array.isArray(present) ? (present[0] as JsonObject) : {};
   return {
     ...stored,
@@ -101,7 +98,7 @@ function rule(present: unknown, service: StoredObject, proxies: string): JsonObj
     bidirectional: false,
     protocol: 'tcp',
     ports: ['80', '443'],
-    sources: textsOf(service, 'access_groups'),
+    sources: service.spec.access_groups ?? [],
     destinations: [proxies],
   };
 }

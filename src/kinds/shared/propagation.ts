@@ -1,7 +1,6 @@
 import type { Consequence, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { isKept } from './membership.ts';
-import { derivedText, sectionOf, textsOf } from './stored.ts';
 
 /** The hands that put the groups of a user on the user's peers: enrolment, and for groups of identity providers these. */
 const [enrolled, provided] = ['enrolment', 'idp'];
@@ -9,64 +8,64 @@ const [enrolled, provided] = ['enrolment', 'idp'];
 /** Whether new groups of a user reach the peers that the user has already. */
 export function propagates(state: State): boolean {
   const [account] = state.ofKind('Account');
-  return account !== undefined && sectionOf(account, 'settings')['groups_propagation_enabled'] === true;
+  return account !== undefined && account.spec.settings?.groups_propagation_enabled === true;
 }
 
 /** The peers that a user enrolled. */
-export function peersOf(user: StoredObject, state: State): readonly StoredObject[] {
-  return state
-    .referrersOf(user.id)
-    .filter(({ from, field }) => from.kind === 'Peer' && field === 'user_id')
-    .map(({ from }) => from);
+export function peersOf(user: Stored<'User'>, state: State): readonly Stored<'Peer'>[] {
+  return state.referrersBy('Peer', 'user_id', user.id);
 }
 
 /** Puts the user's peers into groups that are new for the user, and takes them out of those that are not the user's any more. */
-export function moveGroups(before: StoredObject, after: StoredObject, state: State): readonly Consequence[] {
-  const [was, is] = [textsOf(before, 'auto_groups'), textsOf(after, 'auto_groups')];
+export function moveGroups(before: Stored<'User'>, after: Stored<'User'>, state: State): readonly Consequence[] {
+  const [was, is] = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []];
   const added = is.filter((id) => !was.includes(id));
   const removed = was.filter((id) => !is.includes(id));
   if (added.length + removed.length === 0) return [];
   const peers = peersOf(after, state);
-  return [...added.flatMap((id) => put(state.get(id), peers)), ...removed.flatMap((id) => take(state.get(id), peers))];
+  return [
+    ...added.flatMap((id) => put(state.find('Group', id), peers)),
+    ...removed.flatMap((id) => take(state.find('Group', id), peers)),
+  ];
 }
 
 /** Puts the peers of all users into the groups of their users. */
 export function addGroups(state: State): readonly Consequence[] {
-  const peersByGroup = new Map<string, StoredObject[]>();
+  const peersByGroup = new Map<string, Stored<'Peer'>[]>();
   for (const user of state.ofKind('User')) {
     const peers = peersOf(user, state);
     if (peers.length === 0) continue;
-    for (const id of textsOf(user, 'auto_groups')) {
+    for (const id of user.spec.auto_groups ?? []) {
       const listed = peersByGroup.get(id) ?? [];
       listed.push(...peers);
       peersByGroup.set(id, listed);
     }
   }
-  return [...peersByGroup].flatMap(([id, peers]) => put(state.get(id), peers));
+  return [...peersByGroup].flatMap(([id, peers]) => put(state.find('Group', id), peers));
 }
 
 type Hands = readonly string[];
 
 /** The group with the peers, put there by the hand that knows it. */
-function put(group: StoredObject | undefined, peers: readonly StoredObject[]): readonly Consequence[] {
+function put(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly Consequence[] {
   if (group === undefined) return [];
-  const hand = (derivedText(group, 'issued') ?? 'api') === 'api' ? enrolled : provided;
+  const hand = (group.derived.issued ?? 'api') === 'api' ? enrolled : provided;
   return withPeers(group, peers, (hands) => (hands.includes(hand) ? hands : [...hands, hand].sort()));
 }
 
 /** The group without the peers, as far as these hands have put them there. */
-function take(group: StoredObject | undefined, peers: readonly StoredObject[]): readonly Consequence[] {
+function take(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly Consequence[] {
   if (group === undefined) return [];
   return withPeers(group, peers, (hands) => hands.filter((hand) => hand !== enrolled && hand !== provided));
 }
 
 function withPeers(
-  group: StoredObject,
-  peers: readonly StoredObject[],
+  group: Stored<'Group'>,
+  peers: readonly Stored<'Peer'>[],
   change: (hands: Hands) => Hands,
 ): readonly Consequence[] {
   if (isKept(group)) return [];
-  const members = new Map(Object.entries(sectionOf(group, 'peers') as Readonly<Record<string, Hands>>));
+  const members = new Map(Object.entries((group.spec.peers ?? {}) as Readonly<Record<string, Hands>>));
   let changed = false;
   for (const { id } of peers) {
     const hands = members.get(id) ?? [];

@@ -1,16 +1,16 @@
 import type { State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 
 /**
  * The cluster whose address is the longest end of a domain, if the account knows one. A cluster that requires a
  * subdomain does not serve its bare address; the account's own cluster goes before a shared one of the same address.
  */
-export function clusterOf(domain: string, state: State): StoredObject | undefined {
+export function clusterOf(domain: string, state: State): Stored<'ProxyCluster'> | undefined {
   const labels = domain.split('.');
   for (const [at] of labels.entries()) {
     const found = state
       .lookUp('ProxyCluster', 'name', labels.slice(at).join('.'))
-      .filter((cluster) => at > 0 || cluster.spec['require_subdomain'] !== true);
+      .filter((cluster) => at > 0 || cluster.spec.require_subdomain !== true);
     const own = found.find(isOwn) ?? found[0];
     if (own !== undefined) return own;
   }
@@ -18,6 +18,6 @@ export function clusterOf(domain: string, state: State): StoredObject | undefine
 }
 
 /** Whether the proxies of a cluster belong to the account, and are not shared by several. */
-export function isOwn(cluster: StoredObject): boolean {
-  return cluster.spec['type'] === 'account';
+export function isOwn(cluster: Stored<'ProxyCluster'>): boolean {
+  return cluster.spec.type === 'account';
 }

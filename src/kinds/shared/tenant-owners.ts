@@ -1,11 +1,11 @@
 import { isObject, type Json } from '../../lib/json.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 
 /** The groups whose users are owners of a tenant. */
-export function ownerGroups(tenant: StoredObject | undefined): readonly string[] {
-  const groups: Json | undefined = tenant?.spec['groups'];
+export function ownerGroups(tenant: Stored<'MSPTenant'> | undefined): readonly string[] {
+  const groups: Json | undefined = tenant?.spec.groups;
   if (!Array.isArray(groups)) return [];
   return groups.flatMap((group) => (isObject(group) && group['role'] === 'owner' ? [String(group['id'])] : []));
 }
@@ -13,7 +13,7 @@ export function ownerGroups(tenant: StoredObject | undefined): readonly string[]
 /** Whether somebody acts as an owner of the account; what the server does by itself is not asked. */
 export function actsAsOwner(was: State, actor: Actor): boolean {
   if (actor.type === 'system') return true;
-  return actor.type === 'user' && (actor.granted ?? was.get(actor.id)?.spec['role']) === 'owner';
+  return actor.type === 'user' && (actor.granted ?? was.find('User', actor.id)?.spec.role) === 'owner';
 }
 
 /** The name of a tenant of which some group makes owners, `undefined` when there is none. */

@@ -1,37 +1,42 @@
 import type { Consequence, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { moveGroups, peersOf, propagates } from '../shared/propagation.ts';
 
 /** What else changes with a user: the old owner's role, the groups and sign-ins of the user's peers, or these peers. */
-export function followUser(step: Step, state: State): readonly Consequence[] {
+export function followUser(step: Step<Stored<'User'>>, state: State): readonly Consequence[] {
   const { before, after } = step;
   if (before === undefined) return [];
   const peers = peersOf(before, state);
   if (after === undefined) return peers.map((peer) => ({ remove: peer }));
   return [
     ...handOver(before, after, step, state),
-    ...(before.spec['is_blocked'] !== true && after.spec['is_blocked'] === true ? peers.flatMap(signOut) : []),
+    ...(before.spec.is_blocked !== true && after.spec.is_blocked === true ? peers.flatMap(signOut) : []),
     ...(propagates(state) ? moveGroups(before, after, state) : []),
   ];
 }
 
 /** An owner who gives the role away becomes an admin. */
-function handOver(before: StoredObject, after: StoredObject, { actor }: Step, state: State): readonly Consequence[] {
-  if (before.spec['role'] === 'owner' || after.spec['role'] !== 'owner' || actor?.type !== 'user') return [];
-  const giver = state.get(actor.id);
-  if (giver === undefined || giver.id === after.id || giver.spec['role'] !== 'owner') return [];
+function handOver(
+  before: Stored<'User'>,
+  after: Stored<'User'>,
+  { actor }: Step<Stored<'User'>>,
+  state: State,
+): readonly Consequence[] {
+  if (before.spec.role === 'owner' || after.spec.role !== 'owner' || actor?.type !== 'user') return [];
+  const giver = state.find('User', actor.id);
+  if (giver === undefined || giver.id === after.id || giver.spec.role !== 'owner') return [];
   return [{ change: giver, spec: { ...giver.spec, role: 'admin' } }];
 }
 
 /** Peers of somebody who is kept out have to be signed in again. */
-function signOut(peer: StoredObject): readonly Consequence[] {
-  return peer.derived['login_expired'] === true
+function signOut(peer: Stored<'Peer'>): readonly Consequence[] {
+  return peer.derived.login_expired === true
     ? []
     : [{ change: peer, spec: peer.spec, derived: { login_expired: true } }];
 }
 /** What goes with a user and is no object. */
-export function leavingRisks(before: StoredObject | undefined, after: StoredObject | undefined): readonly string[] {
+export function leavingRisks(before: Stored<'User'> | undefined, after: Stored<'User'> | undefined): readonly string[] {
   if (before === undefined || after !== undefined) return [];
-  if (before.spec['is_service_user'] === true) return ['its tokens work no more'];
+  if (before.spec.is_service_user === true) return ['its tokens work no more'];
   return ['their tokens, their invites and their way to sign in go too'];
 }

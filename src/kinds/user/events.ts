@@ -1,43 +1,40 @@
 import type { AuditEvent, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
 import { propagates } from '../shared/propagation.ts';
-import { derivedText, textOf, textsOf } from '../shared/stored.ts';
 
-export function createdEvents(after: StoredObject): readonly AuditEvent[] {
+export function createdEvents(after: Stored<'User'>): readonly AuditEvent[] {
   if (isService(after)) return [{ code: 'service.user.create', meta: { name: after.name } }];
-  const meta = { name: after.name, email: textOf(after, 'email') };
-  if (derivedText(after, 'invite') !== undefined)
-    return [{ code: 'user.invite.link.accept', meta: { email: textOf(after, 'email') } }];
-  if (derivedText(after, 'idp_id') === undefined) return [{ code: 'user.create', meta }];
-  return [
-    { code: 'user.join', meta: { ...meta, pending_approval: String(after.derived['pending_approval'] === true) } },
-  ];
+  const meta = { name: after.name, email: after.spec.email ?? '' };
+  if (after.derived.invite !== undefined)
+    return [{ code: 'user.invite.link.accept', meta: { email: after.spec.email ?? '' } }];
+  if (after.derived.idp_id === undefined) return [{ code: 'user.create', meta }];
+  return [{ code: 'user.join', meta: { ...meta, pending_approval: String(after.derived.pending_approval === true) } }];
 }
 
-export function deletedEvents(before: StoredObject): readonly AuditEvent[] {
+export function deletedEvents(before: Stored<'User'>): readonly AuditEvent[] {
   const meta = { name: before.name, created_at: before.createdAt };
   if (isService(before)) return [{ code: 'service.user.delete', meta }];
-  const issued = derivedText(before, 'issued') ?? 'api';
-  const about = { ...meta, email: textOf(before, 'email'), issued };
+  const issued = before.derived.issued ?? 'api';
+  const about = { ...meta, email: before.spec.email ?? '', issued };
   return [{ code: 'user.delete', meta: about }, ...(isPending(before) ? [{ code: 'user.reject', meta: about }] : [])];
 }
 
 /** Blocking, another role, and the groups that reach the user's peers. */
-export function updatedEvents(before: StoredObject, after: StoredObject, state: State): readonly AuditEvent[] {
-  const named = { name: after.name, email: textOf(after, 'email') };
-  const role = textOf(after, 'role');
-  const switched = before.spec['is_blocked'] !== after.spec['is_blocked'];
+export function updatedEvents(before: Stored<'User'>, after: Stored<'User'>, state: State): readonly AuditEvent[] {
+  const named = { name: after.name, email: after.spec.email ?? '' };
+  const role = after.spec.role ?? '';
+  const switched = before.spec.is_blocked !== after.spec.is_blocked;
   const about = { is_service_user: String(isService(after)), user_name: after.name };
-  const groups = [textsOf(before, 'auto_groups'), textsOf(after, 'auto_groups')] as const;
+  const groups = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []] as const;
   const joined = isInvited(before) && !isInvited(after);
   return [
     ...(joined ? [{ code: 'user.join', meta: named }] : []),
     ...(isPending(before) && !isPending(after) ? [{ code: 'user.approve', meta: named }] : []),
     ...(switched && !isPending(before)
-      ? [{ code: after.spec['is_blocked'] === true ? 'user.block' : 'user.unblock', meta: named }]
+      ? [{ code: after.spec.is_blocked === true ? 'user.block' : 'user.unblock', meta: named }]
       : []),
-    ...(textOf(before, 'role') === role
+    ...(before.spec.role === role
       ? []
       : [{ code: role === 'owner' ? 'transferred.owner.role' : 'user.role.update', meta: { ...named, role } }]),
     ...(propagates(state) ? autoGroupEvents('user.group', ...groups, state, about) : []),
@@ -45,15 +42,15 @@ export function updatedEvents(before: StoredObject, after: StoredObject, state: 
 }
 
 /** Whether the user has not signed in yet. */
-function isInvited(user: StoredObject): boolean {
-  return (derivedText(user, 'status') ?? 'invited') === 'invited';
+function isInvited(user: Stored<'User'>): boolean {
+  return (user.derived.status ?? 'invited') === 'invited';
 }
 
 /** Whether the user joined by an e-mail domain and waits to be let in. */
-function isPending(user: StoredObject): boolean {
-  return user.derived['pending_approval'] === true;
+function isPending(user: Stored<'User'>): boolean {
+  return user.derived.pending_approval === true;
 }
 
-function isService(user: StoredObject): boolean {
-  return user.spec['is_service_user'] === true;
+function isService(user: Stored<'User'>): boolean {
+  return user.spec.is_service_user === true;
 }

@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { boolean, longest, oneOf, optionalString, refs, string } from '../../model/field.ts';
+import { boolean, type Fields, longest, oneOf, optionalString, refs, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
-import { derivedText, textOf } from '../shared/stored.ts';
 import { never } from '../shared/times.ts';
 import { followUser, leavingRisks } from './consequences.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
@@ -21,6 +20,58 @@ const permissions: JsonObject = {
   },
 };
 
+const spec = {
+  email: optionalString({
+    doc: 'The e-mail address of a person; service users have none. No two users share one.',
+    default: '',
+    format: email,
+    access: 'createOnly',
+  }),
+  name: string({ doc: 'The name people see.', maxLength: longest.name, default: '', access: 'createOnly' }),
+  role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
+    doc: 'What the user may do in the account.',
+    required: true,
+    ignoreCase: true,
+  }),
+  auto_groups: refs('Group', {
+    doc: 'Groups that every peer joins which the user enrols.',
+    required: true,
+    documentDefault: [],
+  }),
+  is_service_user: boolean({
+    doc: 'Whether this is the identity of a program and not of a person.',
+    access: 'createOnly',
+    required: true,
+    documentDefault: false,
+  }),
+  is_blocked: boolean({
+    doc: 'Whether the user is kept out.',
+    access: 'updateOnly',
+    required: true,
+    documentDefault: false,
+    failsafe: true,
+  }),
+} satisfies Fields;
+
+declare module '../../model/stored.ts' {
+  interface KindTypes {
+    User: { fields: typeof spec; derived: UserDerived };
+  }
+}
+
+/** What the server knows about a user beside the declared fields. */
+interface UserDerived {
+  /** `invited`, or `active` once the person signed in. */
+  readonly status: string;
+  /** The identity provider by which the person signs in. */
+  readonly idp_id: string;
+  /** `api`, or `integration` for people whom an identity provider brought. */
+  readonly issued: string;
+  readonly pending_approval: boolean;
+  /** The id of the invite that the person accepted. */
+  readonly invite: string;
+}
+
 export const user = defineKind({
   name: 'User',
   doc: 'A person, known by an e-mail address, or a program (a service user) that uses the account.',
@@ -31,38 +82,7 @@ export const user = defineKind({
   observed: 'people',
   document: { allowed: true },
   varies: true,
-  spec: {
-    email: optionalString({
-      doc: 'The e-mail address of a person; service users have none. No two users share one.',
-      default: '',
-      format: email,
-      access: 'createOnly',
-    }),
-    name: string({ doc: 'The name people see.', maxLength: longest.name, default: '', access: 'createOnly' }),
-    role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
-      doc: 'What the user may do in the account.',
-      required: true,
-      ignoreCase: true,
-    }),
-    auto_groups: refs('Group', {
-      doc: 'Groups that every peer joins which the user enrols.',
-      required: true,
-      documentDefault: [],
-    }),
-    is_service_user: boolean({
-      doc: 'Whether this is the identity of a program and not of a person.',
-      access: 'createOnly',
-      required: true,
-      documentDefault: false,
-    }),
-    is_blocked: boolean({
-      doc: 'Whether the user is kept out.',
-      access: 'updateOnly',
-      required: true,
-      documentDefault: false,
-      failsafe: true,
-    }),
-  },
+  spec,
   computed: {
     status: {
       doc: 'Whether the user is let in, still has to accept the invitation, or is kept out.',
@@ -82,17 +102,17 @@ export const user = defineKind({
     pending_approval: {
       doc: 'Whether the user joined by an e-mail domain and waits for an administrator.',
       schema: { type: 'boolean' },
-      value: (object) => object.derived['pending_approval'] === true,
+      value: (object) => object.derived.pending_approval === true,
     },
     issued: {
       doc: 'Where the user comes from: `api`, or `integration` for those whom an identity provider brought.',
       schema: { type: 'string', enum: ['api', 'integration'] },
-      value: (object) => derivedText(object, 'issued') ?? 'api',
+      value: (object) => object.derived.issued ?? 'api',
     },
     idp_id: {
       doc: 'The identity provider by which the user signs in, when it is known.',
       schema: { type: 'string' },
-      value: (object) => derivedText(object, 'idp_id'),
+      value: (object) => object.derived.idp_id,
     },
     password: {
       doc: 'A password for the first sign-in: only in the answer to a creation, when the server had to make one up.',
@@ -107,13 +127,13 @@ export const user = defineKind({
       schema: { type: 'boolean' },
       fault: (value) =>
         parseFlag(value) === undefined ? `\`service_user\` must be true or false, not \`${value}\`` : undefined,
-      matches: (object, value) => object.spec['is_service_user'] === parseFlag(value),
+      matches: (object, value) => object.spec.is_service_user === parseFlag(value),
     },
   },
   uniques: {
     email: {
       path: '/email',
-      value: (object) => textOf(object, 'email').toLowerCase() || undefined,
+      value: (object) => object.spec.email?.toLowerCase() || undefined,
       message: (value) => `a user with the e-mail address ${value} already exists; choose another one`,
     },
   },
@@ -136,8 +156,8 @@ export const user = defineKind({
   },
 });
 
-function statusOf(user: StoredObject): string {
-  if (user.spec['is_blocked'] === true) return 'blocked';
-  if (user.spec['is_service_user'] === true) return 'active';
-  return derivedText(user, 'status') ?? 'invited';
+function statusOf(user: Stored<'User'>): string {
+  if (user.spec.is_blocked === true) return 'blocked';
+  if (user.spec.is_service_user === true) return 'active';
+  return user.derived.status ?? 'invited';
 }

@@ -1,11 +1,10 @@
 import type { Actor } from '../../model/actor.ts';
 import type { Deed, Fault, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { derivedText, textOf, textsOf } from '../shared/stored.ts';
+import type { Stored } from '../../model/stored.ts';
 import { ownedTenant } from '../shared/tenant-owners.ts';
 
 /** Who may do what to whom, beside the rights of a role. What the server does by itself is not asked. */
-export function checkDeed(deed: Deed, was: State, next: State): readonly Fault[] {
+export function checkDeed(deed: Deed<Stored<'User'>>, was: State, next: State): readonly Fault[] {
   const { before, after, actor } = deed;
   const raised = actor === undefined ? [] : checkTenants(deed, actor, was, next);
   if (before === undefined) return after === undefined ? [] : [...checkCreation(after, actor !== undefined), ...raised];
@@ -19,44 +18,49 @@ export function checkDeed(deed: Deed, was: State, next: State): readonly Fault[]
 }
 
 /** Whoever sets up a source need not be an owner, so its documents make nobody one and take it from nobody. */
-function checkStated(before: StoredObject, after: StoredObject): readonly Fault[] {
-  const [was, is] = [before, after].map(({ spec }) => spec['role'] === 'owner');
+function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fault[] {
+  const [was, is] = [before, after].map(({ spec }) => spec.role === 'owner');
   if (was === is) return [];
   const what = is ? 'make nobody an owner' : 'take the role from no owner';
   return [denied(`the documents of a source ${what}; an owner hands the role over`, '/role')];
 }
 
 /** A group may make its users owners of a tenant: only owners put somebody there. */
-function checkTenants({ before, after }: Deed, actor: Actor, was: State, next: State): readonly Fault[] {
-  if (after === undefined || actor.type === 'system' || callerIn(was, actor)?.spec['role'] === 'owner') return [];
-  const known = before === undefined ? [] : textsOf(before, 'auto_groups');
-  const added = textsOf(after, 'auto_groups').filter((id) => !known.includes(id));
+function checkTenants(
+  { before, after }: Deed<Stored<'User'>>,
+  actor: Actor,
+  was: State,
+  next: State,
+): readonly Fault[] {
+  if (after === undefined || actor.type === 'system' || callerIn(was, actor)?.spec.role === 'owner') return [];
+  const known = before === undefined ? [] : (before.spec.auto_groups ?? []);
+  const added = (after.spec.auto_groups ?? []).filter((id) => !known.includes(id));
   const tenant = ownedTenant(next, added);
   if (tenant === undefined) return [];
   return [denied(`one of the groups makes its users owners of the tenant ${tenant}; ask an owner`, '/auto_groups')];
 }
 
 /** Somebody who does something: a user of the account, or of the one that looks after it. */
-type Caller = Pick<StoredObject, 'id' | 'spec'>;
+type Caller = Pick<Stored<'User'>, 'id' | 'spec'>;
 
 function callerIn(was: State, { type, id, granted }: Actor): Caller | undefined {
   if (granted !== undefined) return { id, spec: { role: granted, is_service_user: false } };
-  return type === 'user' ? was.get(id) : undefined;
+  return type === 'user' ? was.find('User', id) : undefined;
 }
 
-function checkCreation(user: StoredObject, isAsked: boolean): readonly Fault[] {
+function checkCreation(user: Stored<'User'>, isAsked: boolean): readonly Fault[] {
   if (isFirstOwner(user)) return [];
-  if (textOf(user, 'role') !== 'owner' || !isAsked) return checkEmail(user);
+  if (user.spec.role !== 'owner' || !isAsked) return checkEmail(user);
   const message = 'nobody begins as an owner; make the user with another role, then hand the ownership over';
   return [{ code: 'user_role_owner', path: '/role', message }, ...checkEmail(user)];
 }
 
 /** People are invited by their address; programs have none. */
-function checkEmail(user: StoredObject): readonly Fault[] {
-  const isService = user.spec['is_service_user'] === true;
-  if (isService === (textOf(user, 'email') === '')) return [];
+function checkEmail(user: Stored<'User'>): readonly Fault[] {
+  const isService = user.spec.is_service_user === true;
+  if (isService === ((user.spec.email ?? '') === '')) return [];
   // An identity provider may know somebody without telling the address.
-  if (!isService && derivedText(user, 'idp_id') !== undefined) return [];
+  if (!isService && user.derived.idp_id !== undefined) return [];
   const message = isService
     ? 'a service user has no e-mail address; leave `email` out, or set `is_service_user` to false'
     : 'a person is invited by e-mail; give `email`, or set `is_service_user` to true';
@@ -64,48 +68,48 @@ function checkEmail(user: StoredObject): readonly Fault[] {
 }
 
 /** The owner with which an installation begins belongs to it, and is no person. */
-export function isFirstOwner(user: StoredObject): boolean {
-  return derivedText(user, 'system') === 'owner';
+export function isFirstOwner(user: Stored<'User'>): boolean {
+  return user.derived.system === 'owner';
 }
 
-function checkDeletion(user: StoredObject, caller: Caller | undefined): readonly Fault[] {
+function checkDeletion(user: Stored<'User'>, caller: Caller | undefined): readonly Fault[] {
   if (user.id === caller?.id)
     return [{ code: 'user_is_caller', path: '', message: 'you cannot delete yourself; ask another admin' }];
-  if (textOf(user, 'role') === 'owner')
+  if (user.spec.role === 'owner')
     return [denied('an owner cannot be deleted; take the role away first, by handing the ownership over')];
   // Whoever waits to be let in may be turned away.
-  const isForeign = derivedText(user, 'issued') === 'integration' && user.derived['pending_approval'] !== true;
-  return isForeign && caller !== undefined && caller.spec['is_service_user'] !== true
+  const isForeign = user.derived.issued === 'integration' && user.derived.pending_approval !== true;
+  return isForeign && caller !== undefined && caller.spec.is_service_user !== true
     ? [denied('the user comes from an identity provider; delete it there, or by a service user')]
     : [];
 }
 
 /** What callers may not do to themselves, and admins not to owners. */
-function checkCaller(before: StoredObject, after: StoredObject, caller: Caller | undefined): readonly Fault[] {
+function checkCaller(before: Stored<'User'>, after: Stored<'User'>, caller: Caller | undefined): readonly Fault[] {
   if (caller === undefined) return [];
   const faults: Fault[] = [];
-  if (caller.id === before.id && before.spec['role'] !== after.spec['role'])
+  if (caller.id === before.id && before.spec.role !== after.spec.role)
     faults.push(denied('you cannot change your own role; ask another admin', '/role'));
-  if (caller.id === before.id && before.spec['is_blocked'] !== after.spec['is_blocked'])
+  if (caller.id === before.id && before.spec.is_blocked !== after.spec.is_blocked)
     faults.push(denied('you cannot block or unblock yourself; ask another admin', '/is_blocked'));
-  const concernsOwner = [before, after].some((user) => user.spec['role'] === 'owner');
-  if (concernsOwner && caller.spec['role'] !== 'owner')
+  const concernsOwner = [before, after].some((user) => user.spec.role === 'owner');
+  if (concernsOwner && caller.spec.role !== 'owner')
     faults.push(denied('only an owner changes an owner or makes one', '/role'));
   return faults;
 }
 
 /** What an owner must be, and that there is always one. */
-function checkOwner(before: StoredObject, after: StoredObject, next: State): readonly Fault[] {
-  if (after.spec['role'] === 'owner') {
-    if (after.spec['is_service_user'] === true) return [denied('a service user cannot be an owner', '/role')];
-    return after.spec['is_blocked'] === true ? [denied('an owner cannot be blocked', '/is_blocked')] : [];
+function checkOwner(before: Stored<'User'>, after: Stored<'User'>, next: State): readonly Fault[] {
+  if (after.spec.role === 'owner') {
+    if (after.spec.is_service_user === true) return [denied('a service user cannot be an owner', '/role')];
+    return after.spec.is_blocked === true ? [denied('an owner cannot be blocked', '/is_blocked')] : [];
   }
-  if (before.spec['role'] !== 'owner' || next.ofKind('User').some((user) => user.spec['role'] === 'owner')) return [];
+  if (before.spec.role !== 'owner' || next.ofKind('User').some((user) => user.spec.role === 'owner')) return [];
   return [denied('the account would be without an owner; give the role to somebody else first', '/role')];
 }
 
 function isManager({ spec }: Caller): boolean {
-  return ['owner', 'admin'].includes(String(spec['role']));
+  return ['owner', 'admin'].includes(spec.role ?? '');
 }
 
 function denied(message: string, path = ''): Fault {
