@@ -175,6 +175,19 @@ describe('a plain directory that somebody writes to', () => {
     expect(found).toEqual({ 'a.yaml': 'new, half and half' });
   });
 
+  test('is read once it has been quiet, although what is written anew is as long as before', async () => {
+    const found = await fetchWhile({ 'a.yaml': 'old' }, { 'a.yaml': 'mid' }, { 'a.yaml': 'new' }, 100);
+    expect(found).toEqual({ 'a.yaml': 'new' });
+  });
+
+  test('is waited for at the first look too, when nothing was read before', async () => {
+    const path = await temporaryDirectory();
+    writeFileSync(join(path, 'a.yaml'), 'hal');
+    const fetching = openDirectory({ path, onError: () => undefined }).fetch();
+    setTimeout(() => writeFileSync(join(path, 'a.yaml'), 'half and half'), 100);
+    expect(await fetching).toMatchObject({ ok: true, files: [{ text: 'half and half' }] });
+  });
+
   test('waits once more for a file that is shorter than it was, or gone', async () => {
     const whole = { 'a.yaml': 'one, two, three', 'b.yaml': 'b' };
     expect(await fetchWhile(whole, { 'a.yaml': 'one' }, { 'a.yaml': 'one, two' }, 400)).toEqual({
