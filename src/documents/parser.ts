@@ -27,6 +27,8 @@ export interface Parser {
 export interface ParserOptions {
   /** After so long a file is given up, which says nothing about it: it may be tried again. */
   readonly lateMs?: number;
+  /** So much memory a thread may take; one that takes more is stopped, which says nothing about the file either. */
+  readonly heapMebibytes?: number;
   /** How many threads read. */
   readonly threads?: number;
   /** Texts up to so many characters are read without a thread; none, unless said otherwise. */
@@ -36,10 +38,13 @@ export interface ParserOptions {
 /** The largest text takes 20 s on a quiet machine: who is later than this was kept from working. */
 const plainLateMs = 120_000;
 
+/** The largest that a text of 4 MiB was seen to need is 1.9 GB. */
+const plainHeapMebibytes = 2048;
+
 /** Creates a parser, whose threads start when there is something to read. */
 export function createParser({ charactersHere = 0, ...options }: ParserOptions = {}): Parser {
-  const { lateMs = plainLateMs, threads = plainThreads() } = options;
-  const pool = new Pool({ threads, lateMs });
+  const { lateMs = plainLateMs, heapMebibytes = plainHeapMebibytes, threads = plainThreads() } = options;
+  const pool = new Pool({ threads, lateMs, heapMebibytes });
   const run = (job: Job, { account = '', signal }: ReadFor): Promise<readonly string[]> | readonly string[] =>
     job.text.length <= charactersHere ? runJob(job) : pool.run({ job, account, signal });
   return {

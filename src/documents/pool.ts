@@ -1,6 +1,6 @@
 import { Internal } from '../model/errors.ts';
 import type { Job } from './job.ts';
-import { startThread, type Thread } from './thread.ts';
+import { startThread, type Thread, type ThreadLimits } from './thread.ts';
 
 /** A job, for whom it is done, and what ends the waiting for it. */
 export interface Task {
@@ -10,10 +10,9 @@ export interface Task {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How many threads there are, and after how long a job is given up. */
-export interface PoolOptions {
+/** How many threads there are, and what each of them may take. */
+export interface PoolOptions extends ThreadLimits {
   readonly threads: number;
-  readonly lateMs: number;
 }
 
 /**
@@ -118,7 +117,7 @@ export class Pool {
     this.#running.add(task);
     let thread: Thread | undefined;
     try {
-      thread = this.#takeIdle() ?? startThread(this.#options.lateMs);
+      thread = this.#takeIdle() ?? startThread(this.#options);
       this.#working.add(thread);
       task.resolve(await thread.run(task.job, task.signal));
       if (task.isLarge || this.#closed) await thread.end();

@@ -3,8 +3,11 @@ import { Internal, Unavailable } from '../model/errors.ts';
 import type { Job } from './job.ts';
 import { type Answer, ready } from './worker-message.ts';
 
-// The largest that a text of 4 MiB was seen to need is 1.9 GB.
-const heapMebibytes = 2048;
+/** What a thread may take: so long for a job, and so much memory. */
+export interface ThreadLimits {
+  readonly lateMs: number;
+  readonly heapMebibytes: number;
+}
 
 /** A thread that does one job at a time, so that no input can hold up or exhaust the process. */
 export interface Thread {
@@ -20,8 +23,8 @@ export interface Thread {
 }
 
 /** Starts a thread; throws `Unavailable` when the machine gives none. While it is idle it does not keep the process alive. */
-export function startThread(lateMs: number): Thread {
-  const worker = startWorker();
+export function startThread({ lateMs, heapMebibytes }: ThreadLimits): Thread {
+  const worker = startWorker(heapMebibytes);
   worker.unref();
   let isReady = false;
   let ended = false;
@@ -51,7 +54,7 @@ export function startThread(lateMs: number): Thread {
   };
 }
 
-function startWorker(): Worker {
+function startWorker(heapMebibytes: number): Worker {
   // Under type stripping the file is TypeScript, in the build it is not, and the build does not rewrite URLs.
   const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
   const url = new URL(file, import.meta.url);

@@ -73,6 +73,15 @@ test('a file that is not read in time is no verdict but to be tried again, and t
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
 });
 
+test('a thread that runs out of memory is no verdict either, and the reader goes on', async () => {
+  const reader = open({ heapMebibytes: 48 });
+  const large = file('large.yaml', `x: [${'{a: 1},'.repeat(100_000)}]`);
+  const reading = reader.read([large]);
+  await expect(reading).rejects.toThrow(/want of memory; try again/);
+  await expect(reading).rejects.toBeInstanceOf(Unavailable);
+  expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
+});
+
 test('threads that cannot start refuse every reading for now, and later ones of the account are read', async () => {
   const reader = open({ threads: 2 });
   const read = (name: string) => reader.read([file(name, group(name))], { account: 'a' });
