@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { holdsMoreThan } from '../../src/documents/count.ts';
 import { limits } from '../../src/documents/limits.ts';
 import { createReader } from '../../src/documents/reader.ts';
+import { parseYaml } from '../../src/documents/yaml.ts';
 import { group, onlyProblem, read } from './sample.ts';
 
 const padded = (bytes: number) => group('a') + '#'.repeat(bytes - group('a').length);
@@ -54,6 +55,22 @@ test.each([
   ['--- a\n--- b\n', 4],
 ])('values are counted before they are made, and never more than there are: %j', (text, count) => {
   expect([holdsMoreThan(text, count - 1), holdsMoreThan(text, count)]).toEqual([true, false]);
+});
+
+test('a text with too many values is refused without making them, in little memory', async () => {
+  // Making them takes more than 500 MB.
+  const reader = createReader({ heapMebibytes: 96 });
+  const text = group('a', ` {x: [${'0,'.repeat(limits.fileNodes)}]}`);
+  const { problems } = await reader.read([{ path: 'a.yaml', text }]);
+  expect(problems).toMatchObject([{ code: 'file_too_large' }]);
+  await reader.close();
+});
+
+test('errors of the parser carry no stacks, of which a text may make a million', () => {
+  const before = Error.stackTraceLimit;
+  const [error] = parseYaml('a: [').documents.flatMap(({ errors }) => errors);
+  expect(error?.stack).toBe(`${error?.name}: ${error?.message}`);
+  expect(Error.stackTraceLimit).toBe(before);
 });
 
 test('a hundred thousand errors in one line take as long as they would in a line each', () => {
