@@ -1,29 +1,31 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
-import { createRequests, type KeptAnswer } from '../engine/idempotency.ts';
+import { createRequests, type Done, type KeptAnswer } from '../engine/idempotency.ts';
 import { canonicalJson, type Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
+import type { Attempt } from '../store/idempotency.ts';
+import { carriedOut } from '../store/repeated.ts';
 import { callOf } from './authenticate.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set while the request is carried out and its answer will be kept. */
-    repeatable: { readonly key: string; readonly attempted: number } | undefined;
+    repeatable: { readonly key: string; readonly attempt: Attempt } | undefined;
     /** What is kept in place of a body that is shown once. */
     keptBody: Json | undefined;
   }
   interface FastifyContextConfig {
-    /** Answers a request by the revision that it made, when its answer was lost; `undefined` when that says too little. */
+    /** Answers a request by what it did, when its answer was lost; `undefined` when that says too little. */
     recover?: Recover;
     /** Throws when the caller may not be shown again what this route shows once; absent: whoever may call it may. */
-    mayRepeat?: (request: FastifyRequest) => Promise<void>;
+    mayRepeat?: (request: FastifyRequest, body: Json) => Promise<void>;
   }
 }
 
-/** Makes the body of an answer that was lost. */
-export type Recover = (request: FastifyRequest, revision: number) => Promise<unknown>;
+/** Makes the body of an answer that was lost, and sets what else it says. */
+export type Recover = (request: FastifyRequest, reply: FastifyReply, done: Done) => Promise<unknown>;
 
 /**
  * Lets clients repeat a POST with the same `Idempotency-Key` until they know what became of it: it is carried out once, and
@@ -42,21 +44,21 @@ export function addIdempotency(
     if (key === undefined) return;
     const found = await requests.begin(callOf(request), { key, hash: hashOf(engine, request) });
     if (found.state === 'answered') return replay(request, reply, found.answer);
-    if (found.state === 'done') return sendRecovered(request, reply, found.revision);
+    if (found.state === 'done') return sendRecovered(request, reply, found.done);
     request.call = found.call;
-    request.repeatable = { key, attempted: found.attempted };
+    request.repeatable = { key, attempt: found.attempt };
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const { repeatable } = request;
     if (repeatable === undefined) return payload;
-    const { key, attempted } = repeatable;
+    const { key, attempt } = repeatable;
     request.repeatable = undefined;
-    const done = isOutcome(reply)
-      ? requests.keep(callOf(request), key, attempted, answerOf(request, reply, payload))
-      : requests.abandon(callOf(request), key, attempted);
+    const end = isOutcome(reply)
+      ? requests.keep(callOf(request), key, attempt, answerOf(request, reply, payload))
+      : requests.abandon(callOf(request), key, attempt);
     // The request is carried out and answered all the same; a repetition is answered by what it did.
-    await done.catch((error: unknown) => report(error, request));
-    return payload;
+    const state = await end.catch((error: unknown) => report(error, request));
+    return state === 'done' ? sendAgain(reply) : payload;
   });
 }
 
@@ -80,23 +82,38 @@ function hashOf({ means }: Engine, request: FastifyRequest): string {
   return sha256(means.vault.requestFingerprint(sha256(text)));
 }
 
+/** In place of a refusal that an earlier attempt, carried out meanwhile, makes untrue. */
+function sendAgain(reply: FastifyReply): string {
+  void reply.code(409).header('retry-after', '1').header('content-type', 'application/json; charset=utf-8');
+  return JSON.stringify({ message: carriedOut, code: 409 });
+}
+
 async function replay(
   request: FastifyRequest,
   reply: FastifyReply,
   { once, ...shown }: KeptAnswer,
 ): Promise<FastifyReply> {
-  if (once !== undefined) await request.routeOptions.config.mayRepeat?.(request);
   const { headers, body } = once ?? shown;
+  if (once !== undefined) await request.routeOptions.config.mayRepeat?.(request, JSON.parse(body ?? 'null') as Json);
   return reply.code(shown.status).headers(headers).header('idempotency-replayed', 'true').send(body);
 }
 
-async function sendRecovered(request: FastifyRequest, reply: FastifyReply, revision: number): Promise<FastifyReply> {
-  const body = await request.routeOptions.config.recover?.(request, revision);
-  if (body === undefined)
+async function sendRecovered(request: FastifyRequest, reply: FastifyReply, done: Done): Promise<FastifyReply> {
+  const { recover, mayRepeat } = request.routeOptions.config;
+  const body = await recover?.(request, reply, done);
+  if (body === undefined) {
+    const where = done.revision === undefined ? '' : ` as revision ${done.revision}`;
     throw new Conflict(
       'refused',
-      `the request was carried out as revision ${revision}, but its answer was lost; read what it was about instead of sending it again`,
+      `the request was carried out${where}, but its answer was lost; read what it was about instead of sending it again`,
     );
+  }
+  if (done.once !== undefined) {
+    // A body is plain data.
+    await mayRepeat?.(request, body as Json);
+    void reply.header('cache-control', 'no-store');
+    if (done.once.notice !== undefined) void reply.header('heddle-notice', done.once.notice);
+  }
   return reply.header('idempotency-replayed', 'true').send(body);
 }
 

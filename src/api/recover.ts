@@ -1,22 +1,46 @@
 import type { Engine } from '../engine/engine.ts';
 import { findApplied, findCreated } from '../engine/recover.ts';
+import type { ObjectOutput } from '../engine/shown-once.ts';
+import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
+import { etagOf } from './answers.ts';
 import { callOf } from './authenticate.ts';
 import type { Recover } from './idempotency.ts';
 
-/** Answers a creation whose answer was lost with the object as it was made; what is shown once is not in it. */
+/** Answers a creation whose answer was lost with the object as it was made; without what is shown once after a day. */
 export function recoverCreated(engine: Engine, kind: Kind): Recover {
-  return async (request, revision) => {
+  return async (request, reply, { revision, once }) => {
+    if (revision === undefined) return undefined;
     const call = callOf(request);
     const found = await findCreated(engine, call, kind, revision);
     if (found === undefined) return undefined;
-    const seen = found.state.seen({ now: engine.now(), viewer: call.actor.id });
-    return lowerToResponse(engine.registry, found.object, kind.varies === true ? seen : found.state);
+    const { object, state } = found;
+    const seen = kind.varies === true ? state.seen({ now: engine.now(), viewer: call.actor.id }) : state;
+    const outputs = (once?.outputs ?? []).filter(({ id }) => id === object.id);
+    const body = { ...lowerToResponse(engine.registry, object, seen), ...valuesOf(outputs) };
+    void reply.header('etag', etagOf(object.updatedRevision, JSON.stringify(body)));
+    return body;
   };
 }
 
-/** Answers an apply whose answer was lost with the revision and what it did; what is shown once is not in it. */
+/** Answers an apply whose answer was lost with the revision and what it did; without what is shown once after a day. */
 export function recoverApplied(engine: Engine): Recover {
-  return (request, revision) => findApplied(engine, callOf(request), revision);
+  return async (request, _reply, { revision, once }) => {
+    if (revision === undefined) return undefined;
+    const applied = await findApplied(engine, callOf(request), revision);
+    const outputs = (once?.outputs ?? []).map(({ id: _, ...output }) => output);
+    return { ...applied, ...(outputs.length === 0 ? {} : { outputs }) };
+  };
+}
+
+/** Answers with the generated values alone, where they are the whole answer. */
+export const recoverOutputs: Recover = async (_request, _reply, { once }) =>
+  once?.outputs === undefined ? undefined : valuesOf(once.outputs);
+
+/** Answers a request that made no revision as it was to be answered; nothing after a day. */
+export const recoverBody: Recover = async (_request, _reply, { once }) => once?.body;
+
+function valuesOf(outputs: readonly ObjectOutput[]): JsonObject {
+  return Object.fromEntries(outputs.map(({ field, value }) => [field, value]));
 }

@@ -4,12 +4,15 @@ import { recordEvents } from '../store/events.ts';
 import { putFailure, type SavedPlan, usePlan } from '../store/plans.ts';
 import { approvePlan, awaitApproval, NeedsApproval, noteAsked } from './approvals.ts';
 import { applyDesire, type Desire, type Reconciled } from './documents.ts';
+import { writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
+import { newIdFor } from './new-id.ts';
 import { refusalOf } from './objects.ts';
-import { type Output, outputsOf } from './outputs.ts';
+import { outputsOf } from './outputs.ts';
 import { desireOf } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
+import type { Output } from './shown-once.ts';
 import { runInSlices } from './slices.ts';
 import { staleRefusal } from './staleness.ts';
 
@@ -42,6 +45,9 @@ export async function applyPlan(
   { approve, strictBase = false, override }: ApplyOptions = {},
 ): Promise<Applied> {
   let saved = await requirePlan(engine, call, id);
+  // A request that is repeated finds the plan that it used up.
+  const use = newIdFor(engine, call);
+  if (saved.appliedRequest === use) return { plan: await showPlan(engine, call, id), revision: null };
   requireUsable(engine, saved);
   const desire = desireOf(engine, call.account, saved);
   if (saved.state === 'needs_approval' && approve === saved.digest) {
@@ -60,7 +66,7 @@ export async function applyPlan(
   const result = await applyDesire(engine, call, exact).catch((error) => failed(engine, call, saved, error));
   switch (result.state) {
     case 'applied':
-      return await used(engine, call, saved, result);
+      return await used(engine, call, { id, use }, result);
     case 'needs_approval':
       throw new Internal(`plan ${id} went through with its digest and was stopped by its guards`);
     case 'stale':
@@ -94,11 +100,12 @@ async function wanted(engine: Engine, call: Call, { id, source, digest }: SavedP
 async function used(
   engine: Engine,
   call: Call,
-  saved: SavedPlan,
+  { id, use }: { readonly id: string; readonly use: string },
   result: Extract<Reconciled, { readonly state: 'applied' }>,
 ): Promise<Applied> {
-  if (result.revision === undefined && !(await usePlan(engine.database, call.account, saved.id)))
-    throw new Conflict('stale', `plan ${saved.id} was applied already; make a new one`);
+  const usingUp = () => usePlan(engine.database, call.account, id, use);
+  if (result.revision === undefined && !(await writeUntilKnown({ requestId: use }, usingUp)))
+    throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
   return await appliedOf(call, result);
 }
 

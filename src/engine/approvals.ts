@@ -34,6 +34,8 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
       'refused',
       `plan ${id} has another digest than the one that was approved; look at the plan again and approve the digest that it has`,
     );
+  // What the caller approved may be applied by the time the request is repeated.
+  if (call.isRepeated === true && saved.approvedBy?.id === call.actor.id) return await showPlan(engine, call, id);
   const state = stateOf(engine, saved);
   if (state === 'applied' || state === 'expired' || state === 'failed')
     throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
@@ -71,7 +73,9 @@ export async function awaitApproval(
   const filter = { source, digest, states: ['needs_approval'], validAt: engine.now(), limit: 1 } as const;
   const [present] = await listPlans(engine.database, call.account, filter);
   const view =
-    present === undefined ? await storePlan(engine, call, desire, planned) : await showPlan(engine, call, present.id);
+    present === undefined
+      ? await storePlan(engine, call, desire, { ...planned, id: engine.newId() })
+      : await showPlan(engine, call, present.id);
   // A stored plan has an id.
   const id = view.id ?? '';
   if (call.actor.type === 'source')

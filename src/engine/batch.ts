@@ -2,11 +2,13 @@ import { Conflict } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { auditEvents } from '../plan/audit.ts';
 import { driftEvents } from '../plan/drift-events.ts';
-import { isEmptyPlan } from '../plan/plan.ts';
+import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import type { AccountAccess } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
+import type { KeptValues } from '../store/kept-values.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Committed, CommitterOptions, Mutation } from './commit.ts';
+import { objectOutputs } from './shown-once.ts';
 
 /** A mutation and who waits for its end. */
 export interface Waiting {
@@ -69,6 +71,7 @@ export async function planBatch(
       approved,
       kept: mutation.keep?.(result),
       lease,
+      once: valuesOf(mutation, result.plan),
       forgets: options.forgets,
       claims: mutation.claims?.(result.plan),
       statuses: mutation.observe?.() ?? [],
@@ -78,6 +81,11 @@ export async function planBatch(
     tip = result.after;
   }
   return { base, tip, revisions, results };
+}
+
+/** What the answer to a request shows once, if it may have to be answered again. */
+function valuesOf({ sealOnce }: Mutation, plan: Plan): KeptValues | undefined {
+  return plan.outputs.size === 0 ? undefined : sealOnce?.({ outputs: objectOutputs(plan) });
 }
 
 async function proposeOn(

@@ -9,14 +9,17 @@ import type { Outcome, Plan } from '../plan/plan.ts';
 import type { AccountAccess, Database } from '../store/database.ts';
 import type { PlannedClaims } from '../store/history.ts';
 import { findRequest } from '../store/idempotency.ts';
+import type { KeptValues } from '../store/kept-values.ts';
 import type { Lease } from '../store/leases.ts';
 import type { StatusUpdate } from '../store/peer-status.ts';
 import type { SavedPlan } from '../store/plans.ts';
+import { carriedOut } from '../store/repeated.ts';
 import { batchSize, planAhead, type Queue } from './ahead.ts';
 import type { Planned, Waiting } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
 import { isInDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
+import type { ShownOnce } from './shown-once.ts';
 import type { Snapshots } from './snapshots.ts';
 import { createTurns } from './turns.ts';
 import { type BatchWriter, type Manner, writeBatch } from './write-batch.ts';
@@ -48,6 +51,8 @@ export interface Mutation {
   requestId?(): string;
   /** As of `Call`. */
   readonly isRepeated?: true;
+  /** As of `Call`. */
+  sealOnce?(values: ShownOnce): KeptValues;
   /** What is observed about the peers of the plan, and stored with it. */
   observe?(): readonly StatusUpdate[];
   /** What the plan leaves of the claims of sources, and which claims it was made with: with others it is made again. */
@@ -152,12 +157,9 @@ async function unlessDone(
 ): Promise<Committed> {
   const [end] = await Promise.allSettled([committed]);
   const isWritten = end.status === 'fulfilled' && end.value.ok && end.value.revision !== undefined;
-  if (!isWritten && (await findRequest(database, account, [requestId])) !== undefined) throw carriedOut(end);
+  if (!isWritten && (await findRequest(database, account, [requestId])) !== undefined)
+    throw new Conflict('running', carriedOut, { cause: end });
   return committed;
-}
-
-function carriedOut(cause: unknown): Conflict {
-  return new Conflict('running', 'the request was carried out already; send it again for its answer', { cause });
 }
 
 /** How far the queue of an account is. */

@@ -5,6 +5,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { AccountAccess, Database } from '../store/database.ts';
+import type { KeptValues } from '../store/kept-values.ts';
 import type { AccessImages } from './access-images.ts';
 import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
@@ -12,6 +13,7 @@ import type { NoticeBoard } from './notices.ts';
 import type { Observer } from './observe.ts';
 import type { PastStates } from './past-states.ts';
 import type { Presence } from './presence.ts';
+import type { ShownOnce } from './shown-once.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** What every use case needs. Time and ids come in here, so that tests can fix them. */
@@ -89,6 +91,8 @@ export interface Call {
   readonly revision: number;
   /** Ids of what the request commits: the same ones when the request is repeated. Absent: it cannot be repeated. */
   requestId?(): string;
+  /** Seals what the answer shows once, to be kept with what the request writes: a repetition shows it too. Absent as above. */
+  sealOnce?(values: ShownOnce): KeptValues;
   /** An earlier attempt at the request may have been carried out after all. */
   readonly isRepeated?: true;
   /** The caller may read and plan, and write nothing. */

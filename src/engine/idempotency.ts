@@ -4,7 +4,7 @@ import { Conflict, InvalidInput } from '../model/errors.ts';
 import { type SealPlace, sealPlaces } from '../model/means.ts';
 import {
   type Attempt,
-  findRequest,
+  findTraces,
   forgetRequests,
   type KnownRequest,
   keepAnswer,
@@ -12,8 +12,10 @@ import {
   noteRequest,
   takeOverRequest,
 } from '../store/idempotency.ts';
+import type { KeptValues } from '../store/kept-values.ts';
 import { onceWritten, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
+import type { ShownOnce } from './shown-once.ts';
 
 /** A request that may come more than once: the caller's key, and what was asked. */
 export interface Repeatable {
@@ -35,20 +37,31 @@ export interface KeptAnswer extends AnswerText {
   readonly once?: AnswerText;
 }
 
+/** What an earlier attempt did whose answer was lost. */
+export interface Done {
+  /** Absent when it made none. */
+  readonly revision?: number;
+  /** Absent when its answer shows nothing once, or after a day. */
+  readonly once?: ShownOnce;
+}
+
 /** What to do with a request: carry it out, answer it again, or answer it by what it did. */
 export type Begun =
-  | { readonly state: 'begun'; readonly call: Call; readonly attempted: number }
+  | { readonly state: 'begun'; readonly call: Call; readonly attempt: Attempt }
   | { readonly state: 'answered'; readonly answer: KeptAnswer }
-  | { readonly state: 'done'; readonly revision: number };
+  | { readonly state: 'done'; readonly done: Done };
 
 /** Carries out requests of the same key once. */
 export interface Requests {
   /** Throws `InvalidInput` when the key was used for something else, `Conflict` (`running`) while the first is under way. */
   begin(call: Call, request: Repeatable): Promise<Begun>;
-  /** Keeps the answer to a request that was begun. */
-  keep(call: Call, key: string, attempted: number, answer: KeptAnswer): Promise<void>;
+  /**
+   * Keeps the answer to a request that was begun; answers `done` when it is a refusal, and an earlier attempt was carried
+   * out after all.
+   */
+  keep(call: Call, key: string, attempt: Attempt, answer: KeptAnswer): Promise<'kept' | 'done'>;
   /** A request that was begun came to nothing that would have to be answered again. */
-  abandon(call: Call, key: string, attempted: number): Promise<void>;
+  abandon(call: Call, key: string, attempt: Attempt): Promise<void>;
 }
 
 /** How often the requests of an account are looked through for old ones, in milliseconds. */
@@ -68,14 +81,18 @@ export function createRequests(engine: Engine): Requests {
       await prune(call.account);
       return await begin(engine, call, { ...request, key: keyOf(call, request.key) });
     },
-    async keep({ account, ...call }, key, attempted, { status, once, ...shown }) {
-      const place = sealPlaces.answer(account, keyOf(call, key));
+    async keep({ account, ...call }, key, { since, attempted }, { status, once, ...shown }) {
+      const stored = keyOf(call, key);
+      if (call.isRepeated === true && status >= 400 && (await findDone(engine, account, stored, since)) !== undefined)
+        return 'done';
+      const place = sealPlaces.answer(account, stored);
       const sealed = once === undefined ? {} : { sealed: engine.means.vault.seal(JSON.stringify(once), place) };
       const kept = { attempted, status, answer: { ...shown, ...sealed } };
       // The same is kept, however often that is tried.
-      await onceWritten(() => keepAnswer(engine.database, account, keyOf(call, key), kept));
+      await onceWritten(() => keepAnswer(engine.database, account, stored, kept));
+      return 'kept';
     },
-    abandon: ({ account, ...call }, key, attempted) =>
+    abandon: ({ account, ...call }, key, { attempted }) =>
       lapseRequest(engine.database, account, keyOf(call, key), attempted),
   };
 }
@@ -86,10 +103,9 @@ function keyOf({ actor }: Pick<Call, 'actor'>, key: string): string {
 }
 
 async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Promise<Begun> {
-  const { database } = engine;
   const by = engine.newId();
   const known = await writeUntilKnown({ requestId: key }, () => noted(engine, call.account, { key, hash, by }));
-  if (known.fresh) return begun(call, key, known);
+  if (known.fresh) return begun(engine, call, key, known);
   if (known.hash !== hash)
     throw new InvalidInput(
       'this Idempotency-Key was used for another request within a day; use a new key for a new request',
@@ -99,16 +115,32 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
       state: 'answered',
       answer: answerOf(engine, sealPlaces.answer(call.account, key), known.status, known.answer),
     };
-  const revision = await findRequest(database, call.account, candidates(baseOf(call.account, key, known.since)));
-  if (revision !== undefined) return { state: 'done', revision };
+  const done = await findDone(engine, call.account, key, known.since);
+  if (done === 'answered') return begin(engine, call, { key, hash });
+  if (done !== undefined) return { state: 'done', done };
   const { attempted } = known;
-  const taken = known.lapsed ? await takeOverRequest(database, call.account, { key, attempted, by }) : undefined;
+  const taken = known.lapsed ? await takeOverRequest(engine.database, call.account, { key, attempted, by }) : undefined;
   if (taken === undefined)
     throw new Conflict(
       'running',
       'the first request with this Idempotency-Key is being carried out; ask again for its answer',
     );
-  return begun({ ...call, isRepeated: true }, key, taken);
+  return begun(engine, { ...call, isRepeated: true }, key, taken);
+}
+
+/** What earlier attempts did; `answered` when the request has an answer by now. */
+async function findDone(
+  { database, means }: Engine,
+  account: string,
+  key: string,
+  since: number,
+): Promise<Done | 'answered' | undefined> {
+  const found = await findTraces(database, account, key, candidates(baseOf(account, key, since)));
+  if (found?.answered === true) return 'answered';
+  const { revision = null, sealed = null } = found ?? {};
+  if (revision === null && sealed === null) return undefined;
+  const open = (text: string) => JSON.parse(means.vault.open(text, sealPlaces.answer(account, key))) as ShownOnce;
+  return { ...(revision === null ? {} : { revision }), ...(sealed === null ? {} : { once: open(sealed) }) };
 }
 
 async function noted(
@@ -122,15 +154,20 @@ async function noted(
   }
 }
 
-function begun(call: Call, key: string, { since, attempted }: Attempt): Begun {
-  const ids = candidates(baseOf(call.account, key, since));
+function begun({ means }: Engine, call: Call, key: string, { since, attempted }: Attempt): Begun {
+  const { account } = call;
+  const ids = candidates(baseOf(account, key, since));
   let at = 0;
   const requestId = (): string => {
     const id = ids[at] ?? `${ids[0]}.${at + 1}`;
     at += 1;
     return id;
   };
-  return { state: 'begun', call: { ...call, requestId }, attempted };
+  const sealOnce = (values: ShownOnce): KeptValues => ({
+    key,
+    sealed: means.vault.seal(JSON.stringify(values), sealPlaces.answer(account, key)),
+  });
+  return { state: 'begun', call: { ...call, requestId, sealOnce }, attempt: { since, attempted } };
 }
 
 /** What the commits of a request are called: by its key and when it came first, so that a repetition finds them. */

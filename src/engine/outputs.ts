@@ -1,30 +1,15 @@
 import { Conflict, NotFound } from '../model/errors.ts';
 import { sealPlaces } from '../model/means.ts';
-import { type Plan, subjectOf } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { viewPlan } from '../plan/view.ts';
 import { type SavedPlan, takeOutputs } from '../store/plans.ts';
 import type { Committed } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
-
-/** A value that the server made up for a new object, and that is shown once. */
-export interface Output {
-  readonly kind: string;
-  readonly key: string;
-  readonly field: string;
-  readonly value: string;
-}
+import { type Output, objectOutputs } from './shown-once.ts';
 
 /** What a plan has to show once. */
 export function outputsOf(plan: Plan): readonly Output[] {
-  return plan.changes.flatMap((change) => {
-    const { id, kind, key, name } = subjectOf(change);
-    return Object.entries(plan.outputs.get(id) ?? {}).map(([field, value]) => ({
-      kind,
-      key: key ?? name,
-      field,
-      value,
-    }));
-  });
+  return objectOutputs(plan).map(({ id: _, ...output }) => output);
 }
 
 /** How long values wait for somebody to read them, in days. */

@@ -22,11 +22,15 @@ const lifetime = 24 * 60 * 60 * 1000;
 
 /** Plans what a source wants and keeps the plan, to be applied as it is or not at all. Throws `InvalidInput` with all problems. */
 export async function createPlan(engine: Engine, call: Call, desire: Desire): Promise<PlanView> {
+  // A request that is repeated finds the plan that it made.
+  const id = newIdFor(engine, call);
+  if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
+    return await showPlan(engine, call, id);
   const { outcome, before } = await planDesire(engine, call, desire);
   if (!outcome.ok) throw refusalOf(outcome.problems);
   const { digest } = outcome.plan;
   if (desire.expectDigest !== undefined && desire.expectDigest !== digest) throw unexpectedDigest(digest);
-  return await storePlan(engine, call, desire, { plan: outcome.plan, before, after: outcome.next });
+  return await storePlan(engine, call, desire, { id, plan: outcome.plan, before, after: outcome.next });
 }
 
 /** The refusal of a plan that does something else than was expected. */
@@ -44,19 +48,17 @@ export interface Planned {
   readonly after: Snapshot;
 }
 
-/** Keeps a plan. */
+/** Keeps a plan, under an id that no other has unless the request is repeated. */
 export async function storePlan(
   engine: Engine,
   call: Call,
   desire: Desire,
-  { plan, before, after }: Planned,
+  { id, plan, before, after }: Planned & { readonly id: string },
 ): Promise<PlanView> {
   const now = engine.now();
   const changes = await runInSlices(viewInSteps(plan, before, after));
   const overrides = runningOverrides(after, await engine.time(engine.database, call.account), desire.source);
   const view = overrides.length === 0 ? changes : { ...changes, overrides };
-  // A request that is repeated finds the plan that it made.
-  const id = newIdFor(engine, call);
   const saved: SavedPlan = {
     id,
     source: desire.source,

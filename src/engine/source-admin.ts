@@ -126,7 +126,7 @@ export interface SourceEnd {
  */
 export async function detachSource(engine: Engine, call: Call, id: string): Promise<SourceEnd> {
   await requireKnown(engine, call, id);
-  await suspendSource(engine, call, { id, suspended: true });
+  await suspendSource(engine, stepOf(call), { id, suspended: true });
   // What a server is about to apply was decided before.
   await revokeSource(engine, call.account, id);
   return release(engine, call, id);
@@ -154,17 +154,22 @@ export async function deleteSource(
   if (isOfServer(present.type, present.spec) && (await isRun(engine, call.account, id)))
     refuseOfServer(present, 'take it out');
   const fate = objects ?? (present.spec['onSourceDelete'] === 'prune' ? 'prune' : 'orphan');
-  await suspendSource(engine, call, { id, suspended: true });
+  await suspendSource(engine, stepOf(call), { id, suspended: true });
   await revokeSource(engine, call.account, id);
   const pruned = fate === 'prune' ? prune(engine, call, id, approve) : Promise.resolve(0);
   const deleted = await pruned.catch(async (error: unknown) => {
     // It was not deleted, so it goes on.
-    await suspendSource(engine, call, { id, suspended: present.suspended });
+    await suspendSource(engine, stepOf(call), { id, suspended: present.suspended });
     throw error;
   });
   const end = await release(engine, call, id);
-  await removeRecord(engine, call, id);
+  await removeRecord(engine, stepOf(call), id);
   return { ...end, deleted };
+}
+
+/** Whose step it is of something longer: that a step was taken does not say that the request was carried out. */
+function stepOf({ account, actor }: Call): Pick<Call, 'account' | 'actor'> {
+  return { account, actor };
 }
 
 /** Deletes what the source owns; answers how many objects those were. */
@@ -211,7 +216,7 @@ async function requireKnown(engine: Engine, call: Call, id: string): Promise<Sou
   if (found !== undefined) return found;
   const state = await engine.snapshots.fresh(call.account);
   if (state.declaredBy(id).length === 0) throw new NotFound(`source ${id} not found`);
-  await recordSource(engine, call, { id, type: 'push', spec: recordedSpec('push', {}, 'api') });
+  await recordSource(engine, stepOf(call), { id, type: 'push', spec: recordedSpec('push', {}, 'api') });
   return requireSource(engine, call.account, id);
 }
 

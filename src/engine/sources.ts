@@ -25,8 +25,8 @@ import type { Call, Engine } from './engine.ts';
 import { runInSlices } from './slices.ts';
 import { readClaims } from './wanted.ts';
 
-/** Whose change it is. */
-type Caller = Pick<Call, 'account' | 'actor'>;
+/** Whose change it is, and for which request when the change is all that it does. */
+type Caller = Pick<Call, 'account' | 'actor' | 'requestId'>;
 
 /** Records what a source is; a change is a revision, what is there already is not written again. */
 export async function recordSource(
@@ -144,7 +144,7 @@ async function revise(
   write: (registration: Registration) => Promise<number | undefined>,
 ): Promise<void> {
   const { database, now, newId } = engine;
-  const registration = { actor: caller.actor, at: now(), requestId: newId() };
+  const registration = { actor: caller.actor, at: now(), requestId: caller.requestId?.() ?? newId() };
   const find = () => findRequest(database, caller.account, [registration.requestId]);
   const revision = await storeOnce(registration, find, () => write(registration));
   tell(engine, caller, revision);

@@ -56,7 +56,11 @@ export async function addToken(
   const id = newIdFor(engine, call);
   const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
   const record = { account, id, user, name, hash, planOnly, createdBy: call.actor.id, createdAt: at, expiresAt };
-  const store = () => createToken(engine.database, record, told(call, 'create', owner, name, at), state.revision);
+  const row = { id, user_id: user, name, created_by: call.actor.id, last_used: null, plan_only: planOnly };
+  const shown = show({ ...row, created_at: new Date(at), expires_at: new Date(expiresAt) });
+  const made = { plain_token: value, personal_access_token: shown };
+  const kept = call.sealOnce?.({ body: made });
+  const store = () => createToken(engine.database, record, told(call, 'create', owner, name, at), state.revision, kept);
   // One with another hash is that of an earlier attempt of the same request, whose value nobody knows any more.
   const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
   for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
@@ -65,9 +69,7 @@ export async function addToken(
     state = await engine.snapshots.fresh(account);
     owner = userFor(state, call, user, 'create');
   }
-  const row = { id, user_id: user, name, created_by: call.actor.id, last_used: null, plan_only: planOnly };
-  const shown = show({ ...row, created_at: new Date(at), expires_at: new Date(expiresAt) });
-  return { plain_token: value, personal_access_token: shown };
+  return made;
 }
 
 /** Deletes a token of the caller or of a service user. Throws `NotFound`. */

@@ -2,6 +2,7 @@ import { admit, admitInvited, requireUser, toldBy, type Wish, wishUser } from '.
 import { storeOnce, writeUntilKnown } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { inviteFault } from '../engine/invite-sender.ts';
+import { newIdFor } from '../engine/new-id.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
@@ -18,6 +19,7 @@ import {
   renewInvite,
   spendInvite,
 } from '../store/invites.ts';
+import { valueLost } from '../store/repeated.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
 import { inviteProof, isInviteProof } from './invite-proof.ts';
 
@@ -44,22 +46,26 @@ export async function readInvites(engine: Engine, call: Call): Promise<readonly 
 export async function makeInvite(engine: Engine, people: LocalPeople, call: Call, body: JsonObject): Promise<Invited> {
   requireProvider(engine);
   const wish = await wishOf(engine, call, body);
+  // A request that is repeated finds the invite that it made.
+  const id = newIdFor(engine, call);
   const invited = await listInvites(engine.database, call.account);
-  if (invited.some((one) => one.email.toLowerCase() === wish.email.toLowerCase())) throw isInvited(wish.email);
+  const present = invited.find((one) => one.email.toLowerCase() === wish.email.toLowerCase());
+  if (present !== undefined) throw present.id === id ? valueLost('invite') : isInvited(wish.email);
   const { token, hash } = newInviteToken(engine);
   const { email, name, role, groups } = wish;
   const createdAt = engine.now();
   const invite: NewInvite = {
-    ...{ account: call.account, id: engine.newId(), hash, user: null, email, name, role, groups },
+    ...{ account: call.account, id, hash, user: null, email, name, role, groups },
     ...{ createdBy: call.actor.id, createdAt, expiresAt: endOf(body, createdAt) },
   };
   const notice = await announce(engine, people, call, { ...invite, token });
-  const told = toldBy(call, createdAt, event('create', invite.id, email));
-  const find = () => isStored(engine, hash);
-  const store = () => createInvite(engine.database, invite, told);
-  if (!(await storeOnce({ requestId: invite.id }, find, store))) throw isInvited(email);
+  const told = toldBy(call, createdAt, event('create', id, email));
   const times = { createdAt: new Date(createdAt), expiresAt: new Date(invite.expiresAt) };
-  return { body: { ...show({ ...invite, ...times }, createdAt), invite_token: token }, ...notice };
+  const made = { body: { ...show({ ...invite, ...times }, createdAt), invite_token: token }, ...notice };
+  const find = () => isStored(engine, hash);
+  const store = () => createInvite(engine.database, invite, told, call.sealOnce?.(made));
+  if (!(await storeOnce({ requestId: id }, find, store))) throw isInvited(email);
+  return made;
 }
 
 /** Gives an invite a new token and a new end; the old token works no more. */
@@ -78,13 +84,14 @@ export async function regenerateInvite(
   const notice = await announce(engine, people, call, { ...present, expiresAt, token });
   const told = toldBy(call, at, event('regenerate', id, present.email));
   const renewed = { id, hash, createdBy: call.actor.id, expiresAt };
+  const made = { body: { invite_token: token, invite_expires_at: expiresAt }, ...notice };
   const isDone = await storeOnce(
     { requestId: id },
     () => isStored(engine, hash),
-    () => renewInvite(engine.database, call.account, renewed, told),
+    () => renewInvite(engine.database, call.account, renewed, told, call.sealOnce?.(made)),
   );
   if (!isDone) throw missing(id);
-  return { body: { invite_token: token, invite_expires_at: expiresAt }, ...notice };
+  return made;
 }
 
 /** Takes an invite back. */

@@ -1,10 +1,12 @@
 import { type Admission, admit, toldBy, userKind, type Wish, wishUser } from '../engine/admission.ts';
+import { storeOnce } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { createObject, type WriteOptions, type Written } from '../engine/objects.ts';
 import { requireInvited } from '../engine/users.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { hasLeftover, keepCredentials, putCredentials } from '../store/credentials.ts';
-import { putInvite } from '../store/invites.ts';
+import { findInvite, putInvite } from '../store/invites.ts';
+import { putValues } from '../store/kept-values.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
 import { inviteProof } from './invite-proof.ts';
 import { newInviteToken } from './invite-tokens.ts';
@@ -58,8 +60,11 @@ async function withPassword(engine: Engine, people: LocalPeople, call: Call, wis
   const password = makePassword((bytes) => engine.means.random(bytes));
   const hash = await hashPassword(password);
   const credentials = { account: call.account, email, user, hash, oneTime: true, at: engine.now() };
-  const made = await admit(engine, call, wish, { beside: [putCredentials(credentials)], isFound: true });
   const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account`;
+  const output = { id: user, kind: userKind, key: email, field: 'password', value: password };
+  const kept = call.sealOnce?.({ outputs: [output], notice });
+  const beside = [putCredentials(credentials), ...(kept === undefined ? [] : [putValues(call.account, kept)])];
+  const made = await admit(engine, call, wish, { beside, isFound: true });
   return { ...made, outputs: { password }, notice };
 }
 
@@ -67,6 +72,8 @@ async function withPassword(engine: Engine, people: LocalPeople, call: Call, wis
 interface Invitation {
   readonly beside: Admission['beside'][number];
   readonly link: string;
+  /** Of its token. */
+  readonly hash: string;
 }
 
 /** Invites a user. The mail goes first: a mail server that is away leaves nothing half made. */
@@ -87,7 +94,7 @@ async function inviteByMail(
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },
   };
   const told = toldBy(call, at, { code: 'user.invite', target: user, meta: { name, email } });
-  return { beside: putInvite(invite, told), link };
+  return { beside: putInvite(invite, told), link, hash };
 }
 
 /** Invites a user again who has not signed in yet. Without a mail server the link is for whoever asks to hand over. */
@@ -100,8 +107,16 @@ export async function inviteAgain(
   const user = await requireInvited(engine, call, id);
   requireProvider(engine);
   const { email } = user.spec;
-  const { beside, link } = await inviteByMail(engine, people, call, { id, email: String(email), name: user.name });
-  await engine.database.inAccount(call.account, [beside.statement], { write: true });
+  const { beside, link, hash } = await inviteByMail(engine, people, call, {
+    id,
+    email: String(email),
+    name: user.name,
+  });
+  await storeOnce<unknown>(
+    { requestId: id },
+    () => findInvite(engine.database, hash),
+    () => engine.database.inAccount(call.account, [beside.statement], { write: true }),
+  );
   return people.mailer === undefined ? { link } : {};
 }
 

@@ -36,16 +36,18 @@ export async function addProxyToken(engine: Engine, call: Call, body: JsonObject
   const hash = sha256Base64(value);
   const token = { account, id, name, hash, createdBy: actor.id, createdAt: at, expiresAt };
   const told = { actor, at, event: { code: 'service.proxy.token.create', target: id, meta: { name } } };
+  const shown = { id, name, created_by: call.actor.id, created_at: at };
+  const made = { ...shown, ...(expiresAt === null ? {} : { expires_at: expiresAt }), plain_token: value };
+  const kept = call.sealOnce?.({ body: made });
   await storeOnce(
     { requestId: id },
     async () => ((await readProxyTokenHash(engine.database, account, id)) === hash ? 'stored' : undefined),
     async () => {
-      await createProxyToken(engine.database, token, told);
+      await createProxyToken(engine.database, token, told, kept);
       return 'stored';
     },
   );
-  const shown = { id, name, created_by: call.actor.id, created_at: at };
-  return { ...shown, ...(expiresAt === null ? {} : { expires_at: expiresAt }), plain_token: value };
+  return made;
 }
 
 /** Deletes a token; proxies that use it are turned away from then on, and lose their places in the mesh. Throws `NotFound`. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import { plannedEachTime } from './builder.ts';
+import { keepRowsText } from './kept-values.ts';
 import type { Lease } from './leases.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
@@ -8,6 +9,7 @@ type PartName =
   | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
   | `changed_${'objects' | 'sources' | 'claims' | 'refs'}`
   | 'used_plans'
+  | 'kept_values'
   | `new_${Inserted}`;
 
 type Inserted =
@@ -211,6 +213,9 @@ const parts: Readonly<Record<PartName, Part>> = {
     outputs = case when x.told and p.id = x.id then 'false' else p.outputs end
   from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, id text, source_id text, digest text, told boolean)
   where p.account_id = $1 and (p.id = x.id or (p.state = 'approved' and p.source_id = x.source_id and p.digest = x.digest))`,
+  // What their answers show once is kept with the requests: whoever lost an answer gets the same one again.
+  kept_values: (rows, add) => `
+  ${keepRowsText(json(rows, add))}`,
   new_changes: (rows, add) => `
   insert into changes (account_id, revision, seq, action, kind, object_id, key, name, units, image)
   select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image

@@ -99,6 +99,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     new_entries: rows.insertEntries,
     new_revisions: revisions.map(revisionRow),
     used_plans: revisions.flatMap(usedPlans),
+    kept_values: revisions.flatMap(({ once }) => (once === undefined ? [] : [{ ...once }])),
     new_changes: history,
     new_events: events,
     new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(statusRow)),

@@ -9,6 +9,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange } from '../model/units.ts';
 import type { Change, Claim, Plan } from '../plan/plan.ts';
 import type { ClaimUpdate } from './claims.ts';
+import type { KeptValues } from './kept-values.ts';
 import type { Lease } from './leases.ts';
 import type { StatusUpdate } from './peer-status.ts';
 import type { SavedPlan } from './plans.ts';
@@ -25,6 +26,8 @@ export interface RevisionInput {
   readonly planId?: string | undefined;
   /** The plan itself, when it has to be kept. */
   readonly kept?: SavedPlan | undefined;
+  /** What the answer to its request shows once. */
+  readonly once?: KeptValues | undefined;
   /** Without this lease nothing is written. */
   readonly lease?: Lease | undefined;
   /** What it leaves of the claims of sources. */

@@ -71,7 +71,7 @@ export async function takeOverRequest(
 ): Promise<Attempt | undefined> {
   const [[found]] = await database.inAccount(account, [
     statement<Attempt>(
-      `update idempotency_keys set attempted_at = now(), answer = $4::jsonb
+      `update idempotency_keys set attempted_at = now(), answer = coalesce(answer, '{}') || $4::jsonb
        where account_id = $1 and key = $2 and status is null and (extract(epoch from attempted_at) * 1000000)::bigint = $3
        returning ${columns}`,
       [account, key, attempted, JSON.stringify({ by })],
@@ -128,6 +128,31 @@ export async function findRequest(
   ]);
   return found?.revision;
 }
+
+/** What an attempt without an answer left. */
+export interface Traces {
+  /** The request has its answer by now: look it up again. */
+  readonly answered: boolean;
+  readonly revision: number | null;
+  /** What the answer would have shown once, for a day. */
+  readonly sealed: string | null;
+}
+
+/** What attempts of a request left, as one moment shows it: values are written together with what they belong to. */
+export async function findTraces(
+  database: Database,
+  account: string,
+  key: string,
+  requestIds: readonly string[],
+): Promise<Traces | undefined> {
+  const [[found]] = await database.inAccount(account, [statement<Traces>(tracesText, [account, key, requestIds])]);
+  return found;
+}
+
+const tracesText = `select status is not null as answered,
+  case when created_at >= ${dayAgo} then answer ->> 'sealed' end as sealed,
+  (select min(revision) from revisions where account_id = $1 and request_id = any($3)) as revision
+from idempotency_keys where account_id = $1 and key = $2`;
 
 /** Forgets requests that came more than a day ago, and of the others what was shown once then. */
 export async function forgetRequests(database: Database, account: string): Promise<void> {

@@ -1,6 +1,8 @@
 import { statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
 import type { AccountAccess, Database } from './database.ts';
+import { type KeptValues, keepingValues } from './kept-values.ts';
+import { repeated } from './repeated.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** An invite as it is stored: never its token. */
@@ -84,17 +86,21 @@ function parametersOf(account: string, invite: NewInvite, told: Told): readonly 
 }
 
 /** Stores an invite and what is told about it; answers false when the address is invited already. */
-export async function createInvite(database: Database, invite: NewInvite, told: Told): Promise<boolean> {
+export async function createInvite(
+  database: Database,
+  invite: NewInvite,
+  told: Told,
+  kept?: KeptValues,
+): Promise<boolean> {
   const text = `with ${headText}, made as (${insertText} from head), entry as (${entryText} from head) ${toldText}`;
   try {
-    await database.inAccount(invite.account, [statement(text, parametersOf(invite.account, invite, told))], {
-      write: true,
-    });
+    const query = keepingValues(text, parametersOf(invite.account, invite, told), kept);
+    await database.inAccount(invite.account, [query], { write: true });
     return true;
   } catch (error) {
     const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
     if (code === '23505' && constraint === 'invites_email') return false;
-    throw error;
+    throw repeated(error);
   }
 }
 
@@ -120,9 +126,10 @@ export async function renewInvite(
   account: string,
   { id, hash, createdBy, expiresAt }: Pick<NewInvite, 'id' | 'hash' | 'createdBy' | 'expiresAt'>,
   told: Told,
+  kept?: KeptValues,
 ): Promise<boolean> {
   const parameters = [...toldParameters(account, told), id, hash, expiresAt, createdBy];
-  const [rows] = await database.inAccount(account, [statement(renewText, parameters)], { write: true });
+  const [rows] = await database.inAccount(account, [keepingValues(renewText, parameters, kept)], { write: true });
   return rows.length === 1;
 }
 

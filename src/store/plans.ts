@@ -21,6 +21,8 @@ export interface PlanHead {
   readonly approvedBy?: Actor;
   readonly approvedAt?: string;
   readonly appliedRevision?: number;
+  /** The request that applied it, when it changed nothing. */
+  readonly appliedRequest?: string;
   /** Why applying it failed. */
   readonly failure?: string;
 }
@@ -64,7 +66,7 @@ export async function savePlan(database: AccountAccess, account: string, plan: S
 
 const headColumns = [
   ...(['id', 'source_id', 'digest', 'state', 'base_revision', 'actor', 'created_at', 'expires_at'] as const),
-  ...(['approved_by', 'approved_at', 'applied_revision', 'failure'] as const),
+  ...(['approved_by', 'approved_at', 'applied_revision', 'applied_request', 'failure'] as const),
 ] as const;
 
 /** The saved plan of an id, or `undefined`. */
@@ -129,6 +131,7 @@ interface HeadRow {
   readonly approved_by: JsonObject | null;
   readonly approved_at: Date | null;
   readonly applied_revision: number | null;
+  readonly applied_request: string | null;
   readonly failure: string | null;
 }
 
@@ -146,18 +149,27 @@ function headOf(row: HeadRow): PlanHead {
     ...(row.approved_by === null ? {} : { approvedBy: row.approved_by as unknown as Actor }),
     ...(row.approved_at === null ? {} : { approvedAt: row.approved_at.toISOString() }),
     ...(row.applied_revision === null ? {} : { appliedRevision: row.applied_revision }),
+    ...(row.applied_request === null ? {} : { appliedRequest: row.applied_request }),
     ...(row.failure === null ? {} : { failure: row.failure }),
   };
 }
 
-/** Uses up a plan that wrote nothing; one that wrote something is used up by its commit. Answers whether this call did. */
-export async function usePlan(database: Database, account: string, id: string): Promise<boolean> {
-  const [rows] = await database.inAccount(account, [
-    statement<{ readonly id: string }>(
-      `update plans set state = 'applied' where account_id = $1 and id = $2 and state in ('ready', 'approved') returning id`,
-      [account, id],
-    ),
-  ]);
+/**
+ * Uses up a plan that wrote nothing; one that wrote something is used up by its commit. Answers whether this request did,
+ * also when it is asked again.
+ */
+export async function usePlan(database: Database, account: string, id: string, request: string): Promise<boolean> {
+  const [rows] = await database.inAccount(
+    account,
+    [
+      statement<{ readonly id: string }>(
+        `update plans set state = 'applied', applied_request = $3
+         where account_id = $1 and id = $2 and (state in ('ready', 'approved') or applied_request = $3) returning id`,
+        [account, id, request],
+      ),
+    ],
+    { write: true },
+  );
   return rows.length === 1;
 }
 

@@ -1,5 +1,6 @@
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
+import { type KeptValues, keepingValues } from './kept-values.ts';
 import { repeated } from './repeated.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
 
@@ -46,11 +47,16 @@ export async function readProxyTokenHash(database: Database, account: string, id
 }
 
 /** Stores a new token, its entry in the directory, and what is told about it. */
-export async function createProxyToken(database: Database, token: NewProxyToken, told: Told): Promise<void> {
+export async function createProxyToken(
+  database: Database,
+  token: NewProxyToken,
+  told: Told,
+  kept?: KeptValues,
+): Promise<void> {
   const { account, id, name, hash, createdBy, createdAt, expiresAt } = token;
   const parameters = [...toldParameters(account, told), id, name, hash, createdBy, createdAt, expiresAt];
   await database
-    .inAccount(account, [statement(createText, parameters)], { write: true })
+    .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
     .catch((error) => Promise.reject(repeated(error)));
 }
 

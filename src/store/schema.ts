@@ -109,6 +109,7 @@ export interface PlansTable {
   base_revision: number;
   actor: JsonColumn<JsonObject>;
   applied_revision: number | null;
+  applied_request: ColumnType<string | null, string | null | undefined, string | null>;
   outputs: ColumnType<Json | null, string | null | undefined, string | null>;
   created_at: Timestamp;
   expires_at: Timestamp;

@@ -3,6 +3,7 @@ import type { Actor } from '../model/actor.ts';
 import { build, statement } from './builder.ts';
 import type { AccountAccess, Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { repeated } from './repeated.ts';
 
 /** A source as it is stored. */
 export interface SourceRecord {
@@ -97,11 +98,10 @@ async function revise(
 insert into revisions (account_id, revision, created_at, actor, source_id, request_id, summary)
 select $1, head.revision, $2::timestamptz, $3::jsonb, $5, $4, '{"sources": 1}' from head
 returning revision`;
-  const [written] = await database.inAccount(
-    account,
-    [statement<{ readonly revision: number }>(text, [...common, ...parameters])],
-    { write: true },
-  );
+  const query = statement<{ readonly revision: number }>(text, [...common, ...parameters]);
+  const [written] = await database
+    .inAccount(account, [query], { write: true })
+    .catch((error) => Promise.reject(repeated(error)));
   return written[0]?.revision;
 }
 

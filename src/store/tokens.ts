@@ -2,6 +2,7 @@ import { build, statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
 import type { Database, Run } from './database.ts';
 import { gatherLookUps } from './gather.ts';
+import { type KeptValues, keepingValues } from './kept-values.ts';
 import { repeated } from './repeated.ts';
 import { headText, type Told, toldParameters, toldText } from './told.ts';
 
@@ -114,6 +115,7 @@ export async function createToken(
   token: TokenRecord,
   told: Told,
   revision: number,
+  kept?: KeptValues,
 ): Promise<boolean> {
   const { account, id, user, name, hash, createdBy, createdAt, expiresAt, planOnly = false } = token;
   const parameters = [
@@ -121,7 +123,7 @@ export async function createToken(
     ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly, revision],
   ];
   const [rows] = await database
-    .inAccount(account, [statement(createText, parameters)], { write: true })
+    .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
     .catch((error) => Promise.reject(repeated(error)));
   return rows.length === 1;
 }

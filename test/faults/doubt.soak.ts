@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { writeInDoubt } from './doubtful-writes.ts';
 
-const doubts = 1000;
+const doubts = Number(process.env['HEDDLE_SOAK_DOUBTS'] ?? '1000');
 
 it(`E96 ${doubts} writes in doubt of every shape are answered as they were committed`, {
   timeout: 30 * 60_000,

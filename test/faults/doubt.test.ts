@@ -6,6 +6,23 @@ it('E96 writes of every shape are answered as they were committed, while connect
 }, async () => {
   const { done, unknown, wrong } = await writeInDoubt({ doubts: 60 }, Math.random);
   expect({ unknown, wrong }).toEqual({ unknown: 0, wrong: [] });
-  const shapes = ['replace', 'delete', 'policy', 'key', 'token', 'plan', 'apply', 'push', 'enrolment'];
+  const shapes = [
+    'replace',
+    'delete',
+    'policy',
+    'key',
+    'token',
+    'plan',
+    'apply',
+    'push',
+    'enrolment',
+    'proxy-token',
+    'invite',
+    'person',
+    'source',
+    'tenant',
+    'temporary-access',
+    'apply-nothing',
+  ];
   expect(shapes.filter((shape) => (done[shape] ?? 0) === 0)).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { enrolPeer } from '../../src/engine/enrolment.ts';
 import { hashToken } from '../../src/identity/authenticate.ts';
+import { inviteHash } from '../../src/identity/invite-tokens.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { statement } from '../../src/store/builder.ts';
@@ -34,6 +35,8 @@ interface Scene {
   readonly all: string;
   readonly owner: string;
   readonly key: string;
+  /** A peer that is there all the time. */
+  readonly peer: string;
 }
 
 /** A write that was answered; what it says is compared with the database when everything is over. */
@@ -87,8 +90,9 @@ async function prepare(api: TestApi, proxy: CuttingProxy, truth: Database): Prom
   const state = await api.engine.snapshots.current(api.account);
   const setupKey = { name: 'many', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
   const key = await api.call('POST', '/api/setup-keys', setupKey);
+  const [peer = ''] = await api.peers('target');
   return {
-    ...{ api, proxy, truth },
+    ...{ api, proxy, truth, peer },
     all: state.lookUp('Group', 'name', 'All')[0]?.id ?? '',
     owner: state.ofKind('User')[0]?.id ?? '',
     key:
@@ -149,6 +153,36 @@ async function oneRound(scene: Scene, client: number, turn: number): Promise<rea
       holds: async (isDone) => (await tokensOf(scene, name('t'))) === (isDone ? 0 : 1),
     });
   }
+  await post('proxy-token', '/api/reverse-proxies/proxy-tokens', { name: name('x') }, async ({ plain_token: value }) =>
+    value === undefined
+      ? count(scene, 'select count(*) as found from proxy_tokens where name = $1', name('x'))
+      : entriesOf(scene, sha256Base64(value)),
+  );
+  const email = `${name('invited')}@example.com`;
+  const invite = { email, name: 'Ana', role: 'user', auto_groups: [] };
+  await post('invite', '/api/users/invites', invite, async ({ invite_token: value }) =>
+    value === undefined
+      ? count(scene, 'select count(*) as found from invites where email = $1', email)
+      : entriesOf(scene, inviteHash(value) ?? ''),
+  );
+  const user = { email: `${name('person')}@example.com`, name: 'Bea', role: 'user', auto_groups: [] };
+  await post('person', '/api/users', { ...user, is_service_user: false }, async () =>
+    count(scene, 'select count(*) as found from credentials where email = $1', user.email),
+  );
+  const git = { name: name('office'), type: 'git', url: 'https://example.com/network.git', branch: 'main' };
+  await post('source', '/api/config/sources', git, async () =>
+    count(scene, 'select count(*) as found from sources where id = $1', git.name),
+  );
+  const domain = `${name('tenant')}.example.com`;
+  await post('tenant', '/api/integrations/msp/tenants', { name: name('tenant'), domain, groups: [] }, async ({ id }) =>
+    id === undefined
+      ? rowsOf(scene, 'MSPTenant', name('tenant'))
+      : count(scene, 'select count(*) as found from accounts where account_id = $1', String(id)),
+  );
+  const wish = { name: name('browser'), wg_pub_key: randomBytes(32).toString('base64'), rules: ['tcp/22'] };
+  await post('temporary-access', `/api/peers/${scene.peer}/temporary-access`, wish, async ({ id }) =>
+    rowsOf(scene, 'Peer', name('browser'), id),
+  );
   const file = (source: string, label: string) => ({
     source,
     files: [{ path: 'a.yaml', text: doc('Group', label, `name: ${label}`) }],
@@ -159,6 +193,14 @@ async function oneRound(scene: Scene, client: number, turn: number): Promise<rea
   if (plan !== undefined)
     await post('apply', `/api/config/plans/${plan.id}/apply`, {}, async ({ revision }) =>
       revision === null ? -1 : groups(name('s')),
+    );
+  const still =
+    plan === undefined
+      ? undefined
+      : (await ask(scene, 'POST', '/api/config/plans', file(name('saved'), name('s')))).body;
+  if (still?.id !== undefined && still.counts.create === 0)
+    await post('apply-nothing', `/api/config/plans/${still.id}/apply`, {}, async () =>
+      count(scene, `select count(*) as found from plans where id = $1 and state = 'applied'`, still.id),
     );
   await post('push', '/api/config/apply', file(name('pushed'), name('d')), async ({ revision }) =>
     revision === null ? -1 : groups(name('d')),
@@ -270,8 +312,9 @@ function plansOf(scene: Scene, source: string, id?: unknown): Promise<number> {
 async function expectOneHistory({ api: { engine, account }, truth }: Scene): Promise<void> {
   const [row] = await truth.lookUp(
     statement<{ readonly count: number; readonly newest: number; readonly head: number }>(
-      'select (select count(*) from revisions) as count, (select max(revision) from revisions) as newest, revision as head from accounts',
-      [],
+      `select count(*) as count, max(r.revision) as newest, a.revision as head
+       from accounts a join revisions r on r.account_id = a.account_id where a.account_id = $1 group by a.revision`,
+      [account],
     ),
   );
   expect(row).toEqual({ count: row?.head, newest: row?.head, head: row?.head });

@@ -3,12 +3,14 @@ import { type Applied, applyNow, applyPlan } from '../../engine/apply-plan.ts';
 import { approvePlan } from '../../engine/approvals.ts';
 import { planOnlyRefusal } from '../../engine/commit.ts';
 import { planDesire } from '../../engine/documents.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { refusalOf } from '../../engine/objects.ts';
 import { readOutputs } from '../../engine/outputs.ts';
 import { listPlanPairs } from '../../engine/plan-access.ts';
 import { createPlan, patchPlan, showPlan, summarisePlans } from '../../engine/saved-plans.ts';
 import type { Json } from '../../lib/json.ts';
 import { NotAllowed } from '../../model/errors.ts';
+import { requireRight } from '../../plan/authorize.ts';
 import { renderMarkdown } from '../../plan/markdown.ts';
 import { planStates } from '../../plan/view.ts';
 import { callOf } from '../authenticate.ts';
@@ -28,6 +30,7 @@ export function addPlanRoutes(app: FastifyInstance, options: ConfigRoutesOptions
 
 /** What takes documents. */
 function addDocumentRoutes(app: FastifyInstance, { engine, reader, planLimit }: ConfigRoutesOptions): void {
+  const again = { recover: recoverApplied(engine), mayRepeat: mayRepeat(engine) };
   const planning = {
     bodyLimit,
     onRequest: planLimit,
@@ -43,16 +46,12 @@ function addDocumentRoutes(app: FastifyInstance, { engine, reader, planLimit }: 
     const { desire } = await readDesire(reader, request, reply);
     return reply.code(201).send(await createPlan(engine, callOf(request), desire));
   });
-  app.post(
-    '/api/config/apply',
-    { ...planning, config: { recover: recoverApplied(engine) } },
-    async (request, reply) => {
-      const { desire } = await readDesire(reader, request, reply);
-      if (flag({}, queryOf(request), 'dryRun', false))
-        return { plan: await createPlan(engine, callOf(request), desire), revision: null };
-      return shownOnce(request, reply, await applyNow(engine, callOf(request), { ...desire, byHand: true }));
-    },
-  );
+  app.post('/api/config/apply', { ...planning, config: again }, async (request, reply) => {
+    const { desire } = await readDesire(reader, request, reply);
+    if (flag({}, queryOf(request), 'dryRun', false))
+      return { plan: await createPlan(engine, callOf(request), desire), revision: null };
+    return shownOnce(request, reply, await applyNow(engine, callOf(request), { ...desire, byHand: true }));
+  });
 }
 
 /** What shows stored plans. */
@@ -98,7 +97,7 @@ function addUseRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutesO
   });
   app.post(
     '/api/config/plans/:id/apply',
-    { onRequest: planLimit, config: { recover: recoverApplied(engine) } },
+    { onRequest: planLimit, config: { recover: recoverApplied(engine), mayRepeat: mayRepeat(engine) } },
     async (request, reply) => {
       const body = request.body === undefined ? {} : objectBody(request.body);
       const approve = textOf(body, 'approve');
@@ -110,6 +109,17 @@ function addUseRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutesO
       return shownOnce(request, reply, applied);
     },
   );
+}
+
+/** Outputs are shown again to callers who may still create what they belong to. */
+function mayRepeat(engine: Engine) {
+  return async (request: FastifyRequest, body: Json): Promise<void> => {
+    const call = callOf(request);
+    const state = await engine.snapshots.at(call.account, call.revision);
+    // Written by `shownOnce`, or from the same outputs.
+    const { outputs = [] } = body as Partial<Pick<Applied, 'outputs'>>;
+    for (const { kind } of outputs) requireRight(state, call.actor, engine.registry.get(kind).module, 'create');
+  };
 }
 
 /** Outputs are shown in this answer and in no other. */

@@ -10,7 +10,8 @@ import {
 } from '../../engine/source-admin.ts';
 import { sourceStatuses } from '../../engine/status.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
+import { objectBody, textMember } from '../bodies.ts';
+import type { Recover } from '../idempotency.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { parameter, queryOf, wordOf } from './request.ts';
 
@@ -19,9 +20,15 @@ const one = `${list}/:name`;
 
 /** The routes about sources. */
 export function addSourceRoutes(app: FastifyInstance, { engine, sources: rules }: ConfigRoutesOptions): void {
+  const recover: Recover = async (request) => showSource(engine, callOf(request), parameter(request, 'name'));
+  const recoverMade: Recover = async (request, reply) => {
+    void reply.code(201);
+    return showSource(engine, callOf(request), textMember(objectBody(request.body), 'name'));
+  };
   app.get(list, async (request) => sourceStatuses(engine, callOf(request)));
   app.get(one, async (request) => showSource(engine, callOf(request), parameter(request, 'name')));
-  app.post(list, { config: { access: { module: 'config', operation: 'create' } } }, async (request, reply) =>
+  const create = { access: { module: 'config', operation: 'create' }, recover: recoverMade } as const;
+  app.post(list, { config: create }, async (request, reply) =>
     reply.code(201).send(await createSource(engine, callOf(request), objectBody(request.body), rules)),
   );
   app.put(one, async (request) => {
@@ -40,7 +47,7 @@ export function addSourceRoutes(app: FastifyInstance, { engine, sources: rules }
     ['suspend', true],
     ['resume', false],
   ] as const)
-    app.post(`${one}/${verb}`, async (request) =>
+    app.post(`${one}/${verb}`, { config: { recover } }, async (request) =>
       setSourceSuspended(engine, callOf(request), parameter(request, 'name'), suspended),
     );
   app.post(`${one}/detach`, async (request) => detachSource(engine, callOf(request), parameter(request, 'name')));

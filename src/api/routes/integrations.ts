@@ -11,6 +11,7 @@ import { makeAnswer, sendAnswer, versionsOf } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { keepInstead } from '../idempotency.ts';
+import { recoverOutputs } from '../recover.ts';
 
 const directory = '/api/integrations/directory-idp/{id}';
 const scim = '/api/integrations/scim-idp/{id}';
@@ -34,7 +35,7 @@ export const integrations: AreaRoutes = {
       const { result } = await recordSyncRun(engine, call, kind, id);
       return reply.send({ result });
     });
-    app.post(routeOf(`${scim}/token`), { config }, async (request, reply) => {
+    app.post(routeOf(`${scim}/token`), { config: { ...config, recover: recoverOutputs } }, async (request, reply) => {
       const { kind, id, call } = subjectOf(engine, 'ScimIntegration', request);
       const ifMatch = versionsOf(request.headers['if-match']);
       const options = { strict: false, ...(ifMatch === undefined ? {} : { ifMatch }) };

@@ -14,6 +14,7 @@ import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
 import { keepInstead } from '../idempotency.ts';
+import { recoverBody } from '../recover.ts';
 import { invitePaths } from './invite-paths.ts';
 
 const path = '/api/users/invites';
@@ -27,7 +28,7 @@ function idOf(request: FastifyRequest): string {
 export const invites: AreaRoutes = {
   add(app, engine, { people, strangers }) {
     const may = (operation: 'read' | 'create' | 'update' | 'delete') => ({
-      config: { access: { module: 'users', operation } },
+      config: { access: { module: 'users', operation }, recover: recoverBody },
     });
     app.get(path, may('read'), async (request, reply) => {
       const body = await readInvites(engine, callOf(request));

@@ -8,6 +8,7 @@ import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
 import { parameter } from '../config/request.ts';
 import { keepInstead } from '../idempotency.ts';
+import { recoverBody } from '../recover.ts';
 
 const path = '/api/reverse-proxies/proxy-tokens';
 const onePath = `${path}/{tokenId}`;
@@ -32,7 +33,7 @@ const requestSchema: JsonObject = {
 export const proxyTokens: AreaRoutes = {
   add(app, engine) {
     const right = (operation: 'read' | 'create' | 'delete') => ({
-      config: { access: { module: 'services', operation } },
+      config: { access: { module: 'services', operation }, recover: recoverBody },
     });
     app.get(path, right('read'), async (request, reply) => {
       const body = await readProxyTokens(engine, callOf(request));

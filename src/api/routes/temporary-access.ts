@@ -1,3 +1,4 @@
+import { findCreated } from '../../engine/recover.ts';
 import { grantTemporaryAccess, type TemporaryWish } from '../../engine/temporary-access.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
@@ -7,6 +8,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
+import type { Recover } from '../idempotency.ts';
 
 const path = '/api/peers/{peerId}/temporary-access';
 
@@ -19,11 +21,15 @@ const grammar = 'Each `all`, `icmp`, or a protocol (`tcp`, `udp`, `ssh`) with a 
 export const temporaryAccess: AreaRoutes = {
   add(app, engine) {
     const access = { module: 'peers', operation: 'create' } as const;
-    app.post('/api/peers/:id/temporary-access', { config: { access } }, async (request, reply) => {
+    const recover: Recover = async (request, _reply, { revision = 0 }) => {
+      const made = await findCreated(engine, callOf(request), engine.registry.get('Peer'), revision);
+      const { name, rules } = readWish(objectBody(request.body));
+      return made === undefined ? undefined : { name, id: made.object.id, rules };
+    };
+    app.post('/api/peers/:id/temporary-access', { config: { access, recover } }, async (request, reply) => {
       // The route names the parameter.
       const { id } = request.params as { readonly id: string };
-      const wish = () => readWish(objectBody(request.body));
-      return reply.send(await grantTemporaryAccess(engine, callOf(request), id, wish()));
+      return reply.send(await grantTemporaryAccess(engine, callOf(request), id, readWish(objectBody(request.body))));
     });
   },
   paths: {

@@ -12,6 +12,7 @@ import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
 import { keepInstead } from '../idempotency.ts';
+import { recoverBody } from '../recover.ts';
 
 const tokensPath = '/api/users/{userId}/tokens';
 const tokenPath = `${tokensPath}/{tokenId}`;
@@ -110,7 +111,8 @@ export const tokens: AreaRoutes = {
       return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
     });
     const mayRepeat = (request: FastifyRequest) => requireTokenRight(engine, callOf(request), paramsOf(request).id);
-    app.post('/api/users/:id/tokens', { config: { ...options.config, mayRepeat } }, async (request, reply) => {
+    const config = { ...options.config, mayRepeat, recover: recoverBody };
+    app.post('/api/users/:id/tokens', { config }, async (request, reply) => {
       const body = objectBody(request.body);
       requireRecentSignIn(callOf(request), Date.parse(engine.now()));
       const answer = await addToken(engine, callOf(request), paramsOf(request).id, body, () => newToken(engine));

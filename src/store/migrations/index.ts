@@ -22,6 +22,7 @@ import * as addSortKeys from './0028_add_sort_keys.ts';
 import * as bindCredentials from './0029_bind_credentials.ts';
 import * as addSealing from './0030_add_sealing.ts';
 import * as addProvedAddresses from './0031_add_proved_addresses.ts';
+import * as notePlanUse from './0032_note_plan_use.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -57,4 +58,5 @@ export const migrations: readonly Migration[] = [
   bindCredentials,
   addSealing,
   addProvedAddresses,
+  notePlanUse,
 ];
