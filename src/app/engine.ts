@@ -8,6 +8,7 @@ import { createObserver } from '../engine/observe.ts';
 import { createPastStates } from '../engine/past-states.ts';
 import { createPresence } from '../engine/presence.ts';
 import { createSnapshots } from '../engine/snapshots.ts';
+import type { TurnTimes } from '../engine/turns.ts';
 import { createTxtResolver } from '../integrations/challenge.ts';
 import * as kinds from '../kinds/index.ts';
 import { newAccount } from '../kinds/new-account.ts';
@@ -43,6 +44,7 @@ export function createEngine(
   resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
   notices: NoticeBoard = createNoticeBoard(),
   claimLapse = usualClaimLapse,
+  turnTimes?: TurnTimes,
 ): Engine {
   const registry: Registry = { ...known, open: (sealed, place) => means.vault.open(sealed, place) };
   const snapshots = createSnapshots(database, registry);
@@ -68,6 +70,7 @@ export function createEngine(
   const committer = createCommitter({
     database,
     snapshots,
+    turnTimes,
     now,
     newRequestId: randomUUID,
     forgets: means.forgetsPeople,

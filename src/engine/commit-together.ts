@@ -18,6 +18,7 @@ import type { NewIdentity } from '../store/identities.ts';
 import { type Fate, readFate } from '../store/revisions.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
+import type { BatchWriter } from './write-batch.ts';
 
 /** What happens in each account. */
 export type Outcomes = Readonly<Record<string, Outcome>>;
@@ -50,7 +51,7 @@ export type CommittedTogether =
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly why?: 'taken' | 'spent' };
 
 /** Plans on the states at hand and writes everything in one transaction; plans again when others were faster. */
-export async function mutateTogether(options: CommitterOptions, mutation: SharedMutation): Promise<CommittedTogether> {
+export async function mutateTogether(options: BatchWriter, mutation: SharedMutation): Promise<CommittedTogether> {
   const requestId = mutation.requestId?.();
   for (let attempt = 0; attempt < attempts; attempt++) {
     const states = await readStates(options, mutation);
@@ -72,7 +73,8 @@ export async function mutateTogether(options: CommitterOptions, mutation: Shared
     const gone = (mutation.gone ?? []).map((account) => ({ account, revision: stateIn(states, account).revision }));
     const result = await write(options, mutation, steps, gone);
     if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
-    if (result === 'moved') continue;
+    if (result === 'turn') for (const account of mutation.accounts) await options.turns.respect(account);
+    if (result === 'moved' || result === 'turn') continue;
     for (const { plan, input } of steps) tell(options, mutation.actor, plan, input);
     return {
       ok: true,
@@ -125,7 +127,7 @@ function stepOf(
 
 /** Writes the parts that change something. When the connection dies meanwhile, finds out whether it happened. */
 async function write(
-  options: CommitterOptions,
+  options: BatchWriter,
   mutation: SharedMutation,
   steps: readonly AccountStep[],
   gone: readonly Gone[],
@@ -142,9 +144,8 @@ async function write(
     beside: mutation.beside?.() ?? [],
     gone,
   };
-  const send = () => commitTogether(database, together);
   try {
-    return await send();
+    return await commitTogether(database, { ...together, server: options.turns.server });
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     if (inputs.length + gone.length === 0) return 'moved';
@@ -153,7 +154,7 @@ async function write(
       ...(await Promise.all(inputs.map((input) => readFate(database, markOf(input))))),
       ...(await Promise.all(gone.map((one) => fateOfEnd(database, one, requestId, options.now())))),
     ];
-    return await settleCommit(readFates, { requestId, cause: error }, send);
+    return await settleCommit(readFates, { requestId, cause: error }, () => commitTogether(database, together));
   }
 }
 

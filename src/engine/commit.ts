@@ -21,7 +21,7 @@ import { isInDoubt } from './doubt.ts';
 import type { CommittedRevision } from './engine.ts';
 import type { ShownOnce } from './shown-once.ts';
 import type { Snapshots } from './snapshots.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, type TurnTimes } from './turns.ts';
 import { type BatchWriter, type Manner, writeBatch } from './write-batch.ts';
 
 /**
@@ -84,6 +84,8 @@ export interface Committer {
 export interface CommitterOptions {
   readonly database: Database;
   readonly snapshots: Snapshots;
+  /** Absent: as usual. */
+  readonly turnTimes?: TurnTimes | undefined;
   now(): string;
   newRequestId(): string;
   /** People who go are forgotten by the identity provider of this server too. */
@@ -103,7 +105,7 @@ export const planOnlyRefusal = 'the token may read and plan, and write nothing; 
 
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
 export function createCommitter(options: CommitterOptions): Committer {
-  const writer = { ...options, turns: createTurns(options.database, options.newRequestId()) };
+  const writer = { ...options, turns: createTurns(options.database, options.newRequestId(), options.turnTimes) };
   const queues = new Map<string, Queue>();
   const running = new Map<string, Promise<void>>();
   const shared = new Set<Promise<unknown>>();
@@ -138,7 +140,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       return mutation.isRepeated === true ? unlessDone(options, mutation.account, requestId, committed) : committed;
     },
     mutateTogether(mutation) {
-      const work = mutateTogether(options, mutation);
+      const work = mutateTogether(writer, mutation);
       shared.add(work);
       return work.finally(() => shared.delete(work));
     },

@@ -1,65 +1,106 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { turnLease } from '../store/commit-statement.ts';
 import type { Database } from '../store/database.ts';
-import { leaseOwner, releaseLease, renewLease, takeLease } from '../store/leases.ts';
+import { type Lease, leaseOwner, releaseLease, renewLease, takeLease } from '../store/leases.ts';
 
 /**
  * Who may plan in peace. A plan that takes long would be overtaken again and again by the short ones of other servers; the
  * account must not be locked while it is planned, because a server that stops in the middle would stop all others with it.
- * So whoever lost too often asks for a turn, which the others see when they write next, and wait for.
+ * So whoever lost too often takes a turn: a lease that every commit looks at. While one server has it, the commits of all
+ * others write nothing and say so, and their servers wait until it is over.
  */
 export interface Turns {
-  /** Another server has the turn in an account: it was seen with a commit. */
-  heard(account: string, owner: string): void;
-  /** Waits while another server is known to have the turn. */
+  /** The name of this server: its own commits are written during its turn. */
+  readonly server: string;
+  /** Waits until no other server has the turn. */
   respect(account: string): Promise<void>;
-  /** Does the work with the turn, as far as it can be had. */
-  holding<Value>(account: string, work: () => Promise<Value>): Promise<Value>;
+  /** The turn of one piece of work, which is not taken yet. */
+  open(account: string): Turn;
 }
 
-/** How long a turn lasts when its owner stops in the middle, in seconds. */
-const turnSeconds = 6;
-/** How often it is prolonged, and how often at most, so that nobody waits for longer than half a minute. */
-const prolongMs = 2000;
-const mostProlongations = 12;
-/** How often others look whether it is over, and for how long at most. */
-const lookMs = 100;
-const respectMs = 10_000;
+/** A turn that may be taken. */
+export interface Turn {
+  /** Waits for the turns of others to be over and takes it, as far as it can be had; nothing while it is held. */
+  take(): Promise<void>;
+  /** Gives it back, so that the others need not wait for its end. */
+  end(): Promise<void>;
+}
 
-/** Creates the turns of one server, whose name is `owner`. */
-export function createTurns(database: Database, owner: string): Turns {
-  const others = new Set<string>();
+/** How turns pass between servers, in seconds. */
+export interface TurnTimes {
+  /** How long a turn lasts when its owner stops in the middle. It is prolonged three times as often. */
+  readonly lease: number;
+  /** For how long it is prolonged, counted from its start. */
+  readonly most: number;
+  /** How long nobody may take the next one: those who waited get in between. */
+  readonly rest: number;
+}
+
+const usualTimes: TurnTimes = { lease: 6, most: 120, rest: 2 };
+
+/** How often those who wait look whether it is over. */
+const lookMs = 100;
+
+/** Creates the turns of one server. */
+export function createTurns(database: Database, server: string, times: TurnTimes = usualTimes): Turns {
+  const isOthers = async (account: string): Promise<boolean> => {
+    const owner = await leaseOwner(database, account, turnLease);
+    return owner !== undefined && owner !== server;
+  };
+  const wait = async (account: string): Promise<Lease | undefined> => {
+    const { lease: seconds, rest } = times;
+    const request = { account, name: turnLease, owner: server, seconds, rest };
+    // Nobody has the turn of an account that is gone, and nobody gets it.
+    for (let free = 0; free * lookMs <= 2000 * rest; free++) {
+      const lease = await takeLease(database, request);
+      if (lease !== undefined) return lease;
+      if (await isOthers(account)) free = 0;
+      await delay(lookMs);
+    }
+    return undefined;
+  };
   return {
-    heard(account, whose) {
-      if (whose !== owner) others.add(account);
-    },
+    server,
     async respect(account) {
-      if (!others.delete(account)) return;
-      const begun = performance.now();
-      while (performance.now() - begun < respectMs) {
-        const whose = await courteous(() => leaseOwner(database, account, turnLease));
-        if (whose === undefined || whose === owner) return;
-        await delay(lookMs);
-      }
+      while (await courteous(() => isOthers(account))) await delay(lookMs);
     },
-    async holding(account, work) {
-      const request = { account, name: turnLease, owner, seconds: turnSeconds };
-      const lease = await courteous(() => takeLease(database, request));
-      if (lease === undefined) return work();
-      let prolonged = 0;
-      const timer = setInterval(() => {
-        prolonged += 1;
-        if (prolonged >= mostProlongations) clearInterval(timer);
-        void courteous(() => renewLease(database, lease, turnSeconds));
-      }, prolongMs);
-      try {
-        return await work();
-      } finally {
-        clearInterval(timer);
-        await courteous(() => releaseLease(database, lease));
-      }
+    open(account) {
+      let held: Held | undefined;
+      return {
+        async take() {
+          if (held?.isOver() === false) return;
+          const lease = await courteous(() => wait(account));
+          held = lease === undefined ? undefined : hold(database, lease, times);
+        },
+        async end() {
+          await held?.end();
+        },
+      };
     },
   };
+}
+
+/** A turn that was taken. */
+interface Held {
+  isOver(): boolean;
+  end(): Promise<unknown>;
+}
+
+/** Prolongs a turn until it is given back, lost, or has lasted for as long as it may. */
+function hold(database: Database, lease: Lease, times: TurnTimes): Held {
+  const begun = performance.now();
+  let ended: Promise<unknown> | undefined;
+  const end = (): Promise<unknown> => {
+    clearInterval(timer);
+    ended ??= courteous(() => releaseLease(database, lease));
+    return ended;
+  };
+  const prolong = async (): Promise<void> => {
+    if (performance.now() - begun >= times.most * 1000) await end();
+    else if ((await courteous(() => renewLease(database, lease, times.lease))) === false) await end();
+  };
+  const timer = setInterval(() => void prolong(), (times.lease * 1000) / 3);
+  return { isOver: () => ended !== undefined, end };
 }
 
 /** A turn is a courtesy: what happens without it is right as well, only later; a database that fails is met by the work itself. */

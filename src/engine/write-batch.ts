@@ -4,7 +4,7 @@ import { readFate } from '../store/revisions.ts';
 import { type Planned, planBatch, type Waiting } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
-import type { Turns } from './turns.ts';
+import type { Turn, Turns } from './turns.ts';
 
 /** How a batch is written. */
 export interface Manner {
@@ -17,7 +17,7 @@ export interface Manner {
 /** With what batches are written. */
 export type BatchWriter = CommitterOptions & { readonly turns: Turns };
 
-/** After so many lost races a batch asks the other servers to let it plan in peace. */
+/** After so many lost races a batch takes the turn, to plan in peace. */
 const racesBeforeTurn = 2;
 
 /**
@@ -30,43 +30,42 @@ export async function writeBatch(
   batch: readonly Waiting[],
   manner: Manner,
 ): Promise<Planned> {
-  await writer.turns.respect(account);
-  const race: Race = { account, batch, lost: new Set() };
-  const planned =
-    (await tryOften(writer, race, manner, racesBeforeTurn)) ??
-    (await writer.turns.holding(account, () => tryOften(writer, race, {}, attempts)));
+  const turn = writer.turns.open(account);
+  const planned = await tryOften(writer, { account, batch, turn }, manner).finally(() => turn.end());
   if (planned === undefined)
     throw new Unavailable(`the account changed ${attempts} times while this was planned; try again`);
   if (planned.revisions.length > 0) writer.snapshots.advance(planned.tip);
   return planned;
 }
 
-/** A batch on its way, and the leases that turned out to be lost. */
+/** A batch on its way. */
 interface Race {
   readonly account: string;
   readonly batch: readonly Waiting[];
-  readonly lost: Set<string>;
+  readonly turn: Turn;
 }
 
 /** Plans and writes; `undefined` when others were faster each time. */
 async function tryOften(
   writer: BatchWriter,
-  { account, batch, lost }: Race,
+  { account, batch, turn }: Race,
   { planned: made, started }: Manner,
-  times: number,
 ): Promise<Planned | undefined> {
-  const { snapshots } = writer;
+  const { snapshots, turns } = writer;
+  const lost = new Set<string>();
   const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
   // A first attempt is planned on what is at hand; one after a lost race on what is there now.
   let readBase = () => (started === undefined ? snapshots.fresh(account) : snapshots.at(account, seen));
-  for (let races = 0, first = true; races < times; first = false) {
+  for (let races = 0, first = true; races < attempts; first = false) {
+    if (races >= racesBeforeTurn) await turn.take();
     const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
     if (planned.revisions.length === 0) return planned;
     const statement = write(writer, planned);
     if (first) started?.(planned, statement);
     const result = await statement;
     if (result === 'written') return planned;
-    if (result === 'moved') races += 1;
+    if (result === 'turn') await turns.respect(account);
+    if (result === 'moved' || result === 'turn') races += 1;
     else for (const name of result.lost) lost.add(name);
     readBase = () => snapshots.fresh(account);
   }
@@ -77,12 +76,13 @@ async function tryOften(
 async function write({ database, turns }: BatchWriter, planned: Planned): Promise<CommitResult> {
   const { base, tip: next, revisions } = planned;
   const input = { base, next, revisions };
-  const send = () => commit(database, input, (owner) => turns.heard(base.account, owner));
   try {
-    return await send();
+    return await commit(database, input, turns.server);
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     const mark = markOf(input);
-    return await settleCommit(async () => [await readFate(database, mark)], { ...mark, cause: error }, send);
+    // It was sent before the turn that somebody may have by now.
+    const again = () => commit(database, input);
+    return await settleCommit(async () => [await readFate(database, mark)], { ...mark, cause: error }, again);
   }
 }

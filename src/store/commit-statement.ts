@@ -31,14 +31,12 @@ type Needed = Pick<Lease, 'name' | 'fence'>;
 /**
  * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
  * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
- * It answers one row when it has written, and one for each lease that is lost; the first says whose turn it is.
- * `claimedAt` are the numbers of the claims that its plans were made with: when there are others by now, it writes nothing.
+ * It answers one row when it has written, one for each lease that is lost, and one when another server has the turn.
  */
 export function commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly JsonObject[]>>>,
-  leases: readonly Needed[] = [],
-  claimedAt: readonly number[] = [],
+  { leases = [], claimedAt = [], server }: CommitConditions = {},
 ): { readonly text: string; readonly parameters: readonly unknown[] } {
   const parameters: unknown[] = [...head];
   const add: Add = (value) => `$${parameters.push(value)}`;
@@ -49,14 +47,37 @@ export function commitStatement(
   const unchanged = claimedAt.length === 0 ? '' : ` and claim_sequence = all(${add([...claimedAt])}::bigint[])`;
   const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
   const lost = fenced ? [lostClause(leases, add)] : [];
-  const before = [...lost, headClause(claims, `${unchanged}${fenced ? whileHeld : ''}`)];
-  const answer = `select last_event, null as lost, (${turnText}) as turn from head${fenced ? ' union all select null, name, null from lost' : ''}`;
-  return { text: `${manner}with ${[...before, ...clauses].join(', ')} ${answer}`, parameters };
+  const turn = server === undefined ? [] : [turnClause(server, add)];
+  const condition = `${unchanged}${fenced ? whileHeld : ''}${server === undefined ? '' : whileFree}`;
+  const answer = [
+    'select last_event, null as lost, null as turn from head',
+    ...(fenced ? ['select null, name, null from lost'] : []),
+    ...(server === undefined ? [] : ['select null, null, owner from turn']),
+  ];
+  const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
+  return { text: `${manner}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
 }
 
-/** Who asked all others to let the account rest for a moment; nobody as a rule. */
+/** What must be so at the moment of the commit; otherwise nothing is written. */
+interface CommitConditions {
+  /** These leases are held. */
+  readonly leases?: readonly Needed[];
+  /** The claims still have these numbers, with which the plans were made. */
+  readonly claimedAt?: readonly number[];
+  /** No server but this one has the turn; absent: that does not matter. */
+  readonly server?: string | undefined;
+}
+
+/** The lease of the one server that may write for a while; nobody has it as a rule. */
 export const turnLease = 'turn';
-const turnText = `select owner from leases where account_id = $1 and name = '${turnLease}' and until > clock_timestamp()`;
+
+const whileFree = ' and not exists (select from turn)';
+
+function turnClause(server: string, add: Add): string {
+  return `turn as (
+  select owner from leases where account_id = $1 and name = '${turnLease}' and owner <> ${add(server)} and until > clock_timestamp()
+)`;
+}
 
 /** Adds a parameter and answers its placeholder. */
 type Add = (value: unknown) => string;

@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import { deleteAccountRows } from './account-rows.ts';
 import { restrictTo } from './builder.ts';
-import { type CommitInput, compileCommit } from './commit.ts';
+import { type CommitInput, compileCommit, refusalIn } from './commit.ts';
 import type { Database, Run } from './database.ts';
 import { insertIdentity, type NewIdentity } from './identities.ts';
 import { repeated } from './repeated.ts';
@@ -34,10 +34,15 @@ export interface TogetherInput {
   readonly beside: readonly Beside[];
   /** Accounts that go, at these revisions, with everything that is theirs. */
   readonly gone: readonly { readonly account: string; readonly revision: number }[];
+  /** As of `commit`. */
+  readonly server?: string;
 }
 
-/** What became of it: somebody else was faster in an account, holds a value of the directory, or used up what was needed. */
-export type TogetherResult = 'written' | 'moved' | 'taken' | 'spent';
+/**
+ * What became of it: somebody else was faster in an account, has its turn, holds a value of the directory, or used up what
+ * was needed.
+ */
+export type TogetherResult = 'written' | 'moved' | 'turn' | 'taken' | 'spent';
 
 /** Ends the transaction without a trace. */
 class Abandoned extends Error {
@@ -76,16 +81,16 @@ export async function commitTogether(database: Database, input: TogetherInput): 
   return 'written';
 }
 
-async function writeAccount(run: Run, { founded }: TogetherInput, input: CommitInput): Promise<number> {
+async function writeAccount(run: Run, { founded, server }: TogetherInput, input: CommitInput): Promise<number> {
   const { account } = input.base;
   const restriction = restrictTo(account, { write: true });
   await run(restriction.sql, restriction.parameters);
   const found = founded.find((one) => one.account === account);
   if (found !== undefined)
     await run('insert into accounts (account_id, created_at) values ($1, $2)', [account, found.at]);
-  const { statement, rows } = compileCommit(input);
-  const written = await run(statement.sql, statement.parameters);
-  if (written.length === 0) throw new Abandoned('moved');
+  const { statement, rows } = compileCommit(input, server);
+  const refusal = refusalIn(await run(statement.sql, statement.parameters));
+  if (refusal !== undefined) throw new Abandoned(refusal);
   return rows;
 }
 

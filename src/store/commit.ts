@@ -6,6 +6,7 @@ import { statement } from './builder.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { AccountAccess } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
+import type { Lease } from './leases.ts';
 import { statusRow } from './peer-status.ts';
 import { appliedPlanRow } from './plans.ts';
 import { repeated } from './repeated.ts';
@@ -20,32 +21,38 @@ export interface CommitInput {
   readonly revisions: readonly RevisionInput[];
 }
 
-/** What became of a commit: written, or nothing because the account has moved on, or because these leases are lost. */
-export type CommitResult = 'written' | 'moved' | { readonly lost: readonly string[] };
-
-/** Called with the owner of the account's turn, when a commit finds that there is one. */
-export type TurnHeard = (owner: string) => void;
+/**
+ * What became of a commit: written, or nothing because the account has moved on, because another server has the turn, or
+ * because these leases are lost.
+ */
+export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: readonly string[] };
 
 /**
  * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
- * compare-and-swap and everything else hangs on it.
+ * compare-and-swap and everything else hangs on it. During the turn of another server than `server` nothing is written
+ * either; without one, turns do not matter.
  */
-export async function commit(
-  database: AccountAccess,
-  input: CommitInput,
-  heard: TurnHeard = () => {},
-): Promise<CommitResult> {
-  const { statement, rows } = compileCommit(input);
+export async function commit(database: AccountAccess, input: CommitInput, server?: string): Promise<CommitResult> {
+  const { statement, rows } = compileCommit(input, server);
   const [answer] = await database
     .inAccount(input.base.account, [statement], { write: true, by: writerOf(input) })
     .catch((error) => Promise.reject(repeated(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
-  const [written] = answer;
-  if (written === undefined) return 'moved';
-  if (written.turn !== null) heard(written.turn);
+  const refusal = refusalIn(answer);
+  if (refusal !== undefined) return refusal;
   database.wrote(rows);
   return 'written';
+}
+
+function leasesOf({ revisions }: CommitInput): readonly Lease[] {
+  return [...new Set(revisions.flatMap(({ lease }) => lease ?? []))];
+}
+
+/** Why a commit that wrote nothing did so, leases aside. */
+export function refusalIn(answer: readonly Partial<CommitRow>[]): 'moved' | 'turn' | undefined {
+  if (answer.length === 0) return 'moved';
+  return answer.some(({ turn }) => typeof turn === 'string') ? 'turn' : undefined;
 }
 
 /** For whom a commit is: those of one batch are told as the first of them. */
@@ -54,7 +61,7 @@ function writerOf({ revisions }: CommitInput): string {
   return first === undefined ? '' : describeWriter(first);
 }
 
-/** What the statement of a commit answers: nothing when the account has moved on. */
+/** What the statement of a commit answers: nothing when the account has moved on. `turn` is the server that has it. */
 interface CommitRow {
   readonly last_event: number | null;
   readonly lost: string | null;
@@ -62,17 +69,21 @@ interface CommitRow {
 }
 
 /** The statement of a commit, and how many rows it writes. */
-export function compileCommit({ base, next, revisions }: CommitInput): {
+export function compileCommit(
+  input: CommitInput,
+  server?: string,
+): {
   readonly statement: CompiledQuery<CommitRow>;
   readonly rows: number;
 } {
+  const { base, next, revisions } = input;
   const rows = rowChanges(base, next, new Set(revisions.flatMap(({ plan }) => subjectIds(plan))));
   const events = revisions.flatMap((revision) => eventRows(revision));
   const history = revisions.flatMap((revision) => changeRows(revision));
   const numbers = next.numbers() === base.numbers() ? null : JSON.stringify(next.numbers());
   const head = [base.account, base.revision, next.revision, events.length, numbers] as const;
   const claims = claimRows(next, revisions);
-  const leases = [...new Set(revisions.flatMap(({ lease }) => lease ?? []))];
+  const leases = leasesOf(input);
   const parts = {
     gone_refs: rows.deleteReferences,
     gone_keys: rows.deleteKeys,
@@ -105,7 +116,7 @@ export function compileCommit({ base, next, revisions }: CommitInput): {
     new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(statusRow)),
     new_plans: revisions.flatMap(({ kept }) => (kept === undefined ? [] : [appliedPlanRow(kept)])),
   };
-  const { text, parameters } = commitStatement(head, parts, leases, claimedAt(revisions));
+  const { text, parameters } = commitStatement(head, parts, { leases, claimedAt: claimedAt(revisions), server });
   return { statement: statement(text, parameters), rows: countRows(rows) + history.length + events.length };
 }
 

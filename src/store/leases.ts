@@ -14,16 +14,20 @@ export interface Lease {
 }
 
 /** Whom and for how long. Only the database's clock counts. */
-export type LeaseRequest = Omit<Lease, 'fence'> & { readonly seconds: number };
+export type LeaseRequest = Omit<Lease, 'fence'> & {
+  readonly seconds: number;
+  /** For how many seconds nobody may take it after it was given back or ran out; absent: it may be taken at once. */
+  readonly rest?: number;
+};
 
 /**
- * Takes a lease that is free, has run out or is the owner's own. `undefined` while somebody else has it, and when the
- * account is gone.
+ * Takes a lease that is free, has run out or is the owner's own. `undefined` while somebody else has it or it rests, and
+ * when the account is gone.
  */
 export async function takeLease(database: Database, request: LeaseRequest): Promise<Lease | undefined> {
-  const { account, name, owner, seconds } = request;
+  const { account, name, owner, seconds, rest = 0 } = request;
   const [rows] = await database.inAccount(account, [
-    statement<{ readonly fence: number }>(takeText, [account, name, owner, String(seconds)]),
+    statement<{ readonly fence: number }>(takeText, [account, name, owner, String(seconds), String(rest)]),
   ]);
   const [row] = rows;
   return row === undefined ? undefined : { account, name, owner, fence: row.fence };
@@ -33,7 +37,8 @@ const takeText = `insert into leases (account_id, name, owner, until, fence)
 select account_id, $2, $3, clock_timestamp() + $4::text::interval second, 1 from accounts where account_id = $1
 on conflict (account_id, name) do update
   set owner = excluded.owner, until = clock_timestamp() + $4::text::interval second, fence = leases.fence + 1
-  where leases.until <= clock_timestamp() or leases.owner = excluded.owner
+  where leases.until <= clock_timestamp() - $5::text::interval second
+    or (leases.owner = excluded.owner and leases.until > clock_timestamp())
 returning fence`;
 
 /** Who has a lease now. */

@@ -91,6 +91,13 @@ export function putAll(engine: Engine, snapshot: Snapshot, edits: Parameters<typ
   return finishPlan({ snapshot, edits, locate, newId: engine.newId });
 }
 
+/** The outcome of a new group. */
+export function withGroup(engine: Engine, state: Snapshot, name: string): Outcome {
+  const { spec } = canonicalSpec(engine.registry.get('Group'), { name });
+  const after = storedObject(engine, { id: engine.newId(), kind: 'Group', key: name, spec, derived: {} }, engine.now());
+  return putAll(engine, state, [{ after }]);
+}
+
 /** What a source wants, with nothing special about it. */
 export function desire(source: string, documents: readonly Document[], more: Partial<Desire> = {}): Desire {
   return { source, documents, problems: [], place: (problems) => problems, prune: true, allowEmpty: false, ...more };
