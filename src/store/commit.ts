@@ -2,7 +2,7 @@ import type { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
-import { statement } from './builder.ts';
+import { lockHead, statement } from './builder.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { AccountAccess } from './database.ts';
 import { changeRows, type RevisionInput } from './history.ts';
@@ -34,15 +34,29 @@ export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: reado
  */
 export async function commit(database: AccountAccess, input: CommitInput, server?: string): Promise<CommitResult> {
   const { statement, rows } = compileCommit(input, server);
-  const [answer] = await database
-    .inAccount(input.base.account, [statement], { write: true, by: writerOf(input) })
-    .catch((error) => Promise.reject(repeated(error)));
+  const answer = await send(database, input, statement).catch((error) => Promise.reject(repeated(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
   const refusal = refusalIn(answer);
   if (refusal !== undefined) return refusal;
   database.wrote(rows);
   return 'written';
+}
+
+/**
+ * With leases the head row is locked by a statement before: when the leases are looked at, every earlier sending of this
+ * commit is over, and every later one finds the same or newer ones. So what it says of them is final, also for a sending
+ * whose answer was lost.
+ */
+async function send(
+  database: AccountAccess,
+  input: CommitInput,
+  statement: CompiledQuery<CommitRow>,
+): Promise<readonly CommitRow[]> {
+  const { account } = input.base;
+  const options = { write: true, by: writerOf(input) };
+  if (leasesOf(input).length === 0) return (await database.inAccount(account, [statement], options))[0];
+  return (await database.inAccount(account, [lockHead(account), statement], options))[1];
 }
 
 function leasesOf({ revisions }: CommitInput): readonly Lease[] {

@@ -1,14 +1,21 @@
 import type { CompiledQuery } from 'kysely';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
+import { LeaseLost } from '../../src/engine/batch.ts';
 import { createObject } from '../../src/engine/objects.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { Unavailable } from '../../src/model/errors.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { statement } from '../../src/store/builder.ts';
 import type { Database } from '../../src/store/database.ts';
+import { revokeLease, takeLease } from '../../src/store/leases.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
 import { objectsOf } from '../plan/invariants.ts';
+import { altered } from '../setup/loosened.ts';
+import { present } from '../setup/present.ts';
 import { onServer } from '../setup/sql.ts';
-import { newOffice, policyBody, revisionsOf, rowsOf, upTo } from './office.ts';
+import { newOffice, policyBody, revisionsOf, rowsOf, upTo, withGroup } from './office.ts';
 
 const killAll =
   "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'heddle'";
@@ -67,6 +74,50 @@ describe('a commit whose answer was lost', () => {
       expect(await revisionsOf(office.database)).toEqual(upTo(3));
     },
   );
+});
+
+const waitingText =
+  "select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+describe('a commit on behalf of a lease', () => {
+  it('is not refused for the lost lease while a first sending may still be written', async () => {
+    await using office = await newOffice('postgres');
+    const { database: inner, account, call, made } = office;
+    const request = { account, name: 'source/a', owner: 'me', seconds: 60 };
+    const lease = present(await takeLease(inner, request));
+    const holder = new pg.Client({ connectionString: made.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select from accounts for no key update');
+    const sendings: Promise<unknown>[] = [];
+    const waiting = (count: number) =>
+      expect.poll(() => inner.lookUp(statement(waitingText, []))).toEqual([{ waiting: count }]);
+    const send = async <Rows>(run: () => Promise<Rows>): Promise<Rows> => {
+      const running = run();
+      sendings.push(running.catch(() => {}));
+      if (sendings.length > 1) {
+        // An answer at once is one that was given while the first sending waits.
+        await Promise.race([waiting(2), running]);
+        await holder.query('rollback');
+        return running;
+      }
+      await waiting(1);
+      await revokeLease(inner, account, lease.name);
+      throw new Unavailable('the connection was reset', { inDoubt: true });
+    };
+    const inAccount = (id: string, statements: readonly CompiledQuery<unknown>[], options?: object) => {
+      const run = () => inner.inAccount(id, statements, options);
+      return statements.some(({ sql }) => sql.includes('update accounts set revision')) ? send(run) : run();
+    };
+    // The rows are those of the inner database.
+    const engine = createEngine(altered(inner, inAccount as unknown as Database['inAccount']), () => {});
+    const propose = (state: Snapshot) => withGroup(engine, state, 'devs');
+    const [end] = await Promise.allSettled([engine.committer.mutate({ ...call, lease, propose })]);
+    await Promise.all(sendings);
+    await holder.end();
+    expect(end).toMatchObject({ status: 'rejected', reason: expect.any(LeaseLost) });
+    expect(await rowsOf(inner, "select id from objects where name = 'devs'")).toEqual([]);
+  });
 });
 
 describe('a commit whose connection is killed', () => {
