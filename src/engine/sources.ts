@@ -156,3 +156,10 @@ function tell(engine: Engine, { account }: Caller, revision: number | undefined)
   engine.notices.tell({ what: 'revision', account, revision });
   engine.notices.tell({ what: 'sources', account });
 }
+
+/** The files that state objects of a source, by the paths under which they were read. */
+export async function filesStatedBy(engine: Engine, account: string, source: string): Promise<ReadonlySet<string>> {
+  const state = await engine.snapshots.current(account);
+  const declarations = state.declaredBy(source).flatMap(({ declared }) => declared);
+  return new Set(declarations.filter((by) => by.source === source).map(({ file }) => file));
+}

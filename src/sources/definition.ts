@@ -29,7 +29,14 @@ export interface SourceDefinition {
   /** How long the first reconcile waits, so that many sources do not begin together. */
   readonly delayMs: number;
   /** Opens what it reads. */
-  open(onError: (error: unknown) => void): Origin;
+  open(options: OpenOptions): Origin;
+}
+
+/** What opening a source takes. */
+export interface OpenOptions {
+  readonly onError: (error: unknown) => void;
+  /** The files that state objects of the source until now, by their paths. */
+  readonly statedFiles: () => Promise<ReadonlySet<string>>;
 }
 
 /** A directory of this server. */
@@ -46,7 +53,7 @@ export function defineDirectory(
     isConfigured: true,
     intervalMs: intervalOf(stated.interval, plainTiming.intervalMs),
     delayMs: 0,
-    open: (onError) => openDirectory({ path, globs: stated, onError }),
+    open: (options) => openDirectory({ path, globs: stated, ...options }),
   };
 }
 
@@ -88,7 +95,8 @@ function defineGit(
     ...{ account, name, type: 'git', spec: source.spec, isConfigured: source.isConfigured, intervalMs },
     delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
     ...(config.webhook === undefined ? {} : { webhookSecretFile: config.webhook.secretFile }),
-    open: (onError) => openGit({ config, directory, transports, environment, network, permission, pollMs, onError }),
+    open: ({ onError }) =>
+      openGit({ config, directory, transports, environment, network, permission, pollMs, onError }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { StatedGlobs } from '../documents/directory-settings.ts';
 import { createFileMemory } from './file-memory.ts';
 import type { Fetched, Origin } from './origin.ts';
-import { readWhenQuiet } from './quiet.ts';
+import { readWhenQuiet, stillWritten } from './quiet.ts';
 import { type ReadOptions, readDirectory } from './read-directory.ts';
 import type { DirectorySnapshot } from './snapshot.ts';
 import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
@@ -15,6 +15,8 @@ export interface DirectoryOptions {
   readonly pollMs?: number;
   /** Looking or watching failed; it is looked again. */
   readonly onError: (error: unknown) => void;
+  /** The files that state objects until now, by their paths; absent: none. */
+  readonly statedFiles?: () => Promise<ReadonlySet<string>>;
   /** Doors for tests. */
   readonly read?: ReadOptions;
 }
@@ -27,7 +29,10 @@ export function openDirectory(options: DirectoryOptions): Origin {
   let available = true;
   let fetched: string | undefined;
   let last: Extract<DirectorySnapshot, { readonly ok: true }> | undefined;
-  const read = () => readDirectory(options.path, { memory, globs, ...options.read });
+  let leftOut: ReadonlySet<string> = new Set();
+  const read = (without: ReadonlySet<string>) =>
+    readDirectory(options.path, { memory, globs, without, ...options.read });
+  const writtenStill = () => stillWritten(options.path, globs, leftOut);
   const checked = (found: DirectorySnapshot): Fetched => {
     wasMount ||= found.ok && found.isMount;
     const lost = found.ok && wasMount && !found.isMount;
@@ -35,8 +40,11 @@ export function openDirectory(options: DirectoryOptions): Origin {
     return lost ? unmounted(options.path) : found;
   };
   const readQuietly = async (): Promise<DirectorySnapshot> => {
-    const { path, settleMs: quietMs = defaultSettleMs } = options;
-    return readWhenQuiet({ path, globs, quietMs, last, read });
+    const { path, settleMs: quietMs = defaultSettleMs, statedFiles = async () => new Set<string>() } = options;
+    const still = await writtenStill();
+    const found = await readWhenQuiet({ path, globs, quietMs, last, leftOut: still, statedFiles, read });
+    leftOut = found.leftOut;
+    return found;
   };
   return {
     async fetch() {
@@ -50,7 +58,7 @@ export function openDirectory(options: DirectoryOptions): Origin {
     watch(changed) {
       let ended = false;
       const looks = oneAtATime(async () => {
-        const state = stateOf(checked(await read()));
+        const state = stateOf(checked(await read(await writtenStill())));
         if (!ended && state !== fetched) changed();
       }, options.onError);
       const stop = watchDirectory({ ...options, onChange: looks.request, urgent: () => !available });

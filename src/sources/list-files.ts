@@ -104,12 +104,12 @@ export async function listFile(path: string): Promise<ListedFile> {
   return listed('', path, status);
 }
 
-/** Whether two listings show the same files, unchanged in between. */
-export function isSameListing(before: readonly FileLook[], after: readonly FileLook[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every(({ relative, stamp }, at) => relative === after[at]?.relative && stamp === after[at].stamp)
-  );
+/** The files that are not the same, and unchanged, in both of two listings. */
+export function changedBetween(before: readonly FileLook[], after: readonly FileLook[]): readonly string[] {
+  const stamps = new Map(after.map(({ relative, stamp }) => [relative, stamp]));
+  const changed = before.filter(({ relative, stamp }) => stamps.get(relative) !== stamp);
+  for (const { relative } of before) stamps.delete(relative);
+  return [...changed.map(({ relative }) => relative), ...stamps.keys()];
 }
 
 interface Collecting {

@@ -6,7 +6,7 @@ import { isDirectorySettings } from '../documents/settings-file.ts';
 import type { SourceFile } from '../model/document.ts';
 import { mapInBatches } from './batches.ts';
 import type { FileMemory } from './file-memory.ts';
-import { isSameListing, type ListedFile, listFile, listFiles } from './list-files.ts';
+import { changedBetween, type ListedFile, listFile, listFiles } from './list-files.ts';
 import { frozenFileWarnings } from './mounts.ts';
 import { readText } from './read-text.ts';
 import { digestOfContent, everyFile, type FileSelection } from './selection.ts';
@@ -27,22 +27,26 @@ export interface ReadOptions {
   readonly onUnreadable?: (file: string, reason: string) => void;
   /** Files of earlier readings. */
   readonly memory?: FileMemory;
+  /** Files, by their paths below the directory, that are as good as not there. */
+  readonly without?: ReadonlySet<string>;
 }
 
 const attempts = 10;
 
 /** Reads all documents' files of a directory (or the one file that the path names) as they are at one moment. */
 export async function readDirectory(path: string, options: ReadOptions = {}): Promise<DirectorySnapshot> {
+  let restless: readonly string[] = [];
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     try {
-      const snapshot = await readOnce(path, options);
-      if (snapshot !== undefined) return snapshot;
+      const read = await readOnce(path, options);
+      if ('ok' in read) return read;
+      restless = read.restless;
     } catch (error) {
       const retry = isGone(error) && attempt < attempts && (await exists(path));
       if (!retry) return { ok: false, reason: reasonOf(error, path) };
     }
   }
-  return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.` };
+  return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.`, restless };
 }
 
 /** Few enough that the largest files together stay within what a revision may have. */
@@ -50,30 +54,40 @@ const readsAtOnce = 16;
 
 type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 
-/** Nothing when the directory changed while it was read. */
-async function readOnce(path: string, options: ReadOptions): Promise<Readable | undefined> {
+/** What changed while it was read. */
+interface Changed {
+  readonly restless: readonly string[];
+}
+
+async function readOnce(path: string, options: ReadOptions): Promise<Readable | Changed> {
   const status = await stat(path);
   if (!status.isDirectory()) return readSingle(path, options);
   const link = join(path, mountLink);
   if (!(await isLink(link))) {
     const snapshot = await readTree(path, path, options);
-    return isSameListing(snapshot.looks, await listAgain(path, snapshot, options)) ? snapshot : undefined;
+    const restless = changedBetween(snapshot.looks, await listAgain(path, snapshot, options));
+    return restless.length === 0 ? snapshot : { restless };
   }
   // Through the link, files of two generations mix (169 of 17,300 readings did); below its target they never do.
   const target = await realpath(link);
   const snapshot = await readTree(target, path, options);
-  return (await realpath(link)) === target ? { ...snapshot, isMount: true } : undefined;
+  return (await realpath(link)) === target ? { ...snapshot, isMount: true } : { restless: [] };
 }
 
 /** The files once more, without those that could not be read. */
-async function listAgain(path: string, { looks }: Readable, { onUnreadable, globs = {} }: ReadOptions) {
-  if (onUnreadable === undefined) return (await listFiles(path, { shown: path, globs })).looks;
+async function listAgain(path: string, { looks }: Readable, { onUnreadable, globs = {}, without }: ReadOptions) {
+  if (onUnreadable === undefined) return lookedAt((await listFiles(path, { shown: path, globs })).looks, without);
   const read = new Set(looks.map(({ relative }) => relative));
   const again = await listFiles(path, { shown: path, globs, leaveOut: () => undefined });
   return again.looks.filter(({ relative }) => read.has(relative));
 }
 
-async function readSingle(path: string, options: ReadOptions): Promise<Readable | undefined> {
+/** Files without those that are as good as not there. */
+function lookedAt<Look extends FileLook>(looks: readonly Look[], without: ReadonlySet<string> = new Set()) {
+  return without.size === 0 ? looks : looks.filter(({ relative }) => !without.has(relative));
+}
+
+async function readSingle(path: string, options: ReadOptions): Promise<Readable | Changed> {
   const before = await listFile(path);
   await options.onListed?.();
   const read = async () => ({ path, text: await readText(path, path) });
@@ -81,17 +95,22 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
   // Whoever names a file wants it.
   if (file === undefined) return snapshotOf([], [], { looks: [], selection: everyFile }, options);
   const snapshot = await snapshotOf([file], [before], { looks: [before], selection: everyFile }, options);
-  return isSameListing([before], [await listFile(path)]) ? snapshot : undefined;
+  const restless = changedBetween([before], [await listFile(path)]);
+  return restless.length === 0 ? snapshot : { restless };
 }
 
 /**
  * The files of a directory, or of the one file that the path names, without reading them; a mount has none, because its files
  * only ever change all at once. `undefined` while that cannot be said.
  */
-export async function lookAtDirectory(path: string, globs: StatedGlobs = {}): Promise<readonly FileLook[] | undefined> {
+export async function lookAtDirectory(
+  path: string,
+  { globs = {}, without }: Pick<ReadOptions, 'globs' | 'without'> = {},
+): Promise<readonly FileLook[] | undefined> {
   try {
     if (!(await stat(path)).isDirectory()) return [await listFile(path)];
-    return (await isLink(join(path, mountLink))) ? [] : (await listFiles(path, { shown: path, globs })).looks;
+    if (await isLink(join(path, mountLink))) return [];
+    return lookedAt((await listFiles(path, { shown: path, globs })).looks, without);
   } catch (error) {
     if (codeOf(error) === undefined && !(error instanceof Unreadable)) throw error;
     return undefined;
@@ -103,7 +122,8 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
   const leaveOut =
     onUnreadable &&
     ((relative: string, error: unknown) => onUnreadable(join(shown, relative), reasonOf(error, join(shown, relative))));
-  const { files: listed, looks, selection } = await listFiles(root, { shown, globs, leaveOut });
+  const { selection, ...all } = await listFiles(root, { shown, globs, leaveOut });
+  const [listed, looks] = [lookedAt(all.files, options.without), lookedAt(all.looks, options.without)];
   const bytes = listed.reduce((total, file) => total + file.size, 0);
   if (bytes > limits.revisionBytes) {
     throw new Unreadable(

@@ -10,7 +10,7 @@ import {
   type SourceLeaseKeeper,
   takeSource,
 } from '../engine/leases.ts';
-import { findSource, recordSource, recordWantedKeys } from '../engine/sources.ts';
+import { filesStatedBy, findSource, recordSource, recordWantedKeys } from '../engine/sources.ts';
 import { NotFound } from '../model/errors.ts';
 import { isSo, readStatus } from '../model/source-status.ts';
 import type { SourceDefinition } from './definition.ts';
@@ -71,7 +71,10 @@ export class SourceRunner {
     this.#options = options;
     this.definition = definition;
     this.#createdAt = options.clock.now();
-    this.#origin = definition.open((error) => this.#report(error));
+    this.#origin = definition.open({
+      onError: (error) => this.#report(error),
+      statedFiles: () => filesStatedBy(options.engine, definition.account, definition.name),
+    });
   }
 
   /** Takes notice of what is recorded of the source at this moment; `undefined` when nothing is. */

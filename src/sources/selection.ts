@@ -71,7 +71,8 @@ function notesOf(leftOut: ReadonlyMap<string, readonly string[]>): readonly stri
   return more > 0 ? [...notes, `${more} more rules leave out files`] : notes;
 }
 
-function nameSome(paths: readonly string[], most: number): string {
+/** The first of some paths, and how many more there are. */
+export function nameSome(paths: readonly string[], most: number): string {
   const more = paths.length - most;
   return `${paths.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -19,7 +19,10 @@ export type DirectorySnapshot =
       /** The files as they were before the reading and after it. */
       readonly looks: readonly FileLook[];
     })
-  | Extract<Fetched, { readonly ok: false }>;
+  | (Extract<Fetched, { readonly ok: false }> & {
+      /** The files that changed each time while they were read. */
+      readonly restless?: readonly string[];
+    });
 
 /** The directory cannot be read as it is; the message says why and what to do. */
 export class Unreadable extends Error {}

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
-import { defineDirectory } from '../../src/sources/definition.ts';
+import { defineDirectory, type OpenOptions } from '../../src/sources/definition.ts';
 import { openDirectory } from '../../src/sources/directory.ts';
 import { superviseSources } from '../../src/sources/supervisor.ts';
 import { build } from '../../src/store/builder.ts';
@@ -23,7 +23,7 @@ async function source(api: TestApi) {
   const reader = createReader();
   const lines: string[] = [];
   const waiting = new Set<(line: string) => void>();
-  const open = (onError: (error: unknown) => void) => openDirectory({ path: directory, settleMs: 5, onError });
+  const open = (options: OpenOptions) => openDirectory({ path: directory, settleMs: 5, ...options });
   const definition = { ...defineDirectory(api.account, { name: 'office', path: directory }), open };
   const tell = ({ message }: { readonly message: string }): void => {
     lines.push(message);

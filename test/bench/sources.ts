@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { applyDesire, type Desire } from '../../src/engine/documents.ts';
-import { defineDirectory } from '../../src/sources/definition.ts';
+import { defineDirectory, type OpenOptions } from '../../src/sources/definition.ts';
 import { openDirectory } from '../../src/sources/directory.ts';
 import { createFileMemory } from '../../src/sources/file-memory.ts';
 import { readDirectory } from '../../src/sources/read-directory.ts';
@@ -59,8 +59,7 @@ async function mustWriteNothing(stand: Stand, directory: string): Promise<void> 
   const applied = Promise.withResolvers<void>();
   const tell = () => applied.resolve();
   const directorySource = defineDirectory(account, { name: 'bench', path: directory });
-  const open = (onError: (error: unknown) => void) =>
-    openDirectory({ path: directory, settleMs: 0, pollMs: 50, onError });
+  const open = (options: OpenOptions) => openDirectory({ path: directory, settleMs: 0, pollMs: 50, ...options });
   const hour = 3600;
   const stop = superviseSources({
     ...{ engine, reader, tell, version: 'bench', leaseSeconds: hour, pollMs: hour * 1000 },

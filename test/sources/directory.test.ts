@@ -201,6 +201,67 @@ describe('a plain directory that somebody writes to', () => {
   });
 });
 
+describe('a file that is written to all the time', () => {
+  const ours = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: a}\n';
+
+  /** A directory in which one file changes every few milliseconds until the function that comes along is called. */
+  async function withWriter(name: string, text: string, options: Options = {}) {
+    const path = await temporaryDirectory();
+    await writeFiles(path, { 'a.yaml': 'a1' });
+    let written = 0;
+    const write = () => {
+      written += 1;
+      writeFileSync(join(path, name), `${text}# ${written}\n`);
+    };
+    write();
+    const timer = setInterval(write, 3);
+    const end = () => clearInterval(timer);
+    onTestFinished(end);
+    const origin = openDirectory({ path, settleMs: 20, onError: () => undefined, ...options });
+    const fetch = async () => {
+      const found = await origin.fetch();
+      const names = found.ok ? found.files.map((file) => basename(file.path)) : found.reason;
+      return { names, warnings: found.ok ? found.warnings : [] };
+    };
+    return { path, fetch, end };
+  }
+
+  test('and holds no document keeps nothing unread: it is left out with a note, and read once it rests', async () => {
+    const { path, fetch, end } = await withWriter('log.yaml', 'started: true\n');
+    const left = {
+      names: ['a.yaml'],
+      warnings: [expect.stringMatching(/log.yaml" is being written to all the time and is not read, .*heddleignore/)],
+    };
+    expect(await fetch()).toEqual(left);
+    await writeFile(join(path, 'a.yaml'), 'a2');
+    expect(await fetch()).toEqual(left);
+    end();
+    await expect.poll(fetch, { timeout: 10_000 }).toEqual({ names: ['a.yaml', 'log.yaml'], warnings: [] });
+  });
+
+  test.each([
+    ['holds a document', ours, new Set<string>()],
+    ['stated objects', 'started: true\n', new Set(['/former/place/log.yaml'])],
+  ])('and %s never counts as gone: nothing is read, which the reason says with its name', async (_, text, stated) => {
+    const { fetch, end } = await withWriter('log.yaml', text, { statedFiles: async () => stated });
+    const { names } = await fetch();
+    expect(names).toMatch(/is being written to all the time: ".*log.yaml", which holds documents or did/);
+    end();
+    await expect.poll(async () => (await fetch()).names, { timeout: 10_000 }).toEqual(['a.yaml', 'log.yaml']);
+  });
+
+  test('and becomes one of documents is waited for from then on', async () => {
+    const { path, fetch, end } = await withWriter('log.yaml', 'started: true\n');
+    expect((await fetch()).names).toEqual(['a.yaml']);
+    end();
+    const write = () => writeFileSync(join(path, 'log.yaml'), `${ours}# ${Math.random()}\n`);
+    write();
+    const timer = setInterval(write, 3);
+    onTestFinished(() => clearInterval(timer));
+    expect((await fetch()).names).toMatch(/being written to all the time/);
+  });
+});
+
 describe('a ConfigMap mount', () => {
   test.each([
     ['kept', undefined],
