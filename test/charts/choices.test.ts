@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { type Config, readConfig, settings } from '../../src/config.ts';
 import { nameSources } from '../../src/sources/names.ts';
 import { callFault } from '../setup/command-lines.ts';
 import { at, only, render } from './render.ts';
@@ -162,6 +163,47 @@ describe('the metrics', () => {
     const open = only(manifests, 'ServiceMonitor');
     expect(at(open, 'spec.endpoints.0')).not.toHaveProperty('authorization');
     expect(only(manifests, 'Service').metadata.labels).toMatchObject(Object(at(open, 'spec.selector.matchLabels')));
+  });
+});
+
+describe('the settings of the server', () => {
+  test('are given as the server reads them', async () => {
+    const manifests = await render({ values: ['everything'] });
+    const given = environmentOf(manifests);
+    expect(given).toMatchObject({
+      HEDDLE_PUBLIC_URL: 'https://heddle.example.com',
+      HEDDLE_TRUST_PROXY: '1',
+      HEDDLE_WAIT_FOR_DATABASE: '120s',
+      HEDDLE_OPERATOR_ACCOUNT: 'd41b2f3a9c',
+      HEDDLE_OUTBOUND_ALLOW: '10.1.0.0/16,git.internal',
+      HEDDLE_OUTBOUND_GUARD: 'proxy',
+      HEDDLE_VALUE_GRANTS: 'd41b2f3a9c/team=file:token,d41b2f3a9c/team=file:git@git.example.com',
+      HEDDLE_SHARE_VALUES: 'true',
+      HEDDLE_MAIL_FROM: 'Heddle <heddle@example.com>',
+    });
+    expect(at(containerOf(manifests), 'env')).toContainEqual({
+      name: 'HEDDLE_SMTP_URL',
+      valueFrom: { secretKeyRef: { name: 'heddle-mail', key: 'url' } },
+    });
+    expect(at(containerOf(manifests), 'startupProbe.failureThreshold')).toBe(180);
+    const all = Object.keys(settings) as (keyof Config)[];
+    expect(readConfig({ ...given, HEDDLE_SMTP_URL: 'smtp://mail.example.com' }, {}, all)).toMatchObject({ ok: true });
+  });
+
+  test('may give the metrics a port of their own, which is collected without a token', async () => {
+    const over = { serviceMonitor: { enabled: true }, server: { metricsPort: 9100 }, networkPolicy: { enabled: true } };
+    const manifests = await render({ values: ['postgres'], over });
+    expect(environmentOf(manifests)['HEDDLE_METRICS_LISTEN']).toBe('0.0.0.0:9100');
+    expect(at(containerOf(manifests), 'ports')).toContainEqual({
+      name: 'metrics',
+      containerPort: 9100,
+      protocol: 'TCP',
+    });
+    expect(at(only(manifests, 'Service', '-metrics'), 'spec.ports')).toMatchObject([{ name: 'metrics', port: 9100 }]);
+    expect(at(only(manifests, 'ServiceMonitor'), 'spec.endpoints')).toEqual([
+      { port: 'metrics', path: '/metrics', interval: '30s' },
+    ]);
+    expect(at(only(manifests, 'NetworkPolicy'), 'spec.ingress.0.ports.1')).toMatchObject({ port: 'metrics' });
   });
 });
 

@@ -28,8 +28,16 @@ describe('the chart refuses', () => {
       'to collect metrics that nobody may read',
       ['postgres'],
       { serviceMonitor: { enabled: true } },
-      /name a Secret in serviceMonitor\.tokenSecret, or add \/metrics to server\.openEndpoints/,
+      /set server\.metricsPort, or name a Secret in serviceMonitor\.tokenSecret, or add \/metrics to server\.openEndpoints/,
     ],
+    [
+      'metrics on the port of the API',
+      ['postgres'],
+      { server: { metricsPort: 8080 } },
+      /metricsPort and server\.port are the same/,
+    ],
+    ['a grant that names no value', ['postgres'], { server: { valueGrants: ['team'] } }, /valueGrants/],
+    ['a port that is none', ['postgres'], { server: { metricsPort: 80 } }, /metricsPort/],
     [
       'a mount that would never change (E129)',
       ['postgres'],

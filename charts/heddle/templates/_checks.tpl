@@ -3,8 +3,11 @@
 {{- include "heddle.checkDatabase" . -}}
 {{- include "heddle.checkConfig" . -}}
 {{- include "heddle.checkSources" . -}}
-{{- if and .Values.serviceMonitor.enabled (not .Values.serviceMonitor.tokenSecret) (not (has "/metrics" .Values.server.openEndpoints)) -}}
-{{- fail "serviceMonitor.enabled: /metrics wants a token; name a Secret in serviceMonitor.tokenSecret, or add /metrics to server.openEndpoints." -}}
+{{- if and .Values.serviceMonitor.enabled (not .Values.serviceMonitor.tokenSecret) (not (has "/metrics" .Values.server.openEndpoints)) (not .Values.server.metricsPort) -}}
+{{- fail "serviceMonitor.enabled: /metrics wants a token; set server.metricsPort, or name a Secret in serviceMonitor.tokenSecret, or add /metrics to server.openEndpoints." -}}
+{{- end -}}
+{{- if eq (int .Values.server.metricsPort) (int .Values.server.port) -}}
+{{- fail "server.metricsPort and server.port are the same; the metrics have a port of their own." -}}
 {{- end -}}
 {{- range .Values.extraVolumeMounts -}}
 {{- if or .subPath .subPathExpr -}}

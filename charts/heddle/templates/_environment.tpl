@@ -14,7 +14,20 @@
       name: {{ . }}
       key: {{ $.Values.operatorToken.key }}
 {{- end }}
+{{- with .Values.smtp.existingSecret }}
+- name: HEDDLE_SMTP_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.smtp.key }}
+{{- end }}
+{{- with .Values.smtp.from }}
+- name: HEDDLE_MAIL_FROM
+  value: {{ . | quote }}
+{{- end }}
 {{- if not .Values.embedded.enabled }}
+- name: HEDDLE_WAIT_FOR_DATABASE
+  value: {{ printf "%ds" (int .Values.server.waitForDatabaseSeconds) }}
 - name: HEDDLE_DATABASE_URL
   valueFrom:
     secretKeyRef:
@@ -53,6 +66,26 @@
   value: {{ printf "%ds" (int .shutdownGraceSeconds) }}
 - name: HEDDLE_ALLOW_LITERAL_SECRETS
   value: {{ .allowLiteralSecrets | quote }}
+- name: HEDDLE_SHARE_VALUES
+  value: {{ .shareValues | quote }}
+- name: HEDDLE_OUTBOUND_GUARD
+  value: {{ .outboundGuard }}
+{{- if .metricsPort }}
+- name: HEDDLE_METRICS_LISTEN
+  value: {{ printf "%s:%d" .address (int .metricsPort) | quote }}
+{{- end }}
+{{- range $name, $value := dict "PUBLIC_URL" .publicUrl "TRUST_PROXY" .trustProxy "OPERATOR_ACCOUNT" .operatorAccount }}
+{{- with $value }}
+- name: HEDDLE_{{ $name }}
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- range $name, $list := dict "OUTBOUND_ALLOW" .outboundAllow "VALUE_GRANTS" .valueGrants }}
+{{- with $list }}
+- name: HEDDLE_{{ $name }}
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- end }}
 {{- with .openEndpoints }}
 - name: HEDDLE_OPEN_ENDPOINTS
   value: {{ join "," . | quote }}

@@ -58,17 +58,22 @@ ports:
   - name: http
     containerPort: {{ .Values.server.port }}
     protocol: TCP
+  {{- with .Values.server.metricsPort }}
+  - name: metrics
+    containerPort: {{ . }}
+    protocol: TCP
+  {{- end }}
 env:
   {{- include "heddle.env" . | nindent 2 }}
 {{- with .Values.extraEnvFrom }}
 envFrom:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-# The server listens when the database is migrated, which a first start waits for.
+# The server listens when the database answers and is migrated, which a first start waits for.
 startupProbe:
   httpGet: { path: /healthz, port: http }
   periodSeconds: 2
-  failureThreshold: 150
+  failureThreshold: {{ add 120 (div (int .Values.server.waitForDatabaseSeconds) 2) }}
 livenessProbe:
   httpGet: { path: /healthz, port: http }
   periodSeconds: 10
