@@ -105,6 +105,9 @@ export interface ServeOptions {
   /** Sources that the file of settings states; their files and directories are absolute. */
   readonly statedSources: readonly StatedSource[];
   readonly gitTransports: readonly Transport[];
+  /** How many Git sources an account may make, and how many processes of git run at once. */
+  readonly gitSources: number;
+  readonly gitProcesses: number;
   /** What of the environment git may see. */
   readonly gitEnvironment: Readonly<Record<string, string>>;
   /** What users may have the server connect to although it is not public. */

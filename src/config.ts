@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path';
+import { type GitSettings, gitSettings } from './config/git.ts';
 import { type IdpConfig, idpSettings } from './config/idp.ts';
 import { type OidcConfig, oidcSettings } from './config/oidc.ts';
 import { type OperatorConfig, operatorSettings } from './config/operator.ts';
@@ -18,15 +19,20 @@ import {
   parseRateLimit,
   parseServer,
   parseSwitch,
-  parseTransports,
 } from './config/parse.ts';
 import { type PeopleConfig, peopleSettings } from './config/people.ts';
 import { type ValuesConfig, valueSettings } from './config/values.ts';
 import type { Edition, RateLimit } from './model/means.ts';
-import type { Transport } from './model/remote-url.ts';
 
 /** Everything that flags and the environment can say. */
-export interface Config extends IdpConfig, OidcConfig, OperatorConfig, OutboundConfig, PeopleConfig, ValuesConfig {
+export interface Config
+  extends GitSettings,
+    IdpConfig,
+    OidcConfig,
+    OperatorConfig,
+    OutboundConfig,
+    PeopleConfig,
+    ValuesConfig {
   readonly configFile: string | undefined;
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
@@ -59,7 +65,6 @@ export interface Config extends IdpConfig, OidcConfig, OperatorConfig, OutboundC
   readonly leaseSeconds: number;
   /** After how many seconds what a refused push claims is over, unless it is repeated. */
   readonly claimLapseSeconds: number;
-  readonly gitTransports: readonly Transport[];
 }
 
 /** The environment as it was at the start. */
@@ -334,14 +339,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     parse: ([text = '']) => parseClaimLapse(text),
   },
   ...oidcSettings,
-  gitTransports: {
-    variable: 'HEDDLE_GIT_TRANSPORTS',
-    placeholder: 'LIST',
-    doc: 'How Git sources may reach their repositories, a list out of https, ssh and file (default https,ssh).',
-    multiple: true,
-    default: ['https', 'ssh'],
-    parse: parseTransports,
-  },
+  ...gitSettings,
   ...outboundSettings,
 };
 

@@ -48,6 +48,8 @@ describe('the configuration', () => {
         leaseSeconds: 25,
         claimLapseSeconds: 3600,
         gitTransports: ['https', 'ssh'],
+        gitSources: 20,
+        gitProcesses: 8,
         outboundAllow: { ranges: [], hosts: new Set() },
         outboundGuard: 'heddle',
         idp: 'embedded',
@@ -165,6 +167,8 @@ describe('the configuration', () => {
     ['leaseSeconds', 'HEDDLE_LEASE', '5s', 5],
     ['claimLapseSeconds', 'HEDDLE_CLAIM_LAPSE', '30m', 1800],
     ['gitTransports', 'HEDDLE_GIT_TRANSPORTS', 'file,https', ['https', 'file']],
+    ['gitSources', 'HEDDLE_GIT_SOURCES', '0', 0],
+    ['gitProcesses', 'HEDDLE_GIT_PROCESSES', '32', 32],
     ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
     ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
   ])('reads %s from %s=%s', (name, variable, text, expected) => {

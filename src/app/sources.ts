@@ -1,5 +1,6 @@
 import type { ServeOptions } from '../app.ts';
 import { createValuePolicy, type ValuePolicy } from '../model/value-policy.ts';
+import { createGitTurns } from '../sources/git-turns.ts';
 import type { ConfiguredSources } from '../sources/installation.ts';
 import type { NamedSource } from '../sources/names.ts';
 import type { Database } from '../store/database.ts';
@@ -31,8 +32,21 @@ export async function configureSources(
   { account, outbound, policy, tell }: Around,
 ): Promise<ConfiguredSources> {
   const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
+  const turns = createGitTurns(options.gitProcesses);
   const formerHosts = await readFormerHosts(database, account, tell);
-  return { named, stated, dataDir, valuesDir, transports, environment, outbound, policy, formerHosts };
+  return {
+    named,
+    stated,
+    dataDir,
+    valuesDir,
+    transports,
+    environment,
+    outbound,
+    policy,
+    formerHosts,
+    turns,
+    mostGitSources: options.gitSources,
+  };
 }
 
 /** The hosts that sources of an account may reach although they are not public: the operator's account keeps those it had. */

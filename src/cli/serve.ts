@@ -1,3 +1,4 @@
+import type { GitSettings } from '../config/git.ts';
 import type { IdpConfig } from '../config/idp.ts';
 import type { OidcConfig } from '../config/oidc.ts';
 import { type PeopleConfig, parseSmtpUrl } from '../config/people.ts';
@@ -30,7 +31,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
   Pick<PeopleConfig, 'userDeleteFromIdp'> &
   Pick<
     Config,
-    'literalSecrets' | 'shareValues' | 'valueGrants' | 'leaseSeconds' | 'claimLapseSeconds' | 'gitTransports'
+    'literalSecrets' | 'shareValues' | 'valueGrants' | 'leaseSeconds' | 'claimLapseSeconds' | keyof GitSettings
   > &
   Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays' | 'geoDatabase'> &
   Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir' | 'operatorAccount'> & {
@@ -98,6 +99,8 @@ const declaration = {
       'historyDays',
       'leaseSeconds',
       'gitTransports',
+      'gitSources',
+      'gitProcesses',
       'claimLapseSeconds',
     ] as const),
     ...(['corsOrigins', 'trustProxy', 'metricsListen'] as const),

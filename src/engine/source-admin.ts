@@ -18,6 +18,8 @@ import { noteClaims } from './wanted.ts';
 
 /** What this server allows about sources, and knows of those that it may run. */
 export interface SourceRules {
+  /** How many Git sources an account may make. */
+  readonly mostGitSources: number;
   transports(account: string): readonly Transport[];
   /** The file that the operator does not let a source of an account use, and why; `undefined` when there is none. */
   refusesFile(
@@ -35,6 +37,7 @@ export interface SourceRules {
 
 /** A server that runs no sources. */
 export const plainRules: SourceRules = {
+  mostGitSources: 20,
   transports: () => ['https', 'ssh'],
   refusesFile: () => undefined,
   refusesHost: () => undefined,
@@ -63,8 +66,18 @@ export async function createSource(
   const present = await findSource(engine, call.account, name);
   if (present !== undefined && !isUnrecorded(present))
     throw new Conflict('taken', `a source called ${name} already exists`);
+  if (type === 'git') await refuseTooMany(engine, call, rules);
   await recordSource(engine, call, { id: name, type, spec: recordedSpec(type, body, 'api') });
   return showSource(engine, call, name);
+}
+
+/** Every Git source costs the server a copy of its repository and a process of git each minute. */
+async function refuseTooMany(engine: Engine, { account }: Call, { mostGitSources: most }: SourceRules): Promise<void> {
+  const stored = await listSources(engine.database, account);
+  const own = stored.filter(({ type, spec }) => type === 'git' && !isOfServer(type, spec));
+  if (own.length < most) return;
+  const message = `the account has ${own.length} Git sources, and may have ${most} on this server; delete one, or the operator raises HEDDLE_GIT_SOURCES`;
+  throw new Conflict('refused', message);
 }
 
 /** Gives a source other settings; what is left out returns to its default. Throws as `createSource` does, and `NotFound`. */

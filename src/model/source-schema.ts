@@ -176,8 +176,11 @@ const sizeUpTo = (maximum: number): JsonObject => ({
   description: `How much the files of the repository may take up at the most, up to ${maximum}; 512 unless said otherwise.`,
 });
 
+/** How much of the disk a repository may take up whose source was made over the API, in MiB. */
+export const mostSizeOverApi = 512;
+
 /** The disk is the operator's: the file of settings may allow more than the API. */
-const mostOverApi = { maxSizeMiB: sizeUpTo(512) };
+const mostOverApi = { maxSizeMiB: sizeUpTo(mostSizeOverApi) };
 
 /** The members of a Git source. */
 export const gitMembers: JsonObject = {

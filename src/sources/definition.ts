@@ -4,12 +4,19 @@ import { parseDuration } from '../lib/duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Transport } from '../model/remote-url.ts';
-import { type GitConfig, type SourceConfig, type StatedSource, withFiles } from '../model/source-schema.ts';
+import {
+  type GitConfig,
+  mostSizeOverApi,
+  type SourceConfig,
+  type StatedSource,
+  withFiles,
+} from '../model/source-schema.ts';
 import { isOfServer, recordedSpec } from '../model/source-spec.ts';
 import type { ValuePolicy } from '../model/value-policy.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { openDirectory } from './directory.ts';
 import { openGit } from './git.ts';
+import type { GitTurns } from './git-turns.ts';
 import type { Origin } from './origin.ts';
 import { type FilePermissions, fileRefusal, ofOperator, type Permission, permissionOf } from './permission.ts';
 import { plainTiming } from './schedule.ts';
@@ -66,6 +73,8 @@ export interface GitSurroundings {
   readonly transports: readonly Transport[];
   readonly environment: Readonly<Record<string, string>>;
   readonly outbound: Outbound;
+  /** Sources of all accounts take turns with it. */
+  readonly turns: GitTurns;
   /** Hosts that sources of an account may reach although they are not public. */
   formerHosts(account: string): ReadonlySet<string>;
   readonly files: FilePermissions;
@@ -83,7 +92,7 @@ function defineGit(
     readonly config: GitConfig;
     readonly permission: Permission;
   },
-  { dataDir, transports, environment, outbound, formerHosts }: GitSurroundings,
+  { dataDir, transports, environment, outbound, formerHosts, turns }: GitSurroundings,
 ): SourceDefinition {
   const { account, name, config, permission } = source;
   const directory = resolve(dataDir, 'git', sha256(`${account}/${name}`).slice(0, 20));
@@ -96,7 +105,7 @@ function defineGit(
     delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
     ...(config.webhook === undefined ? {} : { webhookSecretFile: config.webhook.secretFile }),
     open: ({ onError }) =>
-      openGit({ config, directory, transports, environment, network, permission, pollMs, onError }),
+      openGit({ account, config, directory, transports, environment, network, permission, turns, pollMs, onError }),
   };
 }
 
@@ -117,7 +126,10 @@ export function defineRecorded(
   // Without a secret that it may use no hint is genuine.
   const isHinted =
     webhook !== undefined && fileRefusal({ account, name: id, config: stated }, files.policy) === undefined;
-  const config = isHinted ? { ...others, webhook } : others;
+  const { maxSizeMiB = mostSizeOverApi } = others;
+  // Earlier releases recorded larger ones.
+  const size = { maxSizeMiB: Math.min(maxSizeMiB, mostSizeOverApi) };
+  const config = isHinted ? { ...others, ...size, webhook } : { ...others, ...size };
   const allowed = transportsFor(transports, files.policy, account);
   const source = { account, name: id, spec, isConfigured: false, config, permission };
   return defineGit(source, { ...surroundings, transports: allowed });

@@ -2,17 +2,19 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommitInfo } from '../model/object.ts';
 import { parseRemote, type Transport } from '../model/remote-url.ts';
-import type { GitConfig } from '../model/source-schema.ts';
+import { type GitConfig, mostSizeOverApi } from '../model/source-schema.ts';
 import { prepareCredentials, shownMark } from './git-credentials.ts';
 import { type GitNetworkOptions, openGitNetwork } from './git-network.ts';
 import { type GitCall, type GitRun, runGit } from './git-program.ts';
 import { findTree, type GitTree, type Plumbing, readTree, short } from './git-tree.ts';
+import type { GitTurns } from './git-turns.ts';
 import type { Fetched, Origin } from './origin.ts';
 import type { Permission } from './permission.ts';
 import { Unreadable } from './snapshot.ts';
 
 /** A Git repository as a source of documents. Its files are paths of this server. */
 export interface GitOptions {
+  readonly account: string;
   readonly config: GitConfig;
   /** A directory for this source alone; what is in it can be made again. */
   readonly directory: string;
@@ -23,6 +25,8 @@ export interface GitOptions {
   readonly permission: Permission;
   /** What of the server's environment git may see: where programs are, and certificates. */
   readonly environment: Readonly<Record<string, string>>;
+  /** When its processes may run. */
+  readonly turns: GitTurns;
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
 }
@@ -172,7 +176,7 @@ class GitOrigin implements Origin {
     if ((await sizeOf(repository)) > most / 2) await rm(repository, { recursive: true, force: true });
     const tooMuch = async () =>
       (await sizeOf(repository)) > most
-        ? `it takes up more than ${maxSizeMiB} MiB; raise \`maxSizeMiB\`, or keep documents in a repository of their own.`
+        ? `it takes up more than ${maxSizeMiB} MiB; raise \`maxSizeMiB\` (${mostSizeOverApi} at the most for a source of the API, more in the server's file of settings), or keep documents in a repository of their own.`
         : undefined;
     try {
       const { code, said } = await this.#remote([...args, '--end-of-options', url, source], {
@@ -285,7 +289,18 @@ class GitOrigin implements Origin {
     const { directory, environment } = this.#options;
     const repository = join(directory, 'repository');
     const args = [`--git-dir=${repository}`, ...call.args];
-    return runGit({ ...call, args, directory, signal: this.#stopping.signal }, environment);
+    const { signal } = this.#stopping;
+    return this.#inTurn(() => runGit({ ...call, args, directory, signal }, environment));
+  }
+
+  /** Runs a process when there is room for it. */
+  #inTurn(work: () => Promise<GitRun>): Promise<GitRun> {
+    const { account, turns } = this.#options;
+    const { signal } = this.#stopping;
+    return turns.run(account, signal, work).catch((cause: unknown) => {
+      if (!signal.aborted || cause instanceof Unreadable) throw cause;
+      throw new Unreadable('the server stops.', { cause });
+    });
   }
 
   /** Makes the repository when there is none, without anything but what git needs. */
@@ -295,7 +310,7 @@ class GitOrigin implements Origin {
     if (await exists(join(repository, 'HEAD'))) return;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const args = ['init', '--quiet', '--bare', '--template=', repository];
-    const { code, said } = await runGit({ directory, args, timeoutMs: localMs }, environment);
+    const { code, said } = await this.#inTurn(() => runGit({ directory, args, timeoutMs: localMs }, environment));
     if (code !== 0) throw new Unreadable(`a repository cannot be made in the data directory (${said}).`);
   }
 }

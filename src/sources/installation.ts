@@ -29,6 +29,8 @@ export interface SourceInstallation {
 export interface ConfiguredSources extends Omit<GitSurroundings, 'files'> {
   /** Which of the server's values are for whom. */
   readonly policy: ValuePolicy;
+  /** How many Git sources an account may make over the API. */
+  readonly mostGitSources: number;
   /** Directories that flags name. */
   readonly named: readonly NamedSource[];
   /** Those of the file of settings. */
@@ -61,6 +63,7 @@ export function installSources(
     definitions,
     define,
     rules: {
+      mostGitSources: configured.mostGitSources,
       transports: (of) => transportsFor(configured.transports, policy, of),
       refusesFile: (of, name, config) => fileRefusal({ account: of, name, config }, policy),
       refusesHost: (of, host) =>

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
 import type { StatedSource } from '../../src/model/source-schema.ts';
 import { createValuePolicy, type ValueGrant } from '../../src/model/value-policy.ts';
+import { createGitTurns } from '../../src/sources/git-turns.ts';
 import { type ConfiguredSources, installSources, type SourceInstallation } from '../../src/sources/installation.ts';
 import { superviseSources } from '../../src/sources/supervisor.ts';
 import { temporaryDirectory } from '../setup/database.ts';
@@ -47,6 +48,8 @@ export async function running(
       environment,
       outbound: plainOutbound,
       formerHosts: () => new Set<string>(),
+      turns: createGitTurns(8),
+      mostGitSources: 20,
       ...more,
     },
   };

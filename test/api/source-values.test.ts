@@ -204,6 +204,20 @@ describe('a grant', () => {
   });
 });
 
+it('an account makes so many Git sources and no more, and a deleted one makes room', async () => {
+  const { api, upstream } = await running([], { mostGitSources: 2 });
+  const make = (name: string) => api.call('POST', list, { name, type: 'git', url: upstream.url });
+  expect([(await make('a')).status, (await make('b')).status]).toEqual([201, 201]);
+  const refused = await make('c');
+  expect([refused.status, refused.body.message]).toEqual([
+    409,
+    expect.stringMatching(/has 2 Git sources, and may have 2 on this server; .* HEDDLE_GIT_SOURCES/),
+  ]);
+  expect((await api.call('POST', list, { name: 'c', type: 'push' })).status).toBe(201);
+  expect((await api.call('DELETE', `${list}/a`)).status).toBe(200);
+  expect((await make('d')).status).toBe(201);
+});
+
 it('a source over the API takes up no more of the disk than is usual', async () => {
   const { api, upstream } = await running();
   const make = (maxSizeMiB: number) =>

@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import { nothingAllowed } from '../../src/lib/public-address.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { type GitOptions, openGit } from '../../src/sources/git.ts';
+import { createGitTurns } from '../../src/sources/git-turns.ts';
 import type { Origin } from '../../src/sources/origin.ts';
 import { ofOperator } from '../../src/sources/permission.ts';
 import { certificate, privateKey } from './https-certificate.ts';
@@ -72,6 +73,8 @@ export async function follow(
     ...{ config, directory, transports: ['file', 'https'], environment: { PATH: quiet.PATH }, pollMs: 3_600_000 },
     network: { outbound, namedBy: 'operator' },
     permission: ofOperator,
+    account: 'account',
+    turns: createGitTurns(8),
     onError: (error) => errors.push(error),
     ...options,
   });

@@ -1,0 +1,36 @@
+import type { Setting } from '../config.ts';
+import type { Transport } from '../model/remote-url.ts';
+import { parseCount, parseTransports } from './parse.ts';
+
+/** How this server runs Git sources. */
+export interface GitSettings {
+  readonly gitTransports: readonly Transport[];
+  readonly gitSources: number;
+  readonly gitProcesses: number;
+}
+
+/** These settings. */
+export const gitSettings: { readonly [K in keyof GitSettings]: Setting<GitSettings[K]> } = {
+  gitTransports: {
+    variable: 'HEDDLE_GIT_TRANSPORTS',
+    placeholder: 'LIST',
+    doc: 'How Git sources may reach their repositories, a list out of https, ssh and file (default https,ssh).',
+    multiple: true,
+    default: ['https', 'ssh'],
+    parse: parseTransports,
+  },
+  gitSources: {
+    variable: 'HEDDLE_GIT_SOURCES',
+    placeholder: 'COUNT',
+    doc: 'How many Git sources each account may make over the API (default 20).',
+    default: 20,
+    parse: ([text = '']) => parseCount(text, 0, 100_000),
+  },
+  gitProcesses: {
+    variable: 'HEDDLE_GIT_PROCESSES',
+    placeholder: 'COUNT',
+    doc: 'How many processes of git a server runs at once; accounts take turns (default 8).',
+    default: 8,
+    parse: ([text = '']) => parseCount(text, 2, 1000),
+  },
+};
