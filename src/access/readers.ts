@@ -1,12 +1,14 @@
 import type { StoredObject } from '../model/object.ts';
+import type { KindName, Stored } from '../model/stored.ts';
 
-/** A reader that keeps what it read beside the object, which never changes. */
-export function once<T>(read: (object: StoredObject) => T): (object: StoredObject) => T {
+/** A reader of the objects of a kind that keeps what it read beside the object, which never changes. */
+export function readerOf<K extends KindName, T>(_kind: K, read: (object: Stored<K>) => T): (object: StoredObject) => T {
   const known = new WeakMap<StoredObject, { readonly value: T }>();
   return (object) => {
     const present = known.get(object);
     if (present !== undefined) return present.value;
-    const value = read(object);
+    // Callers ask `partOf` first, or took the object from those of the kind.
+    const value = read(object as Stored<K>);
     known.set(object, { value });
     return value;
   };

@@ -1,5 +1,6 @@
 import type { State } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Access } from './access.ts';
 import { describeAccess } from './describe.ts';
 import { type Explanation, trafficOfQuestion } from './explain.ts';
@@ -34,7 +35,7 @@ export function* runTests(access: Access, tests: readonly StoredObject[]): Gener
 }
 
 /** The tests of a state. */
-export function testsIn({ state }: Pick<Access, 'state'>): readonly StoredObject[] {
+export function testsIn({ state }: Pick<Access, 'state'>): readonly Stored<typeof testKind>[] {
   return state.ofKind(testKind);
 }
 

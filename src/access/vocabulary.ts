@@ -3,12 +3,13 @@
  * reads each object once, as long as that object lives.
  */
 import { type Interval, joinIntervals } from '../lib/intervals.ts';
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject } from '../lib/json.ts';
 import { entryIdsOf } from '../model/entry-ids.ts';
 import { keyedEntries } from '../model/keyed-entries.ts';
-import { originOf, type StoredObject } from '../model/object.ts';
+import { originOf } from '../model/object.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Checks } from './posture.ts';
-import { once, partReader } from './readers.ts';
+import { partReader, readerOf } from './readers.ts';
 
 /** What access is made of, and the kind that each part is stored as. */
 export const kindOf = {
@@ -38,8 +39,8 @@ export interface Peer {
   readonly guest: boolean;
 }
 
-export const readPeer = once(({ spec, derived }): Peer => {
-  return { approved: spec['approval_required'] !== true, guest: derived['temporary'] === true };
+export const readPeer = readerOf(kindOf.peer, ({ spec, derived }): Peer => {
+  return { approved: spec.approval_required !== true, guest: derived.temporary === true };
 });
 
 /** Who is in a group: the listed peers, or simply all; the proxies of a cluster, if it is theirs. */
@@ -49,17 +50,17 @@ export interface Group {
   readonly proxies: readonly string[];
 }
 
-export const readGroup = once(({ spec, derived }): Group => {
-  const peers = spec[groupFields.member];
+export const readGroup = readerOf(kindOf.group, ({ spec, derived }): Group => {
+  const peers: unknown = spec[groupFields.member];
   // Membership is stored as element to origins; documents and tests may give the plain list.
   const listed = Array.isArray(peers) ? peers.map(String) : Object.keys(isObject(peers) ? peers : {});
-  return { all: derived['system'] === 'all', peers: listed, proxies: textsOf(derived, 'proxies') };
+  return { all: derived.system === 'all', peers: listed, proxies: derived.proxies ?? [] };
 });
 
 /** The checks of a posture check. */
-export const readChecks = once(({ spec }): Checks => {
+export const readChecks = readerOf(kindOf.posture, ({ spec }): Checks => {
   // Stored specs are canonical, so the checks have the shape that their fields give them.
-  return (spec['checks'] ?? {}) as Checks;
+  return (spec.checks ?? {}) as Checks;
 });
 
 export type Protocol = 'all' | 'tcp' | 'udp' | 'icmp' | 'ssh';
@@ -101,48 +102,44 @@ export interface Policy {
   readonly declared: readonly { readonly source: string; readonly file: string; readonly line: number }[];
 }
 
-export const readPolicy = once((object): Policy => {
+export const readPolicy = readerOf(kindOf.policy, (object): Policy => {
   const { id, name, spec, declared } = object;
   const ids = entryIdsOf(object)['rules'] ?? {};
-  const rules = keyedEntries('name', listOf(spec, 'rules'));
+  const rules = keyedEntries('name', spec.rules ?? []);
   const origin = originOf(object);
   return {
     id,
     name,
-    enabled: spec['enabled'] === true,
-    postures: textsOf(spec, 'source_posture_checks'),
+    enabled: spec.enabled === true,
+    postures: spec.source_posture_checks ?? [],
     rules: rules.map(([key, rule]) => readRule(ids[key] ?? id, key, rule)),
     ...(origin === undefined ? {} : { origin }),
     declared: declared.map(({ source, file, line }) => ({ source, file, line })),
   };
 });
 
-function readRule(id: string, key: string, rule: JsonObject): Rule {
-  const single = textsOf(rule, 'ports').map((port) => ({ start: Number(port), end: Number(port) }));
-  const ranges = listOf(rule, 'port_ranges').map(({ start, end }) => ({ start: Number(start), end: Number(end) }));
+type StoredRule = NonNullable<Stored<'Policy'>['spec']['rules']>[number];
+
+function readRule(id: string, key: string, rule: StoredRule): Rule {
+  const single = (rule.ports ?? []).map((port) => ({ start: Number(port), end: Number(port) }));
+  const ranges = (rule.port_ranges ?? []).map(({ start, end }) => ({ start: Number(start), end: Number(end) }));
   return {
     id,
     key,
-    name: textOf(rule, 'name'),
-    enabled: rule['enabled'] === true,
-    action: rule['action'] === 'drop' ? 'drop' : 'accept',
-    bidirectional: rule['bidirectional'] === true,
-    // The field allows these words alone.
-    protocol: textOf(rule, 'protocol') as Protocol,
+    name: rule.name ?? '',
+    enabled: rule.enabled === true,
+    action: rule.action ?? 'accept',
+    bidirectional: rule.bidirectional === true,
+    protocol: rule.protocol ?? 'all',
     ports: joinIntervals([...single, ...ranges]),
-    // The field is a map of lists of texts.
-    authorized: (rule['authorized_groups'] ?? {}) as Rule['authorized'],
-    sources: readSide(rule, 'sources', 'sourceResource'),
-    destinations: readSide(rule, 'destinations', 'destinationResource'),
+    authorized: rule.authorized_groups ?? {},
+    sources: readSide(rule.sources, rule.sourceResource),
+    destinations: readSide(rule.destinations, rule.destinationResource),
   };
 }
 
-function readSide(rule: JsonObject, groups: string, one: string): Side {
-  const resource = rule[one];
-  return {
-    groups: textsOf(rule, groups),
-    ...(isObject(resource) && typeof resource['id'] === 'string' ? { one: resource['id'] } : {}),
-  };
+function readSide(groups: readonly string[] = [], one?: { readonly id?: string }): Side {
+  return { groups, ...(one?.id === undefined ? {} : { one: one.id }) };
 }
 
 /** What a network leads to: an address, a range or a domain. */
@@ -153,12 +150,13 @@ export interface Resource {
   readonly groups: readonly string[];
 }
 
-export const readResource = once(
+export const readResource = readerOf(
+  kindOf.resource,
   ({ spec, parent = '' }): Resource => ({
     network: parent,
-    address: textOf(spec, 'address'),
-    enabled: spec['enabled'] === true,
-    groups: textsOf(spec, groupFields.resource),
+    address: spec.address ?? '',
+    enabled: spec.enabled === true,
+    groups: spec[groupFields.resource] ?? [],
   }),
 );
 
@@ -171,7 +169,7 @@ export interface Gateway {
   readonly masquerade: boolean;
 }
 
-export const readRouter = once(({ spec, parent = '' }): Gateway & { readonly network: string } => ({
+export const readRouter = readerOf(kindOf.router, ({ spec, parent = '' }): Gateway & { readonly network: string } => ({
   network: parent,
   ...readGateway(spec),
 }));
@@ -187,16 +185,17 @@ export interface Route extends Gateway {
   readonly skipAutoApply: boolean;
 }
 
-export const readRoute = once(
+export const readRoute = readerOf(
+  kindOf.route,
   ({ spec }): Route => ({
     ...readGateway(spec),
-    networkId: textOf(spec, 'network_id'),
-    network: textOf(spec, 'network'),
-    domains: textsOf(spec, 'domains'),
-    groups: textsOf(spec, 'groups'),
-    guards: textsOf(spec, groupFields.guarded),
-    keepRoute: spec['keep_route'] === true,
-    skipAutoApply: spec['skip_auto_apply'] === true,
+    networkId: spec.network_id ?? '',
+    network: spec.network ?? '',
+    domains: spec.domains ?? [],
+    groups: spec.groups ?? [],
+    guards: spec[groupFields.guarded] ?? [],
+    keepRoute: spec.keep_route === true,
+    skipAutoApply: spec.skip_auto_apply === true,
   }),
 );
 
@@ -212,49 +211,28 @@ export interface AccessTest {
   readonly expect: 'allow' | 'deny';
 }
 
-export const readTest = once(({ spec }): AccessTest => {
-  const end = (group: string, one: string): string => {
-    const resource = spec[one];
-    return isObject(resource) && typeof resource['id'] === 'string' ? resource['id'] : textOf(spec, group);
-  };
-  const [start, last = start] = textOf(spec, 'port').split('-').map(Number);
+export const readTest = readerOf(testKind, ({ spec }): AccessTest => {
+  const [start, last = start] = (spec.port ?? '').split('-').map(Number);
   return {
-    from: end('from', 'fromResource'),
-    to: end('to', 'toResource'),
-    // The field allows these words alone.
-    protocol: textOf(spec, 'protocol') as Protocol,
+    from: spec.fromResource?.id ?? spec.from ?? '',
+    to: spec.toResource?.id ?? spec.to ?? '',
+    protocol: spec.protocol ?? 'all',
     ports: start === undefined || last === undefined || start === 0 ? [] : [{ start, end: last }],
-    expect: spec['expect'] === 'deny' ? 'deny' : 'allow',
+    expect: spec.expect ?? 'allow',
   };
 });
 
 /** Whether a test binds requests about single objects too. */
-export function isEnforced({ spec }: StoredObject): boolean {
-  return spec['enforce'] === 'always';
+export function isEnforced({ spec }: Stored<typeof testKind>): boolean {
+  return spec.enforce === 'always';
 }
 
-function readGateway(spec: JsonObject): Gateway {
+function readGateway(spec: (Stored<'NetworkRouter'> | Stored<'Route'>)['spec']): Gateway {
   return {
-    enabled: spec['enabled'] === true,
-    peer: textOf(spec, 'peer'),
-    peerGroups: textsOf(spec, 'peer_groups'),
-    metric: Number(spec['metric']),
-    masquerade: spec['masquerade'] === true,
+    enabled: spec.enabled === true,
+    peer: spec.peer ?? '',
+    peerGroups: spec.peer_groups ?? [],
+    metric: Number(spec.metric),
+    masquerade: spec.masquerade === true,
   };
-}
-
-function textOf(spec: JsonObject, field: string): string {
-  const value = spec[field];
-  return typeof value === 'string' ? value : '';
-}
-
-function textsOf(spec: JsonObject, field: string): readonly string[] {
-  const value = spec[field];
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
-function listOf(spec: JsonObject, field: string): readonly JsonObject[] {
-  const value = spec[field];
-  // The members that are read like this are lists of objects.
-  return Array.isArray(value) ? (value as readonly JsonObject[]) : [];
 }

@@ -1,5 +1,5 @@
 import { hasBit } from '../../lib/bit-set.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import type { Access } from '../access.ts';
 import { changeOfListing } from './listing.ts';
 import { changeOfPeers, writePeerSet } from './peer-set.ts';
@@ -17,8 +17,8 @@ export interface PeerMap {
 /** The map of a peer; `undefined` when there is no such peer. */
 export function mapOf(access: Access, peer: string): PeerMap | undefined {
   const at = access.ends.slots.get(peer);
-  const object = access.state.get(peer);
-  if (at === undefined || object === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
+  const object = access.state.find('Peer', peer);
+  if (at === undefined || object === undefined) return undefined;
   const picture = pictureOf(access);
   const state = hasBit(access.live, at) ? (hasBit(expiredIn(picture), at) ? 'expired' : 'active') : 'waiting';
   return { self: selfOf(picture, object, at, state), shared: sharedMapOf(picture, at, state === 'active') };
@@ -91,7 +91,7 @@ interface Standing {
 
 const selves = new WeakMap<object, { readonly standing: Standing; readonly entry: Entry }>();
 
-function selfOf({ settings, logging, exposing }: Picture, peer: StoredObject, at: number, state: string): Entry {
+function selfOf({ settings, logging, exposing }: Picture, peer: Stored<'Peer'>, at: number, state: string): Entry {
   const { self, entry } = writePeer(peer, settings.domain);
   const known = selves.get(self);
   const [reports_traffic, may_expose] = [isFor(logging, at), isFor(exposing, at)];

@@ -106,7 +106,7 @@ export function expiredIn(picture: Picture): BitSet {
     slotsOf(ends, circumstances.expired),
     bitsOf(
       numbersIn(ends.of.peer).filter((slot) => {
-        const peer = state.get(ends.ids[slot] ?? '');
+        const peer = state.find('Peer', ends.ids[slot] ?? '');
         return peer !== undefined && isExpired(peer);
       }),
     ),
@@ -124,8 +124,8 @@ export function peersIn(picture: Picture, slots: BitSet): PeerSet {
 function entryAt({ access, settings, book }: Picture, slot: number): Entry | undefined {
   const known = book.entries[slot];
   if (known !== undefined) return known;
-  const { peer, proxy } = access.ends.of;
-  const object = hasBit(peer, slot) || hasBit(proxy, slot) ? access.state.get(access.ends.ids[slot] ?? '') : undefined;
+  const id = access.ends.ids[slot] ?? '';
+  const object = access.state.find('Peer', id) ?? access.state.find('ProxyPeer', id);
   if (object === undefined) return undefined;
   const { entry } = writePeer(object, settings.domain);
   book.entries[slot] = entry;

@@ -57,6 +57,8 @@ interface AccountDerived {
   /** The e-mail domain of the organisation. */
   readonly domain: string;
   readonly domain_category: string;
+  /** The domain of peers that the installation was started with. */
+  readonly peer_dns_domain: string;
   /** When it was made, ISO 8601, where that was before it was stored here. */
   readonly created_at: string;
 }
