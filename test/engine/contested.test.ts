@@ -93,6 +93,23 @@ describe('E45 two sources that contradict each other', () => {
     expect(await wantedRows(office)).toEqual([]);
   });
 
+  it('E50 do not keep the one that forced it from another value, nor does the claim of a repeated push that it refuses', async () => {
+    await using office = await newOffice('postgres');
+    const described = (source: string, description: string) => [policy(`${source}.yaml`, { description })];
+    expect(await apply(office, 'a', described('a', 'ours'))).toEqual(['applied']);
+    expect(await apply(office, 'b', described('b', 'theirs'))).toEqual([expect.stringContaining('unit_conflict')]);
+    expect(await apply(office, 'b', described('b', 'theirs'), { force: true })).toEqual(['applied']);
+    for (const third of ['a third', 'a fourth']) {
+      expect(await apply(office, 'a', described('a', 'ours'))).toEqual([expect.stringContaining('by the source b')]);
+      expect(await apply(office, 'b', described('b', third))).toEqual(['applied']);
+    }
+    // Whoever took nothing by force is held up by the claim as ever.
+    expect(await apply(office, 'b', [policy('b.yaml', {})])).toEqual(['applied']);
+    expect(await apply(office, 'c', described('c', 'of a third source'))).toEqual([
+      expect.stringContaining('unit_conflict'),
+    ]);
+  });
+
   it('hold up nobody else: what such a push does not contradict is applied, and exports plan to nothing', async () => {
     await using office = await contradiction();
     const { engine, call, account } = office;
