@@ -8,7 +8,9 @@ import { isOfServer, recordedSpec } from '../model/source-spec.ts';
 import { planDetach } from '../plan/detach.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import { applyNow } from './apply-plan.ts';
+import { afterCommit } from './bookkeeping.ts';
 import { askForReconcile, calledSources } from './called-sources.ts';
+import { onceWritten } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { revokeSource } from './leases.ts';
 import { refusalOf } from './objects.ts';
@@ -68,7 +70,7 @@ export async function createSource(
     throw new Conflict('taken', `a source called ${name} already exists`);
   if (type === 'git') await refuseTooMany(engine, call, rules);
   await recordSource(engine, call, { id: name, type, spec: recordedSpec(type, body, 'api') });
-  return showSource(engine, call, name);
+  return onceWritten(() => showSource(engine, call, name));
 }
 
 /** Every Git source costs the server a copy of its repository and a process of git each minute. */
@@ -95,7 +97,7 @@ export async function replaceSource(
     ...fixed(whole, 'type', present.type),
   ]);
   await recordSource(engine, call, { id, type: present.type, spec: recordedSpec(present.type, whole, 'api') });
-  return showSource(engine, call, id);
+  return onceWritten(() => showSource(engine, call, id));
 }
 
 /** Stops the loop of a source, or lets it run again. Throws `NotFound`. */
@@ -107,7 +109,7 @@ export async function setSourceSuspended(
 ): Promise<JsonObject> {
   await requireKnown(engine, call, id);
   await suspendSource(engine, call, { id, suspended });
-  return showSource(engine, call, id);
+  return onceWritten(() => showSource(engine, call, id));
 }
 
 /** Asks for a reconcile now. Answers when it was asked. Throws `NotFound`, and `Conflict` when nobody would do it. */
@@ -203,12 +205,15 @@ async function release(engine: Engine, call: Call, source: string): Promise<Sour
   const { revision = null, plan } = committed;
   const released = [...plan.changes, ...plan.claims];
   const shared = released.filter(({ after }) => after?.owner !== undefined || (after?.declared.length ?? 0) > 0);
-  // What it claimed and could not have holds up nobody any more.
-  await noteClaims(engine, call.account, source, {
-    revision: committed.after.revision,
-    lacks: { keys: [], units: [], blocked: [], pending: [] },
+  let reconciled: readonly string[] = [];
+  await afterCommit(engine, `the claims of source ${source}`, async () => {
+    // What it claimed and could not have holds up nobody any more.
+    await noteClaims(engine, call.account, source, {
+      revision: committed.after.revision,
+      lacks: { keys: [], units: [], blocked: [], pending: [] },
+    });
+    reconciled = await reconcileBlocked(engine, call, source);
   });
-  const reconciled = await reconcileBlocked(engine, call, source);
   return { revision, released: released.length, shared: shared.length, deleted: 0, reconciled };
 }
 

@@ -73,6 +73,19 @@ describe('a source that a server runs', () => {
     const asked = await rowsOf(database, 'select id from sources where requested_at is not null');
     expect([asked, await ownerIn(office)]).toEqual([[{ id: 'office' }], ['office', ['office']]]);
   });
+
+  it('that cannot be asked to go on keeps nobody from detaching what is in its way, and the log says what is missing', async () => {
+    await using office = await served();
+    const { engine, call, database } = office;
+    await applyDesire(engine, call, desire('cli', [devs('cli.yaml'), document('Group', 'own')]));
+    await rowsOf(database, `update sources set status = '{"state": "conflicted"}' where id = 'office'`);
+    await rowsOf(database, `create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`);
+    await rowsOf(database, 'create trigger lose before update of requested_at on sources execute function lose()');
+    expect(await detachSource(engine, call, 'cli')).toMatchObject({ released: 2, revision: expect.any(Number) });
+    expect(office.logged.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/source cli failed after the commit: .*lost/),
+    );
+  });
 });
 
 describe('documents of a source that a server runs', () => {
