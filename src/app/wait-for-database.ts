@@ -10,7 +10,7 @@ const tellMs = 10_000;
 // Credentials that are refused, and a database that does not exist: nothing that passes by itself.
 const lasting = /^(28|3D)/;
 
-/** Waits until a database that is not there yet answers; throws its last error when that takes longer than it may. */
+/** Waits until a database that is not there yet answers; throws its last error, with the ways out, when that takes longer than it may. */
 export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: number, log: Log): Promise<void> {
   const begun = performance.now();
   let told = Number.NEGATIVE_INFINITY;
@@ -19,7 +19,8 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
       return await database.ping();
     } catch (error) {
       const waited = performance.now() - begun;
-      if (!isPassing(error) || waited >= waitMs) throw error;
+      if (!isPassing(error)) throw error;
+      if (waited >= waitMs) throw tooLong(error, waited);
       if (waited - told >= tellMs) {
         const left = Math.ceil((waitMs - waited) / 1000);
         log({ level: 'warn', message: `waiting for the database, for ${left} s more at the most: ${error.message}` });
@@ -28,6 +29,14 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
     }
     await delay(everyMs);
   }
+}
+
+function tooLong(cause: Unavailable, waited: number): Unavailable {
+  const seconds = Math.round(waited / 1000);
+  return new Unavailable(
+    `${cause.message} It was tried for ${seconds} s; start Postgres, correct HEDDLE_DATABASE_URL, or give it more time with --wait-for-database (HEDDLE_WAIT_FOR_DATABASE).`,
+    { cause },
+  );
 }
 
 function isPassing(error: unknown): error is Unavailable {
