@@ -32,6 +32,7 @@ import { nameSources } from './sources/names.ts';
 import { reporter } from './sources/report.ts';
 import { superviseSources } from './sources/supervisor.ts';
 import { createValues } from './sources/values.ts';
+import { asDamage } from './store/data-directory.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './store/database.ts';
 import { readKeys } from './store/keys.ts';
 import { type LeaseKeeper, openLeaseKeeper } from './store/lease-keeper.ts';
@@ -160,7 +161,7 @@ export async function serve(
     return await startServer(options, log);
   } catch (error) {
     if (error instanceof WrongKey) return listenUnready(options.listen, error, log);
-    throw error;
+    throw options.databaseUrl === undefined ? asDamage(options.dataDir, error) : error;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
+import { asDamage } from '../store/data-directory.ts';
 import { openDatabase } from '../store/database.ts';
 import { readKeys, requireOwnKey } from '../store/keys.ts';
 import { migrate } from '../store/migrate.ts';
@@ -40,6 +41,8 @@ export async function withDatabase<Value>(
     const done = await work(engine);
     await engine.committer.settle();
     return done;
+  } catch (error) {
+    throw url === undefined ? asDamage(dataDir, error) : error;
   } finally {
     await close();
     await database.close();

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureAccount, type FirstObject, findOwner } from '../engine/bootstrap.ts';
 import type { Engine } from '../engine/engine.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
+import { createFile, inDataDirectory } from '../store/disk.ts';
 import { countTokens, insertToken, listTokens } from '../store/tokens.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 
@@ -119,12 +120,12 @@ export function watchMachineToken(
 /** The token file is written before its token is stored: a start that is killed in between finds it and goes on with it. */
 async function tokenFile({ dataDir, tell }: OwnerOptions): Promise<string> {
   const path = join(dataDir, 'token');
-  await mkdir(dataDir, { recursive: true });
   const token = makeToken(tokenPrefix, randomBytes(tokenRandomBytes));
-  try {
-    await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  const isNew = await inDataDirectory(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true });
+    return createFile(path, `${token}\n`);
+  });
+  if (!isNew) {
     tell('info', `the machine owner uses the token in ${path}`);
     return (await readFile(path, 'utf8')).trim();
   }

@@ -1,9 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256Base64 } from '../lib/node-pure.ts';
 import { isWellFormedToken, makeToken, tokenRandomBytes } from '../lib/token.ts';
 import { Unauthenticated } from '../model/errors.ts';
+import { createFile } from '../store/disk.ts';
 
 /** The prefix of the tokens of operators. */
 export const operatorTokenPrefix = 'nbo_';
@@ -49,13 +50,7 @@ export async function ensureOperatorToken({ dataDir, token, tell }: OperatorToke
 async function makeFile(dataDir: string, path: string): Promise<string | undefined> {
   const token = makeToken(operatorTokenPrefix, randomBytes(tokenRandomBytes));
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(() => undefined);
-  try {
-    await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' });
-    return token;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
-    throw error;
-  }
+  return (await createFile(path, `${token}\n`)) ? token : undefined;
 }
 
 /** The text is not repeated: it is a secret. */

@@ -57,6 +57,16 @@ export function damaged(directory: string, what: string, cause?: unknown): Unava
   );
 }
 
+/** SQLSTATEs of pages that are no pages, indexes that lead nowhere, and files that are gone or cannot be read. */
+const damage = /^(XX001|XX002|58P01|58030)$/;
+
+/** An error of the embedded database as whoever starts it is told: with the ways to restore it, when its files are damaged. */
+export function asDamage(directory: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' && damage.test(code) ? damaged(directory, error.message, error) : error;
+}
+
 async function createBeside(folder: string, create: (folder: string) => Promise<void>): Promise<void> {
   const unfinished = `${folder}.new`;
   await rm(unfinished, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { beginText, checkParameters, lockHead, perform, restrictTo } from './bui
 import { damaged, databaseFolder, openDataDirectory } from './data-directory.ts';
 import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { inDataDirectory, isFull, roomAt } from './disk.ts';
 import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
 
@@ -24,6 +25,8 @@ export interface EmbeddedOptions {
   readonly dataDir?: string;
   /** Called before a new database is created in the data directory. */
   readonly creating?: () => void;
+  /** A door for tests: how much room there is below a path, in MiB. */
+  readonly roomAt?: typeof roomAt;
 }
 
 /**
@@ -33,32 +36,65 @@ export interface EmbeddedOptions {
 export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Database> {
   if (options.dataDir === undefined) return new EmbeddedDatabase(await start(), async () => {});
   const directory = resolve(options.dataDir);
-  await openDataDirectory(directory);
-  const unlock = await lockDirectory(directory);
-  try {
-    const database = new EmbeddedDatabase(await startIn(directory, options.creating), unlock);
-    await database.vacuumGrown();
-    return database;
-  } catch (error) {
-    await unlock();
-    throw error;
-  }
+  return inDataDirectory(directory, async () => {
+    await openDataDirectory(directory);
+    const unlock = await lockDirectory(directory);
+    try {
+      const database = new EmbeddedDatabase(await startIn(directory, options), unlock);
+      await database.vacuumGrown();
+      return database;
+    } catch (error) {
+      await unlock();
+      throw error;
+    }
+  });
 }
 
-async function startIn(directory: string, creating = () => {}): Promise<PGlite> {
+/** So many MiB a new database takes, and so many an existing one may want at its start. */
+const newRoom = 48;
+const startRoom = 32;
+
+async function startIn(directory: string, { creating = () => {}, ...options }: EmbeddedOptions): Promise<PGlite> {
+  const roomLeft = () => (options.roomAt ?? roomAt)(directory);
   const folder = await databaseFolder(directory, async (fresh) => {
+    const room = await roomLeft();
+    if (room < newRoom) throw new Unavailable(noRoomToCreate(directory, room));
     creating();
     await (await start(fresh)).close();
   });
   try {
     return await start(folder);
   } catch (cause) {
+    if (isFull(cause)) throw cause;
+    const room = await roomLeft();
+    if (room < startRoom) throw new Unavailable(noRoomToStart(directory, room), { cause });
     throw damaged(directory, 'the database does not start from its files', cause);
   }
 }
 
+function noRoomToCreate(directory: string, room: number): string {
+  return `No database was created in ${directory}: its disk has room for ${room} MiB, and a new database takes ${newRoom} MiB. Make room, or choose another directory with --data-dir.`;
+}
+
+/** Nobody should restore what only lacks room. */
+function noRoomToStart(directory: string, room: number): string {
+  return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Make room and start again; only if it does not start then either, it is damaged.`;
+}
+
 function start(dataDir = 'memory://'): Promise<PGlite> {
-  return PGlite.create({ dataDir, parsers: { ...columnParsers } });
+  const starting = PGlite.create({ dataDir, parsers: { ...columnParsers } });
+  return starting.catch((reason) => Promise.reject(startError(reason)));
+}
+
+// What WebAssembly calls ENOSPC and EDQUOT.
+const fullErrnos: readonly unknown[] = [51, 19];
+
+/** Faults of its file system are no errors of JavaScript. */
+function startError(reason: unknown): unknown {
+  if (reason instanceof Error) return reason;
+  const { errno } = (reason ?? {}) as { readonly errno?: unknown };
+  const error = new Error(`the embedded database failed with errno ${String(errno)}`);
+  return fullErrnos.includes(errno) ? Object.assign(error, { code: 'ENOSPC' }) : error;
 }
 
 class EmbeddedDatabase implements Database {
@@ -128,7 +164,9 @@ class EmbeddedDatabase implements Database {
   /** Vacuums in the background, between transactions; a failure is told by the next `ping` or by `close`. */
   vacuum(): void {
     this.#unvacuumed = 0;
-    this.#vacuumed = this.#vacuumed.then(() => this.#pglite.exec('vacuum (analyze)'));
+    // What failed, as on a full disk, is made good by the next one.
+    const work = () => this.#pglite.exec('vacuum (analyze)');
+    this.#vacuumed = this.#vacuumed.then(work, work);
     this.#vacuumed.catch(() => {});
   }
 

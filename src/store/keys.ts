@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidInput } from '../model/errors.ts';
 import { exists, holdsDatabase } from './data-directory.ts';
 import { keyBytes } from './derive-key.ts';
+import { createFile, inDataDirectory } from './disk.ts';
 
 /** Where the keys for secrets come from. */
 export interface KeyOptions {
@@ -57,15 +58,12 @@ function parseKeys(text: string, place: string): readonly Uint8Array[] {
 
 async function ownKey(dataDir: string): Promise<string> {
   const path = join(dataDir, 'secret.key');
-  await mkdir(dataDir, { recursive: true });
   const key = `${newKeyText()}\n`;
-  try {
-    await writeFile(path, key, { mode: 0o600, flag: 'wx' });
-    return key;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return await readText(path);
-  }
+  const isNew = await inDataDirectory(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true });
+    return createFile(path, key);
+  });
+  return isNew ? key : readText(path);
 }
 
 async function readText(path: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -50,6 +50,31 @@ it('a database that lost a file is refused with one sentence and exit code 1', a
   expect(run.err).toContain(`The embedded database in ${dataDir} is damaged: \`postgres/PG_VERSION\` is missing.`);
 });
 
+it('a database whose tables hold something else is refused with one sentence too', async () => {
+  await copyEmbedded(dataDir);
+  const tables = join(dataDir, 'postgres/base/5');
+  // The first ones after those of Postgres itself.
+  const own = (await readdir(tables)).filter((name) => Number(name) >= 16_384 && Number(name) < 16_500);
+  for (const name of own) {
+    const path = join(tables, name);
+    if ((await stat(path)).size > 0) await writeFile(path, Buffer.alloc(8192, 'no page'));
+  }
+  const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
+  expect([run.code, run.err.trim().split('\n').length]).toEqual([1, 1]);
+  expect(run.err).toMatch(
+    /error: The embedded database in .* is damaged: invalid page in block 0 of relation .*Put a copy/,
+  );
+});
+
+it('a data directory that is a file is refused with one sentence', async () => {
+  await writeFile(dataDir, '');
+  const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
+  expect([run.code, run.err.trim()]).toEqual([
+    1,
+    `error: The data directory ${dataDir} is no directory; choose another one with --data-dir.`,
+  ]);
+});
+
 it('the first start says that it creates the database before it does, and others do not', async () => {
   const first = await serveHeddle(['--data-dir', dataDir]);
   const creates = first.lines.findIndex((line) =>
@@ -89,6 +114,7 @@ describe('a Postgres that is not there yet', () => {
       false,
       expect.stringMatching(/waiting for the database, for 1 s more at the most: The database cannot be reached/),
     ]);
+    expect(run.err).toMatch(/It was tried for \d+ s; start Postgres, correct HEDDLE_DATABASE_URL, or/);
     expect(run.err).not.toMatch(/\n\s+at /);
   });
 

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Unavailable } from '../../src/model/errors.ts';
 import { statement } from '../../src/store/builder.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { openEmbedded } from '../../src/store/embedded.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 
 let dataDir: string;
@@ -106,6 +107,24 @@ describe('a data directory', () => {
     await copyEmbedded(dataDir);
     await writeFile(join(dataDir, 'data-directory.json'), '');
     expect(await refusal()).toContain('`data-directory.json` cannot be read');
+  });
+
+  it.each([
+    ['global/pg_control', 20, /does not start, and its disk is full \(20 MiB left\)\. Nothing was changed\. Make room/],
+    ['global/pg_control', 4000, /is damaged/],
+  ])(
+    'whose `%s` was cut off is not called damaged while its disk has room for %i MiB only',
+    async (name, room, words) => {
+      await copyEmbedded(dataDir);
+      await truncate(join(dataDir, 'postgres', name), 100);
+      await expect(openEmbedded({ dataDir, roomAt: async () => room })).rejects.toThrow(words);
+    },
+  );
+
+  it('gets no new database where there is no room for one', async () => {
+    const opening = openEmbedded({ dataDir, roomAt: async () => 20 });
+    await expect(opening).rejects.toThrow(/its disk has room for 20 MiB, and a new database takes 48 MiB\. Make room/);
+    expect(await readdir(dataDir)).toEqual([]);
   });
 
   it('opens from a copy of the whole directory after it was damaged', async () => {
