@@ -286,7 +286,7 @@ async function prepareDatabase(
   check: () => Promise<void>,
 ): Promise<void> {
   if (databaseUrl !== undefined) await waitForDatabase(database, waitForDatabaseMs, log);
-  const applied = await migrate(database);
+  const applied = await migrate(database, { waiting: (message) => log({ level: 'warn', message }) });
   const steps = applied.length === 1 ? '1 migration' : `${applied.length} migrations`;
   if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)} after ${steps}` });
   await check();

@@ -1,5 +1,6 @@
 import type { CompiledQuery } from 'kysely';
 import { statement } from './builder.ts';
+import type { Database } from './database.ts';
 import { writerPrefix } from './writer-name.ts';
 
 /** A session that holds an account. */
@@ -20,6 +21,24 @@ where datname = current_database() and pid <> pg_backend_pid() and xact_start is
     select from pg_locks l where l.pid = a.pid and l.relation = to_regclass('accounts') and l.mode in ('RowShareLock', 'RowExclusiveLock'))))
 order by starts_with(application_name, $1) desc, xact_start
 limit 1`;
+
+/** Names the sessions that have held tables for longest, for a sentence about what waits for them. */
+export async function describeHolders(database: Pick<Database, 'lookUp'>): Promise<string> {
+  // That nobody can be named changes nothing about the wait.
+  const sessions = await database.lookUp(statement<Holder & { readonly pid: number }>(tablesText, [])).catch(() => []);
+  if (sessions.length === 0) return 'tables that another session held';
+  return sessions
+    .map(({ name, pid, seconds }) => `the session ${pid} (${name || 'without a name'}, for ${Math.round(seconds)} s)`)
+    .join(', ');
+}
+
+const tablesText = `select pid, application_name as name, extract(epoch from clock_timestamp() - xact_start)::float8 as seconds
+from pg_stat_activity a
+where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null and exists (
+  select from pg_locks l join pg_class c on c.oid = l.relation
+  where l.pid = a.pid and l.granted and c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace)
+order by xact_start
+limit 3`;
 
 /** Why nothing was written, in a sentence. */
 export function heldMessage(account: string, holder: Holder | undefined): string {

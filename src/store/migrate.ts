@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Conflict } from '../model/errors.ts';
 import type { Database, Run } from './database.ts';
+import { describeHolders } from './lock-holder.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
 import { SchemaTooNew } from './schema-too-new.ts';
 
@@ -11,19 +14,66 @@ const LEDGER = `create table if not exists heddle_schema (
   applied_at timestamptz not null
 )`;
 
+/** How a database is migrated while servers may be at work on it. */
+export interface MigrateOptions {
+  readonly migrations?: readonly Migration[];
+  /** Called with a sentence whenever an attempt was in vain. */
+  waiting?(message: string): void;
+  /** For how long an attempt waits for a lock, in seconds: whoever wants that table next waits behind it. */
+  readonly lockSeconds?: number;
+  /** Between two attempts, in seconds, in which those go on who waited behind it. */
+  readonly pauseSeconds?: number;
+  /** After so many attempts it gives up. */
+  readonly attempts?: number;
+}
+
 /** Brings the database to this program's schema and returns the names of what it applied; any number of processes may do so at once. */
-export async function migrate(
-  database: Database,
-  options: { readonly migrations?: readonly Migration[] } = {},
-): Promise<readonly string[]> {
-  const migrations = options.migrations ?? known;
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
+  const { waiting = () => {}, pauseSeconds = 3, attempts = 50 } = options;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await migrateOnce(database, options);
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      const message = `migrating the database waits for ${await describeHolders(database)}; nothing was changed`;
+      if (attempt >= attempts)
+        throw new Conflict('locked', `${message}: end those sessions and start again`, { cause: error });
+      waiting(`${message} yet, and it is tried again in ${pauseSeconds} s`);
+    }
+    await delay(pauseSeconds * 1000);
+  }
+}
+
+async function migrateOnce(database: Database, options: MigrateOptions): Promise<readonly string[]> {
+  const { migrations = known, lockSeconds = 3 } = options;
   let missing: readonly Migration[] = [];
   await database.asOwner(async (run) => {
+    // However long: another server is migrating.
     await run(LOCK);
     missing = await readMissing(run, migrations);
+    if (missing.length === 0) return;
+    await run("select set_config('lock_timeout', $1, true)", [`${lockSeconds * 1000}ms`]);
+    await lockAccounts(run, missing);
     for (const migration of missing) await apply(run, migration);
   });
   return missing.map((migration) => migration.name);
+}
+
+/** Somebody held a table for too long, or two waited for each other. */
+function isLocked(error: unknown): boolean {
+  if (error instanceof Conflict) return error.reason === 'locked';
+  return error instanceof Error && 'code' in error && error.code === '40P01';
+}
+
+/**
+ * Keeps writers out, who all begin with the head row of their account: none of them holds a table that is changed here
+ * while it waits for another one. Reading goes on, unless it is this table that changes.
+ */
+async function lockAccounts(run: Run, missing: readonly Migration[]): Promise<void> {
+  const [accounts] = await run(`select to_regclass('accounts') is not null as "exists"`);
+  if (accounts?.['exists'] !== true) return;
+  const changes = missing.some(({ statements }) => statements.some((text) => /\balter table accounts\b/i.test(text)));
+  await run(`lock table accounts in ${changes ? 'access exclusive' : 'share row exclusive'} mode`);
 }
 
 async function readMissing(run: Run, migrations: readonly Migration[]): Promise<readonly Migration[]> {

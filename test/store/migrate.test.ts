@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CompiledQuery } from 'kysely';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { Internal } from '../../src/model/errors.ts';
 import { findCredentialHosts } from '../../src/store/credential-hosts.ts';
@@ -66,6 +67,62 @@ eachEngine('migrations (%s)', (engine) => {
       `This database was migrated by a newer Heddle: its migration ${next.name} wants a program with schema ${migrations.length + 1} or newer, ` +
         `and this program has schema ${migrations.length} (${names.at(-1)}). Start the newer Heddle, or restore the backup made before the upgrade.`,
     );
+  });
+});
+
+describe('migrations beside sessions that hold what they change', () => {
+  const waits = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const change: Migration = {
+    name: '9998_add_notes',
+    oldestProgram: 1,
+    statements: ['alter table objects add note text', 'alter table accounts add note text'],
+  };
+  const options = { migrations: [...migrations, change], lockSeconds: 1, pauseSeconds: 0.2 };
+
+  /** A session in a transaction that has done this. */
+  async function sessionOf(url: string | undefined, sql: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: url, application_name: 'a report' });
+    await client.connect();
+    await client.query('begin');
+    await client.query(sql);
+    return client;
+  }
+
+  it('let others read, say what they wait for, and are applied when it ends', async () => {
+    await using test = await testDatabase('postgres');
+    const reader = await sessionOf(test.url, 'select from objects');
+    const { promise: said, resolve } = Promise.withResolvers<string>();
+    const migrating = migrate(test.database, { ...options, waiting: resolve });
+    await expect.poll(() => ask(test.database, waits)).toHaveLength(1);
+    // It stands behind the migration, and would do so until the report is done.
+    expect(await ask(test.database, 'select id from objects')).toEqual([]);
+    expect(await said).toMatch(
+      /^migrating the database waits for the session \d+ \(a report, for \d+ s\); nothing was changed yet/,
+    );
+    await reader.end();
+    expect(await migrating).toEqual([change.name]);
+  });
+
+  it('give up with what they waited for, and have changed nothing', async () => {
+    await using test = await testDatabase('postgres');
+    const reader = await sessionOf(test.url, 'select from accounts');
+    await expect(migrate(test.database, { ...options, attempts: 2 })).rejects.toThrow(
+      /waits for the session \d+ .* nothing was changed: end those sessions and start again$/,
+    );
+    await reader.end();
+    expect(await migrate(test.database)).toEqual([]);
+  });
+
+  it('hold nothing that a writer wants while they wait for it', async () => {
+    await using test = await testDatabase('postgres');
+    await test.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
+    const writer = await sessionOf(test.url, 'update accounts set revision = 1');
+    const migrating = migrate(test.database, options);
+    await expect.poll(() => ask(test.database, waits)).toHaveLength(1);
+    await writer.query("update objects set name = '' where false");
+    await writer.query('commit');
+    await writer.end();
+    expect(await migrating).toEqual([change.name]);
   });
 });
 
