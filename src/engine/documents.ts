@@ -24,6 +24,7 @@ import type { Call, Engine } from './engine.ts';
 import { type AlsoUsedBy, planAmongInvites } from './invited.ts';
 import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
+import { type Locator, placeOutcome, placeProblems, placeWarnings } from './places.ts';
 import { reviewAccess } from './review-access.ts';
 import { isAgreed, type RollbackRequest, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
@@ -31,7 +32,7 @@ import { refuseByHand, refuseSuspended } from './suspended.ts';
 import { claimsAfter, noClaims, noteClaims, type PendingClaims, type Refused, readClaims } from './wanted.ts';
 
 /** What a source wants. */
-export interface Desire extends RequestedOptions {
+export interface Desire extends RequestedOptions, Locator {
   readonly source: string;
   readonly documents: readonly Document[];
   /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
@@ -41,8 +42,6 @@ export interface Desire extends RequestedOptions {
   readonly strictFiles?: boolean;
   /** By which rules the files were chosen. */
   readonly rules?: readonly FileRules[];
-  /** Says more exactly where problems stand. */
-  place(problems: readonly Problem[]): Promise<readonly Problem[]> | readonly Problem[];
   /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
   readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
   /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
@@ -96,7 +95,7 @@ export async function planDesire(
   const before = await engine.snapshots.at(call.account, call.revision);
   const past = await pastOf(engine, call, desire);
   const around = await surroundingsOf(engine, engine.database, call, desire, past);
-  return { outcome: await planOn(engine, call, before, desire, around), before };
+  return { outcome: await placeOutcome(desire, await planOn(engine, call, before, desire, around)), before };
 }
 
 /** The same without a look at who gains and loses access, and whatever tests find. */
@@ -108,7 +107,7 @@ export async function planUnreviewed(
   const before = await engine.snapshots.at(call.account, call.revision);
   const past = await pastOf(engine, call, desire);
   const around = await surroundingsOf(engine, engine.database, call, desire, past);
-  return { outcome: await draft(engine, call, before, desire, around), before };
+  return { outcome: await placeOutcome(desire, await draft(engine, call, before, desire, around)), before };
 }
 
 /** What a plan takes that is not in the snapshot. */
@@ -197,18 +196,12 @@ async function draftAmong(
       isApply: desire.byHand === true,
     }),
   );
-  if (outcome.ok && isRead)
-    return limitSize({ ...outcome, plan: withWarnings(await withPlaces(outcome.plan, desire), files.warnings) });
+  if (outcome.ok && isRead) return limitSize({ ...outcome, plan: withWarnings(outcome.plan, files.warnings) });
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
   // Documents that could not be read may want anything.
   const lacks = isRead && !outcome.ok && outcome.wanted !== undefined ? { wanted: outcome.wanted } : {};
-  return { ok: false, problems: sortProblems([...unread, ...(await desire.place(certain))]), ...lacks };
-}
-
-/** The plan with the exact places of its warnings. */
-async function withPlaces(plan: Plan, { place }: Desire): Promise<Plan> {
-  return plan.warnings.length === 0 ? plan : { ...plan, warnings: await place(plan.warnings) };
+  return { ok: false, problems: sortProblems([...unread, ...certain]), ...lacks };
 }
 
 function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
@@ -317,9 +310,16 @@ async function applyAgainst(
       ? { claims: (plan) => ({ at: claims.sequence, put: claimsAfter(engine.registry, plan, claims, engine.now()) }) }
       : {}),
   });
-  if (!committed.ok) return { result: { state: 'invalid', problems: committed.problems }, refused };
-  if (halted !== undefined) return { result: halted, refused };
-  const { plan, revision, before, after } = committed;
+  if (!committed.ok)
+    return { result: { state: 'invalid', problems: await placeProblems(desire, committed.problems) }, refused };
+  if (halted !== undefined) return { result: await placeHalted(desire, halted), refused };
+  const { revision, before, after } = committed;
+  let { plan } = committed;
+  const place = async () => {
+    plan = await placeWarnings(desire, plan);
+  };
+  if (revision === undefined) await place();
+  else await afterCommit(engine, `the places of warnings of source ${desire.source}`, place);
   const move = () => moveDocuments(engine, call.account, desire.source, plan.moves, after);
   if (revision === undefined) await move();
   else await afterCommit(engine, `the lines of documents of source ${desire.source}`, move);
@@ -352,6 +352,12 @@ function haltOf(plan: Plan, desire: Desire, before: Snapshot, after: Snapshot): 
   if (expectDigest !== plan.digest || expectBase !== before.revision) return { state: 'stale', plan, before, after };
   if (plan.guards.length > 0 && desire.approve !== plan.digest) return { state: 'needs_approval', plan, before, after };
   return undefined;
+}
+
+async function placeHalted(desire: Desire, halted: Reconciled | 'stopped'): Promise<Reconciled | 'stopped'> {
+  // Who is stopped plans again.
+  if (halted === 'stopped' || halted.state === 'invalid') return halted;
+  return { ...halted, plan: await placeWarnings(desire, halted.plan) };
 }
 
 function nothing(plan: Plan): Plan {

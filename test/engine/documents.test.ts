@@ -3,6 +3,8 @@ import { applyDesire, planDesire } from '../../src/engine/documents.ts';
 import { exportDocuments } from '../../src/engine/export.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
 import type { Document } from '../../src/model/document.ts';
+import { Unavailable } from '../../src/model/errors.ts';
+import type { Problem } from '../../src/model/problem.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
 import { checkState, objectsOf } from '../plan/invariants.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
@@ -51,6 +53,34 @@ eachEngine('applying documents on %s', (name) => {
 });
 
 describe('applying documents', () => {
+  it('keeps no writer waiting while the places of its problems are looked for', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, call } = office;
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const place = async (problems: readonly Problem[]) => {
+      ask();
+      await gate;
+      return problems.map((problem) => ({ ...problem, column: 7 }));
+    };
+    const applying = applyDesire(engine, call, desire('a', [allow('p', ['nobody'], ['All'])], { place }));
+    await asked;
+    await createObject(engine, call, engine.registry.get('Group'), { name: 'devs' }, lenient);
+    open();
+    expect(await applying).toMatchObject({ state: 'invalid', problems: [{ code: 'reference_unknown', column: 7 }] });
+  });
+
+  it('is answered as applied when the places of its warnings cannot be found', async () => {
+    await using office = await newOffice('postgres');
+    const place = () => Promise.reject(new Unavailable('the thread ended'));
+    const foreign = [{ file: 'kustomization.yaml', holds: 'a Kustomization', kinds: [], problems: [] }];
+    const applied = await applyDesire(office.engine, office.call, desire('a', groups(1), { foreign, place }));
+    expect(applied).toMatchObject({ state: 'applied', revision: 3, plan: { warnings: [{ code: 'file_ignored' }] } });
+    expect(office.logged.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('the places of warnings of source a failed after the commit'),
+    );
+  });
+
   it('writes nothing for problems, a tripped guard or another digest than expected', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
