@@ -9,11 +9,15 @@ export interface Subject {
   readonly account: string;
   /** The account's revision at this moment. */
   readonly revision: number;
+  /** They followed a link that was mailed to their address. */
+  readonly proved: boolean;
 }
 
 /** The account of somebody who has signed in; `undefined` when nobody with this id did. */
 export async function findSubject(database: Database, user: string): Promise<Subject | undefined> {
-  const text = `select a.account_id as account, a.revision from directory d join accounts a on a.account_id = d.account_id
+  const text = `select a.account_id as account, a.revision, exists (
+      select from credentials c where c.account_id = d.account_id and c.user_id = d.value and c.proved_user = d.value
+    ) as proved from directory d join accounts a on a.account_id = d.account_id
     where d.kind = '${subjectEntry}' and d.value = $1`;
   const [row] = await database.lookUp(statement<Subject>(text, [user]));
   return row;

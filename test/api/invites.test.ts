@@ -218,7 +218,14 @@ describe('an invitation of somebody who has signed in since by the password they
     const token = String(sent.headers['heddle-invite-link']).split('/').at(-1) ?? '';
     expect((await read(token)).body.valid).toBe(true);
     const { revision } = await api().engine.snapshots.fresh(api().account);
-    await noteSignIn(api().engine, { account: api().account, revision, id, name: 'Ana', email: body.email });
+    await noteSignIn(api().engine, {
+      account: api().account,
+      revision,
+      id,
+      name: 'Ana',
+      email: body.email,
+      emailProved: false,
+    });
     expect((await read(token)).body.valid).toBe(false);
     const refused = await accept(token);
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['invite_void ']]);

@@ -19,6 +19,18 @@ describe('a sign-in on the command line', () => {
     expect(users.find((user) => user.id === id)?.status).toBe('active');
   });
 
+  it('says that an address is verified when its person followed a link that was mailed to it, and not before', async () => {
+    const { id, tokens } = await signedIn();
+    const claimed = async (given: Readonly<Record<'access_token' | 'id_token', string>>) => {
+      const headers = { authorization: `Bearer ${given.access_token}` };
+      const me = await (await fetch(`${scene().url}/oidc/me`, { headers })).json();
+      return [bodyOf(given.access_token), bodyOf(given.id_token), me].map(({ email_verified: verified }) => verified);
+    };
+    expect(await claimed(tokens)).toEqual([false, false, false]);
+    await scene().sql('update credentials set proved_user = user_id where user_id = $1', [id]);
+    expect(await claimed(await refresh(tokens.refresh_token))).toEqual([true, true, true]);
+  });
+
   it('goes back to any port of a loopback address, and to no other place', async () => {
     const { surfer } = await somebody();
     const { challenge } = pkce();

@@ -1,7 +1,7 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { StoredObject } from '../../model/object.ts';
 import { type Credentials, readCredentials } from '../../store/credentials.ts';
-import { findSubject } from '../../store/idp-people.ts';
+import { findSubject, type Subject } from '../../store/idp-people.ts';
 
 /** Somebody who can sign in by the embedded identity provider. */
 export interface Person {
@@ -11,6 +11,8 @@ export interface Person {
   readonly id: string;
   readonly name: string;
   readonly email: string;
+  /** Whether they proved the address, by a link that was mailed to it. */
+  readonly emailProved: boolean;
   /** Why the person is not let in; absent when they are. */
   readonly barred?: 'blocked' | 'pending';
 }
@@ -45,10 +47,8 @@ export async function readKnown(
 }
 
 /** A user as a person who signs in. */
-export function personOf(
-  { id, name, spec, derived }: StoredObject,
-  { account, revision }: Pick<Person, 'account' | 'revision'>,
-): Person {
+export function personOf({ id, name, spec, derived }: StoredObject, { account, revision, proved }: Subject): Person {
   const barred = derived['pending_approval'] === true ? 'pending' : spec['is_blocked'] === true ? 'blocked' : undefined;
-  return { account, revision, id, name, email: String(spec['email'] ?? ''), ...(barred && { barred }) };
+  const email = String(spec['email'] ?? '');
+  return { account, revision, id, name, email, emailProved: proved, ...(barred && { barred }) };
 }
