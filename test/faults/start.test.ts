@@ -88,6 +88,19 @@ it('the first start says that it creates the database before it does, and others
   expect(second.lines.filter((line) => /first start|database is at/.test(line))).toEqual([]);
 });
 
+it('a first start leaves nothing in its data directory that others may read, whatever they may read elsewhere', async () => {
+  const umask = process.umask(0);
+  const starting = serveHeddle(['--data-dir', dataDir]);
+  process.umask(umask);
+  await using server = await starting;
+  expect(await server.stop()).toBe(0);
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name));
+  const modes = await Promise.all([dataDir, ...paths].map(async (path) => [path, (await stat(path)).mode & 0o077]));
+  expect(modes.length).toBeGreaterThan(100);
+  expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
+});
+
 describe('a Postgres that is not there yet', () => {
   let postgres: PostgresServer;
 
