@@ -1,4 +1,4 @@
-import { access, chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Unavailable } from '../model/errors.ts';
 
@@ -38,7 +38,10 @@ export async function databaseFolder(directory: string, create: (folder: string)
   const missing = await firstMissing(folder);
   if (missing !== undefined) throw damaged(directory, `\`postgres/${missing}\` is missing`);
   await closeToOthers(folder);
-  if (!marked) await mark(directory);
+  if (!marked) {
+    await closeFiles(folder);
+    await mark(directory);
+  }
   return folder;
 }
 
@@ -107,10 +110,17 @@ async function firstMissing(folder: string): Promise<string | undefined> {
 }
 
 /** Takes the rights of others away. A mounted volume may belong to somebody else: its mode is then its administrator's. */
-async function closeToOthers(directory: string): Promise<void> {
-  const { mode, uid } = await stat(directory);
+async function closeToOthers(path: string): Promise<void> {
+  const { mode, uid } = await stat(path);
   const own = process.getuid?.() ?? uid;
-  if ((mode & 0o077) !== 0 && (own === uid || own === 0)) await chmod(directory, 0o700);
+  if ((mode & 0o077) !== 0 && (own === uid || own === 0)) await chmod(path, mode & 0o700);
+}
+
+/** The same for what is in a folder: a new database comes with files that everybody may write, whatever the umask is. */
+async function closeFiles(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const own = entries.filter((entry) => !entry.isSymbolicLink());
+  await Promise.all(own.map((entry) => closeToOthers(join(entry.parentPath, entry.name))));
 }
 
 /** Whether there is a file or directory. */

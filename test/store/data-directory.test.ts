@@ -45,10 +45,12 @@ describe('a data directory', () => {
   it('of the former version is marked, and closed to others, when it is opened', async () => {
     await copyEmbedded(dataDir);
     await chmod(dataDir, 0o755);
-    await chmod(join(dataDir, 'postgres'), 0o755);
+    const opened = ['postgres', 'postgres/global', 'postgres/pg_hba.conf', 'postgres/postgresql.conf'];
+    for (const name of opened) await chmod(join(dataDir, name), name.includes('.') ? 0o666 : 0o755);
     await openAndClose();
     expect(await readdir(dataDir)).toContain('data-directory.json');
-    expect([await modeOf(dataDir), await modeOf(join(dataDir, 'postgres'))]).toEqual(['700', '700']);
+    expect(await modeOf(dataDir)).toBe('700');
+    expect(await Promise.all(opened.map((name) => modeOf(join(dataDir, name))))).toEqual(['700', '700', '600', '600']);
   });
 
   it('that holds a token and a key but never held a database gets a new one', async () => {
