@@ -143,6 +143,24 @@ it('is ended under a lease: a server that lost it changes nothing', async () => 
   expect(objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(true);
 });
 
+it('is not ended by a loop whose lease is taken away before it writes', async () => {
+  await using office = await newOffice('postgres');
+  await override(office);
+  const { engine, account } = office;
+  let looks = 0;
+  const time: Engine['time'] = async () => {
+    await revokeLease(engine.database, account, 'lapses');
+    looks += 1;
+    return new Date(Date.now() + hour).toISOString();
+  };
+  const told: string[] = [];
+  const loop = { engine: { ...engine, time }, everyMs: 5, tell: (_: string, message: string) => told.push(message) };
+  const stop = runLapseLoop(loop);
+  await expect.poll(() => looks).toBeGreaterThan(2);
+  await stop();
+  expect([objectOf(await stored(office), 'Policy', 'p').spec['enabled'], told]).toEqual([true, []]);
+});
+
 it('E57 is ended by whoever comes first, when an apply and the loop meet', async () => {
   await using office = await newOffice('postgres');
   await override(office);
