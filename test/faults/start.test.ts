@@ -133,6 +133,18 @@ describe('a Postgres that is not there yet', () => {
     expect(run.err).not.toMatch(/\n\s+at /);
   });
 
+  it.each([
+    ['database', () => postgres.url('nothing'), /database "nothing" does not exist/],
+    ['user', () => postgres.url().replace('//postgres@', '//nobody@'), /role "nobody" does not exist/],
+  ])('is not waited for when it has no such %s: nothing changes by itself there', async (_, url, words) => {
+    await postgres.start();
+    const args = ['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--wait-for-database', '2s'];
+    const run = await runHeddle(args, { env: { ...env(), HEDDLE_DATABASE_URL: url() } });
+    await postgres.stop();
+    expect([run.code, run.err]).toEqual([1, expect.stringMatching(words)]);
+    expect(run.out + run.err).not.toContain('waiting for the database');
+  });
+
   it('is waited for', async () => {
     const starting = serveHeddle(['--data-dir', dataDir], { env: env() });
     await postgres.start();
