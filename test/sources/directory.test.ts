@@ -56,6 +56,8 @@ async function startWatched(path: string, options: Options = {}) {
   const source = start(path, { ...options, read: { onListed } });
   // The first reconcile, the first look and the one at `ready`.
   await expect.poll(() => looks).toBeGreaterThanOrEqual(3);
+  // What was written just now is read once it has been quiet.
+  await expect.poll(() => source.seen.length).toBeGreaterThan(0);
   return { ...source, looks: () => looks };
 }
 
@@ -180,13 +182,16 @@ describe('a plain directory that somebody writes to', () => {
     expect(found).toEqual({ 'a.yaml': 'new' });
   });
 
-  test('is waited for at the first look too, when nothing was read before', async () => {
-    const path = await temporaryDirectory();
-    writeFileSync(join(path, 'a.yaml'), 'hal');
-    const fetching = openDirectory({ path, onError: () => undefined }).fetch();
-    setTimeout(() => writeFileSync(join(path, 'a.yaml'), 'half and half'), 100);
-    expect(await fetching).toMatchObject({ ok: true, files: [{ text: 'half and half' }] });
-  });
+  test.each(['fetch', 'peek'] as const)(
+    'is waited for at the first %s too, when nothing was read before',
+    async (how) => {
+      const path = await temporaryDirectory();
+      writeFileSync(join(path, 'a.yaml'), 'hal');
+      const fetching = openDirectory({ path, onError: () => undefined })[how]();
+      setTimeout(() => writeFileSync(join(path, 'a.yaml'), 'half and half'), 100);
+      expect(await fetching).toMatchObject({ ok: true, files: [{ text: 'half and half' }] });
+    },
+  );
 
   test('waits once more for a file that is shorter than it was, or gone', async () => {
     const whole = { 'a.yaml': 'one, two, three', 'b.yaml': 'b' };
