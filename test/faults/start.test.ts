@@ -146,9 +146,13 @@ describe('a Postgres that is not there yet', () => {
   });
 
   it('is waited for', async () => {
-    const starting = serveHeddle(['--data-dir', dataDir], { env: env() });
-    await postgres.start();
-    await using server = await starting;
+    await using server = await serveHeddle(['--data-dir', dataDir], {
+      env: env(),
+      async meanwhile(line) {
+        await line(/waiting for the database/);
+        await postgres.start();
+      },
+    });
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   });
 });

@@ -58,8 +58,17 @@ export interface ServedHeddle extends AsyncDisposable {
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
+/** How a server is started. */
+interface ServeOptions extends ChildOptions {
+  /** Done while it starts, with what it says meanwhile. */
+  readonly meanwhile?: (line: ServedHeddle['line']) => Promise<void>;
+}
+
 /** Starts `heddle serve` on a free port and waits until it serves. Throws with its output when it ends before. */
-export async function serveHeddle(args: readonly string[], options: ChildOptions = {}): Promise<ServedHeddle> {
+export async function serveHeddle(
+  args: readonly string[],
+  { meanwhile, ...options }: ServeOptions = {},
+): Promise<ServedHeddle> {
   const child = start(['serve', '--listen', '127.0.0.1:0', ...args], options);
   child.stdin?.end();
   const lines = collectLines(child);
@@ -69,17 +78,18 @@ export async function serveHeddle(args: readonly string[], options: ChildOptions
     await ended;
     return child.exitCode ?? child.signalCode ?? 'SIGKILL';
   };
-  const ready = await lines.find(/ serves (http[^\s"]+)/, 0);
+  const line: ServedHeddle['line'] = async (pattern, from = 0) => {
+    const found = await lines.find(pattern, from);
+    if (found === undefined) throw new Error(`no line matches ${pattern}:\n${lines.all.join('\n')}`);
+    return found;
+  };
+  const [ready] = await Promise.all([lines.find(/ serves (http[^\s"]+)/, 0), meanwhile?.(line)]);
   if (ready === undefined) throw new Error(`the server ended: ${lines.all.join('\n')}`);
   return {
     url: / serves (http[^\s"]+)/.exec(ready)?.[1] ?? '',
     pid: child.pid ?? 0,
     lines: lines.all,
-    async line(pattern, from = 0) {
-      const found = await lines.find(pattern, from);
-      if (found === undefined) throw new Error(`no line matches ${pattern}:\n${lines.all.join('\n')}`);
-      return found;
-    },
+    line,
     stop,
     async [Symbol.asyncDispose]() {
       await stop('SIGKILL');
