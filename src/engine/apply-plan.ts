@@ -49,7 +49,7 @@ export async function applyPlan(
   const use = newIdFor(engine, call);
   if (saved.appliedRequest === use) return { plan: await showPlan(engine, call, id), revision: null };
   requireUsable(engine, saved);
-  const desire = desireOf(engine, call.account, saved);
+  const desire = await runInSlices(desireOf(engine, call.account, saved));
   if (saved.state === 'needs_approval' && approve === saved.digest) {
     await approvePlan(engine, call, id, approve);
     saved = { ...saved, state: 'approved' };

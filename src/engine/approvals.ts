@@ -10,6 +10,7 @@ import { writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { desireOf } from './plan-requests.ts';
 import { type Planned, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';
+import { runInSlices } from './slices.ts';
 
 /** The refusal of a plan with tripped guards, with the plan so that it can be shown. */
 export class NeedsApproval extends UnsafePlan {
@@ -39,7 +40,7 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
   const state = stateOf(engine, saved);
   if (state === 'applied' || state === 'expired' || state === 'failed')
     throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
-  desireOf(engine, call.account, saved);
+  await runInSlices(desireOf(engine, call.account, saved));
   if (state !== 'approved') await approve(engine, call, saved);
   engine.notices.tell({ what: 'sources', account: call.account });
   return await showPlan(engine, call, id);

@@ -1,7 +1,7 @@
 import { Conflict } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { auditEvents } from '../plan/audit.ts';
-import { driftEvents } from '../plan/drift-events.ts';
+import { auditEventsInSteps } from '../plan/audit.ts';
+import { driftEventsInSteps } from '../plan/drift-events.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import type { AccountAccess } from '../store/database.ts';
 import type { RevisionInput } from '../store/history.ts';
@@ -9,6 +9,7 @@ import type { KeptValues } from '../store/kept-values.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Committed, CommitterOptions, Mutation } from './commit.ts';
 import { objectOutputs } from './shown-once.ts';
+import { inSlices } from './slices.ts';
 
 /** A mutation and who waits for its end. */
 export interface Waiting {
@@ -56,9 +57,10 @@ export async function planBatch(
     const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation, options.database);
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
+    const { plan, before, after } = result;
     const events = [
-      ...auditEvents(result.plan, result.before, result.after),
-      ...driftEvents(result.plan, result.before, result.after, at),
+      ...(await inSlices(auditEventsInSteps(plan, before, after))),
+      ...(await inSlices(driftEventsInSteps(plan, before, after, at))),
     ];
     revisions.push({
       revision: result.revision,

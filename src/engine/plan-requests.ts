@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
+import { mapInSteps } from '../lib/steps.ts';
 import type { Document } from '../model/document.ts';
 import { Conflict } from '../model/errors.ts';
 import type { FileRules } from '../model/file-rules.ts';
@@ -11,30 +12,32 @@ import type { Desire } from './documents.ts';
 import type { Engine } from './engine.ts';
 import type { RollbackRequest } from './rolled-back.ts';
 
-/** What has to be planned again, and may hold secrets: it is kept sealed. */
+/**
+ * What has to be planned again, and may hold secrets: it is kept sealed, as a line of JSON, and one more for each document,
+ * so that many documents need not be read at once.
+ */
 interface Kept {
-  readonly documents: readonly Document[];
   readonly values?: PushedValues;
   readonly rollback?: RollbackRequest;
   readonly rules?: readonly FileRules[];
 }
 
-/** What a saved plan, with its id and account, keeps of a desire. */
-export function keepDesire(
+/** What a saved plan, with its id and account, keeps of a desire. Yields now and then. */
+export function* keepDesire(
   { means, registry }: Engine,
   { account, id }: { readonly account: string; readonly id: string },
   desire: Desire,
-): JsonObject {
+): Generator<undefined, JsonObject> {
   const { documents, values, rollback, rules = [], expectBase } = desire;
   const kept: Kept = {
-    documents,
     ...(values === undefined ? {} : { values }),
     ...(rollback === undefined ? {} : { rollback }),
     ...(rules.length === 0 ? {} : { rules }),
   };
+  const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(document)}`);
   return {
     engine: engineVersionOf(registry),
-    sealed: means.vault.seal(JSON.stringify(kept), sealPlaces.plan(account, id)),
+    sealed: means.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
     // Options are plain data.
     options: requestedOptions(desire) as unknown as JsonObject,
     strictBase: expectBase !== undefined,
@@ -43,9 +46,13 @@ export function keepDesire(
 
 /**
  * The desire of a saved plan; it wants the plan that was shown, and no other. Throws `Conflict` (`stale`) for a plan of
- * another version of the program.
+ * another version of the program. Yields now and then.
  */
-export function desireOf({ means, registry }: Engine, account: string, saved: SavedPlan): Desire {
+export function* desireOf(
+  { means, registry }: Engine,
+  account: string,
+  saved: SavedPlan,
+): Generator<undefined, Desire> {
   const { engine, sealed, options, strictBase } = saved.request;
   if (engine !== engineVersionOf(registry) || typeof sealed !== 'string' || !isObject(options))
     throw new Conflict(
@@ -53,9 +60,13 @@ export function desireOf({ means, registry }: Engine, account: string, saved: Sa
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
   // Written by `keepDesire` alone.
-  const kept: Kept = JSON.parse(means.vault.open(sealed, sealPlaces.plan(account, saved.id)));
+  const text = means.vault.open(sealed, sealPlaces.plan(account, saved.id));
+  const [head = '', ...lines] = text.split('\n');
+  const kept: Kept = JSON.parse(head);
+  const documents = yield* mapInSteps(lines, (line): Document => JSON.parse(line));
   return {
     ...kept,
+    documents,
     source: saved.source,
     problems: [],
     place: (problems) => problems,

@@ -1,11 +1,19 @@
 import type { Json } from '../lib/json.ts';
 import { Conflict, NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { type ObjectPatch, patchesOf } from '../plan/patch.ts';
+import { type ObjectPatch, patchesInSteps } from '../plan/patch.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runningOverrides } from '../plan/running-overrides.ts';
 import { type PlanState, type PlanView, viewInSteps } from '../plan/view.ts';
-import { listPlans, type PlanHead, readPlan, type SavedPlan, type StoredState, savePlan } from '../store/plans.ts';
+import {
+  listPlans,
+  type PlanHead,
+  planTexts,
+  readPlan,
+  type SavedPlan,
+  type StoredState,
+  savePlan,
+} from '../store/plans.ts';
 import { type Desire, planDesire } from './documents.ts';
 import { onceWritten, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
@@ -64,7 +72,7 @@ export async function storePlan(
     source: desire.source,
     digest: plan.digest,
     state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
-    request: keepDesire(engine, { account: call.account, id }, desire),
+    request: await runInSlices(keepDesire(engine, { account: call.account, id }, desire)),
     // A view is plain data.
     view: (await withWriters(engine, call.account, plan, view)) as unknown as Json,
     baseRevision: plan.base,
@@ -72,8 +80,9 @@ export async function storePlan(
     createdAt: now,
     expiresAt: new Date(Date.parse(now) + lifetime).toISOString(),
   };
+  const texts = await runInSlices(planTexts(saved));
   // An id is stored once, however often that is tried.
-  await writeUntilKnown({ requestId: id }, () => savePlan(engine.database, call.account, saved));
+  await writeUntilKnown({ requestId: id }, () => savePlan(engine.database, call.account, saved, texts));
   if (call.requestId !== undefined) return await onceWritten(() => showPlan(engine, call, id));
   return readablePlan(before, call, viewOf(engine, saved));
 }
@@ -155,7 +164,8 @@ export async function findApproval(
 export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
   const { plan, before } = await planAgain(engine, call, id);
   const isReadable = readableNames(before, call);
-  return patchesOf(engine.registry, plan).filter(({ kind }) => isReadable(kind));
+  const patches = await runInSlices(patchesInSteps(engine.registry, plan));
+  return patches.filter(({ kind }) => isReadable(kind));
 }
 
 /**
@@ -168,7 +178,7 @@ export async function planAgain(engine: Engine, call: Call, id: string): Promise
   const { outcome, before } = await planDesire(
     engine,
     { ...call, actor: saved.actor },
-    desireOf(engine, call.account, saved),
+    await runInSlices(desireOf(engine, call.account, saved)),
   );
   if (!outcome.ok || outcome.plan.digest !== saved.digest)
     throw new Conflict(

@@ -1,9 +1,10 @@
 import { Unavailable } from '../model/errors.ts';
-import { type CommitResult, commit } from '../store/commit.ts';
+import { type CommitResult, commit, compileCommit } from '../store/commit.ts';
 import { readFate } from '../store/revisions.ts';
 import { type Planned, planBatch, type Waiting } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
+import { inSlices } from './slices.ts';
 import type { Turn, Turns } from './turns.ts';
 
 /** How a batch is written. */
@@ -72,17 +73,22 @@ async function tryOften(
   return undefined;
 }
 
-/** Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. */
+/**
+ * Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. A short
+ * statement has left when this returns; a long one is made in slices, and only this account waits for it.
+ */
 async function write({ database, turns }: BatchWriter, planned: Planned): Promise<CommitResult> {
   const { base, tip: next, revisions } = planned;
   const input = { base, next, revisions };
+  const made = inSlices(compileCommit(input, turns.server));
+  const compiled = made instanceof Promise ? await made : made;
   try {
-    return await commit(database, input, turns.server);
+    return await commit(database, compiled);
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     const mark = markOf(input);
     // It was sent before the turn that somebody may have by now.
-    const again = () => commit(database, input);
+    const again = async () => commit(database, await inSlices(compileCommit(input)));
     return await settleCommit(async () => [await readFate(database, mark)], { ...mark, cause: error }, again);
   }
 }

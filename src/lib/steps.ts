@@ -14,12 +14,12 @@ export function isTurn(at: number): boolean {
 /** What each item becomes, one after the other. Yields now and then. */
 export function* mapInSteps<From, To>(
   items: readonly From[],
-  become: (item: From) => To,
+  become: (item: From, at: number) => To,
 ): Generator<undefined, readonly To[]> {
   const made: To[] = [];
   for (const [at, item] of items.entries()) {
     if (isTurn(at)) yield undefined;
-    made.push(become(item));
+    made.push(become(item, at));
   }
   return made;
 }

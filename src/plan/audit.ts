@@ -1,3 +1,4 @@
+import { mapInSteps, runToEnd } from '../lib/steps.ts';
 import type { AuditEvent, Kind } from '../model/kind.ts';
 import type { Override } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -6,11 +7,21 @@ import { labeler, labelPath } from './view.ts';
 
 /** The audit events of a plan, in the order of its changes. */
 export function auditEvents(plan: Plan, before: Snapshot, after: Snapshot): readonly AuditEvent[] {
-  return [
-    ...plan.changes.flatMap((change) => [...eventsOf(change, before, after), ...overrideEvents(change, after)]),
-    ...plan.claims.flatMap((claim) => overrideEvents(claim, after)),
-    ...rollbackEvents(plan),
-  ];
+  return runToEnd(auditEventsInSteps(plan, before, after));
+}
+
+/** The same. Yields now and then. */
+export function* auditEventsInSteps(
+  plan: Plan,
+  before: Snapshot,
+  after: Snapshot,
+): Generator<undefined, readonly AuditEvent[]> {
+  const changed = yield* mapInSteps(plan.changes, (change) => [
+    ...eventsOf(change, before, after),
+    ...overrideEvents(change, after),
+  ]);
+  const claimed = yield* mapInSteps(plan.claims, (claim) => overrideEvents(claim, after));
+  return [...changed.flat(), ...claimed.flat(), ...rollbackEvents(plan)];
 }
 
 function rollbackEvents({ account, rollback }: Plan): readonly AuditEvent[] {

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../lib/json.ts';
+import { mapInSteps } from '../lib/steps.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -7,10 +8,15 @@ import type { Plan } from './plan.ts';
 
 /**
  * What a step makes differ from what is stated, and what it brings back. Drift comes and goes with commits alone, so each
- * is told once, however long it lasts. Values are left out: they may be secrets.
+ * is told once, however long it lasts. Values are left out: they may be secrets. Yields now and then.
  */
-export function driftEvents(plan: Plan, before: Snapshot, after: Snapshot, now: string): readonly AuditEvent[] {
-  return [...plan.changes, ...plan.claims].flatMap((change) => {
+export function* driftEventsInSteps(
+  plan: Plan,
+  before: Snapshot,
+  after: Snapshot,
+  now: string,
+): Generator<undefined, readonly AuditEvent[]> {
+  const events = yield* mapInSteps([...plan.changes, ...plan.claims], (change) => {
     const was = driftsIn(before, change.before, now);
     const is = driftsIn(after, change.after, now);
     const detected = [...is].filter(([unit]) => !was.has(unit));
@@ -20,6 +26,7 @@ export function driftEvents(plan: Plan, before: Snapshot, after: Snapshot, now: 
       ...resolved.map(([, drift]) => eventOf('config.drift.resolved', drift)),
     ];
   });
+  return events.flat();
 }
 
 /** The drift of an object, by unit, source and value. */

@@ -1,8 +1,8 @@
 import { sha256 } from '../lib/node-pure.ts';
 import type { Registry } from '../model/registry.ts';
 
-/** Raised when the planner comes to do something else with the same input, or a digest comes to mean something else. */
-const planner = 3;
+/** Raised when the planner comes to do something else with the same input, a digest to mean something else, or a plan to be kept in another form. */
+const planner = 4;
 
 const known = new WeakMap<Registry, string>();
 

@@ -1,5 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { mapInSteps, runToEnd } from '../lib/steps.ts';
 import { type AnyField, entriesOf, type Fields } from '../model/field.ts';
 import type { Registry } from '../model/registry.ts';
 import { hideSecrets, hideValueSecrets } from '../model/secret-fields.ts';
@@ -20,8 +21,13 @@ export interface ObjectPatch {
 
 /** The plan as JSON patches, for tools; applying each to the stored spec gives the planned one, secrets apart: they are not shown. */
 export function patchesOf(registry: Registry, plan: Plan): readonly ObjectPatch[] {
+  return runToEnd(patchesInSteps(registry, plan));
+}
+
+/** The same. Yields now and then. */
+export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefined, readonly ObjectPatch[]> {
   const created = placeholdersOf(plan.changes);
-  return plan.changes.map((change) => {
+  return mapInSteps(plan.changes, (change) => {
     const { kind, key, id } = subjectOf(change);
     const { spec } = registry.get(kind);
     const operations = operationsOf(spec, change);

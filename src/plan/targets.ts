@@ -1,4 +1,4 @@
-import { isTurn, sortInSteps } from '../lib/steps.ts';
+import { isTurn, mapInSteps, sortInSteps } from '../lib/steps.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
@@ -25,7 +25,7 @@ export function* withIds(
       compare(a.place.file, b.place.file) ||
       a.place.line - b.place.line,
   );
-  return sorted.map((item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
+  return yield* mapInSteps(sorted, (item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
 }
 
 /** Inline and standalone children can state one object twice, which the documents' names do not show. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
+import { runToEnd } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
@@ -134,7 +135,7 @@ async function putObjects(run: Run, account: string, state: Snapshot, revision: 
   const put = async (part: 'new_objects' | 'new_keys' | 'new_refs' | 'new_declared', all: readonly JsonObject[]) => {
     for (let at = 0; at < all.length; at += objectsAtOnce) {
       const some = all.slice(at, at + objectsAtOnce);
-      const { text, parameters } = commitStatement([account, revision, revision, 0, null], { [part]: some });
+      const { text, parameters } = runToEnd(commitStatement([account, revision, revision, 0, null], { [part]: some }));
       await run(text, parameters);
     }
     return all.length;
@@ -261,9 +262,7 @@ async function putRevision(run: Run, input: RestoreInput, revision: number): Pro
     ...{ initiator_id: actor.id, initiator_name: actor.name, initiator_email: actor.email ?? '' },
     meta: { revision: String(header.revision), created_at: header.createdAt, program: header.program },
   };
-  const { text, parameters } = commitStatement([header.account, revision, revision + 1, 1, null], {
-    new_revisions: [row],
-    new_events: [event],
-  });
+  const parts = { new_revisions: [row], new_events: [event] };
+  const { text, parameters } = runToEnd(commitStatement([header.account, revision, revision + 1, 1, null], parts));
   await run(text, parameters);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
+import { jsonInSteps } from '../lib/json-steps.ts';
 import { plannedEachTime } from './builder.ts';
 import { keepRowsText } from './kept-values.ts';
 import type { Lease } from './leases.ts';
@@ -32,16 +33,22 @@ type Needed = Pick<Lease, 'name' | 'fence'>;
  * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
  * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
  * It answers one row when it has written, one for each lease that is lost, and one when another server has the turn.
+ * Yields now and then: the rows of a large plan take long to serialise.
  */
-export function commitStatement(
+export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly JsonObject[]>>>,
   { leases = [], claimedAt = [], server }: CommitConditions = {},
-): { readonly text: string; readonly parameters: readonly unknown[] } {
+): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
   const parameters: unknown[] = [...head];
   const add: Add = (value) => `$${parameters.push(value)}`;
   const present = partNames.filter((name) => (rows[name]?.length ?? 0) > 0);
-  const clauses = present.map((name) => `${name} as (${parts[name](rows[name] ?? [], add, present)})`);
+  const clauses: string[] = [];
+  for (const name of present) {
+    const list = rows[name] ?? [];
+    const text = name.startsWith('gone_') ? '' : yield* jsonInSteps(list);
+    clauses.push(`${name} as (${parts[name]({ list, text }, add, present)})`);
+  }
   const manner = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
   const fenced = leases.length > 0;
   const unchanged = claimedAt.length === 0 ? '' : ` and claim_sequence = all(${add([...claimedAt])}::bigint[])`;
@@ -107,8 +114,14 @@ function lostClause(leases: readonly Needed[], add: Add): string {
 )`;
 }
 
+/** What a part writes, and the same as text; of what goes only the list. */
+interface PartRows {
+  readonly list: readonly JsonObject[];
+  readonly text: string;
+}
+
 /** Builds the clause of a part; `present` are the parts of this statement. */
-type Part = (rows: readonly JsonObject[], add: Add, present: readonly PartName[]) => string;
+type Part = (rows: PartRows, add: Add, present: readonly PartName[]) => string;
 
 /**
  * Deletes come before inserts (each insert counts what was deleted), so that unique values can move between objects and
@@ -263,7 +276,7 @@ const parts: Readonly<Record<PartName, Part>> = {
 // `parts` has these keys and no others, in this order.
 const partNames = Object.keys(parts) as readonly PartName[];
 
-function putObjects(rows: readonly JsonObject[], add: Add): string {
+function putObjects(rows: PartRows, add: Add): string {
   return `
   insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, overrides, aliases, created_revision, updated_revision, created_at, updated_at)
   select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.overrides, x.aliases, x.created_revision, x.updated_revision, x.created_at, x.updated_at
@@ -271,19 +284,19 @@ function putObjects(rows: readonly JsonObject[], add: Add): string {
     protected boolean, overrides jsonb, aliases jsonb, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
 }
 
-function putReferences(rows: readonly JsonObject[], add: Add): string {
+function putReferences(rows: PartRows, add: Add): string {
   return `insert into object_refs (account_id, from_id, field, to_id, origin, sort_key)
   select $1, x.from_id, x.field, x.to_id, x.origin, x.sort_key
   from head, json_to_recordset(${json(rows, add)}) as x(from_id text, field text, to_id text, origin text, sort_key text)`;
 }
 
-function json(rows: readonly JsonObject[], add: Add): string {
-  return `${add(JSON.stringify(rows))}::json`;
+function json({ text }: PartRows, add: Add): string {
+  return `${add(text)}::json`;
 }
 
 /** Members of all rows, each as a list. */
-function lists(rows: readonly JsonObject[], add: Add, ...members: readonly string[]): string {
-  return members.map((member) => `${add(rows.map((row) => row[member]))}::text[]`).join(', ');
+function lists({ list }: PartRows, add: Add, ...members: readonly string[]): string {
+  return members.map((member) => `${add(list.map((row) => row[member]))}::text[]`).join(', ');
 }
 
 /** Makes a clause wait for a delete of the same statement. */

@@ -1,4 +1,5 @@
 import type { CompiledQuery } from 'kysely';
+import { runToEnd } from '../lib/steps.ts';
 import { deleteAccountRows } from './account-rows.ts';
 import { restrictTo } from './builder.ts';
 import { type CommitInput, compileCommit, refusalIn } from './commit.ts';
@@ -88,7 +89,7 @@ async function writeAccount(run: Run, { founded, server }: TogetherInput, input:
   const found = founded.find((one) => one.account === account);
   if (found !== undefined)
     await run('insert into accounts (account_id, created_at) values ($1, $2)', [account, found.at]);
-  const { statement, rows } = compileCommit(input, server);
+  const { statement, rows } = runToEnd(compileCommit(input, server));
   const refusal = refusalIn(await run(statement.sql, statement.parameters));
   if (refusal !== undefined) throw new Abandoned(refusal);
   return rows;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
+import { mapInSteps, runToEnd } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { inCanonicalOrder } from '../model/canonical-order.ts';
 import type { AuditEvent } from '../model/kind.ts';
@@ -51,21 +52,28 @@ export interface PlannedClaims {
 
 /** The rows of `changes` of one revision. */
 export function changeRows(input: RevisionInput): readonly JsonObject[] {
-  return [...input.plan.changes, ...input.plan.claims].map((change, seq) => {
-    const { id, kind, key, name } = subject(change);
-    return {
-      revision: input.revision,
-      seq,
-      action: change.action,
-      kind,
-      object_id: id,
-      key: key ?? null,
-      name,
-      // A whole object is in the image already.
-      units: change.action === 'create' ? [] : (change.units as unknown as Json),
-      image: imageOf(change) as unknown as Json,
-    };
-  });
+  return runToEnd(changeRowsInSteps(input));
+}
+
+/** The same. Yields now and then. */
+export function changeRowsInSteps({ revision, plan }: RevisionInput): Generator<undefined, readonly JsonObject[]> {
+  return mapInSteps([...plan.changes, ...plan.claims], (change, seq) => changeRow(revision, change, seq));
+}
+
+function changeRow(revision: number, change: Change | Claim, seq: number): JsonObject {
+  const { id, kind, key, name } = subject(change);
+  return {
+    revision,
+    seq,
+    action: change.action,
+    kind,
+    object_id: id,
+    key: key ?? null,
+    name,
+    // A whole object is in the image already.
+    units: change.action === 'create' ? [] : (change.units as unknown as Json),
+    image: imageOf(change) as unknown as Json,
+  };
 }
 
 function subject(change: Change | Claim): StoredObject {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { jsonInSteps } from '../lib/json-steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { build, statement } from './builder.ts';
 import type { AccountAccess, Database } from './database.ts';
@@ -39,8 +40,24 @@ export interface SavedPlan extends PlanHead {
 /** How long plans that expired can still be looked at, in milliseconds. */
 const keptFor = 7 * 24 * 60 * 60 * 1000;
 
+/** What of a plan may be long, as JSON. */
+export interface PlanTexts {
+  readonly request: string;
+  readonly view: string;
+}
+
+/** Serialises what of a plan may be long. Yields now and then. */
+export function* planTexts({ request, view }: Pick<SavedPlan, 'request' | 'view'>): Generator<undefined, PlanTexts> {
+  return { request: yield* jsonInSteps(request), view: yield* jsonInSteps(view) };
+}
+
 /** Saves a plan and forgets those that expired long ago. */
-export async function savePlan(database: AccountAccess, account: string, plan: SavedPlan): Promise<void> {
+export async function savePlan(
+  database: AccountAccess,
+  account: string,
+  plan: SavedPlan,
+  { request, view }: PlanTexts,
+): Promise<void> {
   const forgotten = new Date(Date.parse(plan.createdAt) - keptFor);
   const forget = build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', forgotten);
   const insert = build
@@ -51,8 +68,8 @@ export async function savePlan(database: AccountAccess, account: string, plan: S
       source_id: plan.source,
       digest: plan.digest,
       state: plan.state,
-      request: JSON.stringify(plan.request),
-      result: JSON.stringify(plan.view),
+      request,
+      result: view,
       base_revision: plan.baseRevision,
       actor: JSON.stringify(plan.actor),
       applied_revision: null,
@@ -69,21 +86,36 @@ const headColumns = [
   ...(['approved_by', 'approved_at', 'applied_revision', 'applied_request', 'failure'] as const),
 ] as const;
 
+/** The lists of a view that grow with the plan. They are read item by item: one that is read whole is parsed whole too. */
+const longLists = ['changes', 'claims'] as const;
+
 /** The saved plan of an id, or `undefined`. */
 export async function readPlan(database: AccountAccess, account: string, id: string): Promise<SavedPlan | undefined> {
-  const [rows] = await database.inAccount(account, [
+  const [rows, items] = await database.inAccount(account, [
     build
       .selectFrom('plans')
-      .select([...headColumns, 'request', 'result'])
+      .select([...headColumns, 'request'])
+      .select(sql<JsonObject>`result - 'changes' - 'claims'`.as('rest'))
       .where('account_id', '=', account)
       .where('id', '=', id)
       .compile(),
+    statement<ItemRow>(itemsText, [account, id, [...longLists]]),
   ]);
   const [row] = rows;
   if (row === undefined) return undefined;
+  const lists = longLists.map((name) => [name, items.filter(({ list }) => list === name).map(({ item }) => item)]);
   // Written by `savePlan` alone.
-  return { ...headOf(row), request: row.request as JsonObject, view: row.result };
+  return { ...headOf(row), request: row.request as JsonObject, view: { ...row.rest, ...Object.fromEntries(lists) } };
 }
+
+interface ItemRow {
+  readonly list: string;
+  readonly item: Json;
+}
+
+const itemsText = `select list, item from plans, unnest($3::text[]) as list,
+  jsonb_array_elements(result -> list) with ordinality as x(item, at)
+where account_id = $1 and id = $2 order by list, at`;
 
 /** Which plans to list. */
 export interface PlanFilter {

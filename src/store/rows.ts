@@ -1,5 +1,6 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
+import { isTurn, runToEnd } from '../lib/steps.ts';
 import { facetsOf, membershipFields, movedReferences, type Reference } from '../model/facets.ts';
 import type { Kind } from '../model/kind.ts';
 import { movedSortKeys } from '../model/member-order.ts';
@@ -32,6 +33,15 @@ export interface RowChanges {
 
 /** Works the rows out from the objects themselves: whatever several plans did in between, each row is written once. */
 export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<string>): RowChanges {
+  return runToEnd(rowChangesInSteps(base, next, touched));
+}
+
+/** The same. Yields now and then. */
+export function* rowChangesInSteps(
+  base: Snapshot,
+  next: Snapshot,
+  touched: Iterable<string>,
+): Generator<undefined, RowChanges> {
   const rows = {
     insertObjects: [] as JsonObject[],
     updateObjects: [] as JsonObject[],
@@ -49,7 +59,9 @@ export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<str
     insertEntries: [] as JsonObject[],
     deleteEntries: [] as JsonObject[],
   };
+  let at = 0;
   for (const id of touched) {
+    if (isTurn(at++)) yield undefined;
     const before = base.get(id);
     const after = next.get(id);
     if (before === after) continue;

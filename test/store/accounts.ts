@@ -1,9 +1,10 @@
+import { runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
 import { auditEvents } from '../../src/plan/audit.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { commit } from '../../src/store/commit.ts';
+import { commit, compileCommit } from '../../src/store/commit.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { RevisionInput } from '../../src/store/history.ts';
 import { ensureOperatorAccount } from '../../src/store/operator.ts';
@@ -28,8 +29,8 @@ export function revisionOf(outcome: Outcome, before: Snapshot): RevisionInput {
 /** Commits one plan; throws when the account has moved on. */
 export async function write(database: Database, base: Snapshot, outcome: Outcome): Promise<Snapshot> {
   const { next } = planned(outcome);
-  if ((await commit(database, { base, next, revisions: [revisionOf(outcome, base)] })) !== 'written')
-    throw new Error('the account has moved on');
+  const compiled = runToEnd(compileCommit({ base, next, revisions: [revisionOf(outcome, base)] }));
+  if ((await commit(database, compiled)) !== 'written') throw new Error('the account has moved on');
   return next;
 }
 

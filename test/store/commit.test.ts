@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { runToEnd } from '../../src/lib/steps.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
-import { commit } from '../../src/store/commit.ts';
+import { commit, compileCommit } from '../../src/store/commit.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listRevisions, readFate, readRevision } from '../../src/store/revisions.ts';
 import { catchUp, loadSnapshot } from '../../src/store/snapshots.ts';
@@ -88,7 +89,8 @@ eachEngine('a commit on %s', (engine) => {
     await write(made.database, base, one);
     const before = await readTables(made.database);
     const { next } = planned(other);
-    expect(await commit(made.database, { base, next, revisions: [revisionOf(other, base)] })).toBe('moved');
+    const late = compileCommit({ base, next, revisions: [revisionOf(other, base)] });
+    expect(await commit(made.database, runToEnd(late))).toBe('moved');
     expect(await readTables(made.database)).toEqual(before);
   });
 
@@ -136,7 +138,7 @@ eachEngine('a commit on %s', (engine) => {
     const revisions = outcomes.map((outcome, at) => revisionOf(outcome, states[at] ?? base));
     const { next } = planned(outcomes.at(-1) ?? planOn(base, 'a', []));
     const { database, statements } = noted(made.database);
-    expect(await commit(database, { base, next, revisions })).toBe('written');
+    expect(await commit(database, runToEnd(compileCommit({ base, next, revisions })))).toBe('written');
     expect(statements).toHaveLength(1);
     await expectStored(made.database, next, states);
     const listed = await listRevisions(made.database, base.account, { limit: 10 });

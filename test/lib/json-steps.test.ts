@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { jsonInSteps } from '../../src/lib/json-steps.ts';
+import { sha256, sha256InSteps } from '../../src/lib/node-pure.ts';
+import { runToEnd } from '../../src/lib/steps.ts';
+import { textInParts } from '../../src/lib/text-parts.ts';
+
+const text = (value: unknown) => runToEnd(jsonInSteps(value));
+
+it('JSON in steps is the text of JSON.stringify', () => {
+  fc.assert(
+    fc.property(fc.anything({ withDate: true, withNullPrototype: true, maxDepth: 8 }), (value) => {
+      fc.pre(isSerialisable(value));
+      expect(text(value)).toBe(JSON.stringify(value) ?? 'null');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function isSerialisable(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    // A bigint, for one.
+    return false;
+  }
+}
+
+it.each<[string, unknown]>([
+  ['absent members and items', { a: undefined, b: [undefined, () => 1, null], c: { d: undefined } }],
+  ['dates, at any depth', { at: new Date(0), in: [{ at: new Date(1) }] }],
+  ['a long list', { items: Array.from({ length: 1000 }, (_, at) => ({ at, of: { more: [at] } })) }],
+  ['halves of characters', ['\ud800', '\udc00x', '\u2028"\\\n']],
+  ['names that look like numbers', { 2: 'b', 1: 'a', __proto__: null }],
+  ['lists in lists in lists', [[[[[[[1]]]]]]]],
+])('JSON in steps keeps %s', (_, value) => {
+  expect(text(value)).toBe(JSON.stringify(value));
+});
+
+it('the hash of a text in parts is the hash of the text, wherever it is cut', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (value, most) => {
+      expect([...textInParts(value, most)].join('')).toBe(value);
+      expect(runToEnd(sha256InSteps(textInParts(value, most)))).toBe(sha256(value));
+    }),
+  );
+});
