@@ -1,6 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { inSlices } from '../engine/slices.ts';
 import type { Json } from '../lib/json.ts';
-import { sha256 } from '../lib/node-pure.ts';
+import { jsonInSteps } from '../lib/json-steps.ts';
+import { sha256, sha256InSteps } from '../lib/node-pure.ts';
+import { runToEnd } from '../lib/steps.ts';
+import { textInParts } from '../lib/text-parts.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 
 /** A JSON answer that is ready to be sent, with its ETag. */
@@ -14,7 +18,7 @@ export interface Answer {
 /** How many answers are kept for one state of an account. */
 const capacity = 20_000;
 
-const cache = new WeakMap<Snapshot, Map<string, Answer>>();
+const cache = new WeakMap<Snapshot, Map<string, Answer | Promise<Answer>>>();
 
 /** What an answer is made of: the version of what it tells, and the body. */
 export interface Content {
@@ -23,8 +27,14 @@ export interface Content {
   readonly link?: string;
 }
 
-/** The answer about a state; made once, because a state never changes. `name` is unique among the answers of a state. */
-export function answerFrom(state: Snapshot, name: string, make: () => Content | Answer): Answer {
+/** What an answer is made of, or how that is made; it yields now and then. */
+export type AnswerWork = Content | Generator<undefined, Content | Answer>;
+
+/**
+ * The answer about a state; made once, because a state never changes, and in slices. `name` is unique among the answers of
+ * a state.
+ */
+export function answerFrom(state: Snapshot, name: string, make: () => AnswerWork): Answer | Promise<Answer> {
   let known = cache.get(state);
   if (known === undefined) {
     known = new Map();
@@ -32,28 +42,60 @@ export function answerFrom(state: Snapshot, name: string, make: () => Content | 
   }
   const present = known.get(name);
   if (present !== undefined) return present;
-  const answer = makeAnswer(make());
-  if (known.size < capacity) known.set(name, answer);
+  const answer = inSlices(answerInSteps(make()));
+  if (known.size < capacity) keep(known, name, answer);
   return answer;
 }
 
-/** Serialises an answer; the ETag is the version and a hash of the whole body. */
-export function makeAnswer(made: Content | Answer): Answer {
+/** What cannot be made is tried again by the next one. */
+function keep(known: Map<string, Answer | Promise<Answer>>, name: string, answer: Answer | Promise<Answer>): void {
+  known.set(name, answer);
+  if (!(answer instanceof Promise)) return;
+  answer.then(
+    (made) => known.set(name, made),
+    () => known.delete(name),
+  );
+}
+
+/** Serialises an answer that is short; the ETag is the version and a hash of the whole body. */
+export function makeAnswer(made: Content): Answer {
+  return runToEnd(answerInSteps(made));
+}
+
+/** Serialises an answer that may be long, in slices. */
+export function makeLongAnswer(make: AnswerWork): Answer | Promise<Answer> {
+  return inSlices(answerInSteps(make));
+}
+
+function* answerInSteps(make: AnswerWork): Generator<undefined, Answer> {
+  const made = 'version' in make ? make : yield* make;
   if ('text' in made) return made;
-  return {
-    ...textAnswer(made.version, JSON.stringify(made.body)),
-    ...(made.link === undefined ? {} : { link: made.link }),
-  };
+  const { version, body, link } = made;
+  return { ...(yield* textAnswer(version, yield* jsonInSteps(body))), ...(link === undefined ? {} : { link }) };
 }
 
 /** An answer whose body is JSON text already. */
-export function textAnswer(version: number, text: string): Answer {
-  return { text, etag: etagOf(version, text) };
+export function* textAnswer(version: number, text: string): Generator<undefined, Answer> {
+  return { text, etag: yield* etagInSteps(version, text) };
 }
 
 /** The ETag of a body. */
 export function etagOf(version: number, text: string): string {
-  return `"${version}.${sha256(text).slice(0, 16)}"`;
+  return etagFrom(version, sha256(text));
+}
+
+/** The same, of one that may be long. */
+export function* etagInSteps(version: number, text: string): Generator<undefined, string> {
+  return etagFrom(version, yield* sha256InSteps(textInParts(text)));
+}
+
+function etagFrom(version: number, hash: string): string {
+  return `"${version}.${hash.slice(0, 16)}"`;
+}
+
+/** Sends what may be long, serialised in slices, or 304 when the client has it. */
+export async function sendLong(request: FastifyRequest, reply: FastifyReply, content: Content): Promise<FastifyReply> {
+  return sendAnswer(request, reply, await inSlices(answerInSteps(content)));
 }
 
 /** Sends an answer, or 304 when the client has it. */

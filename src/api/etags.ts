@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { etagOf, isKnown } from './answers.ts';
+import { inSlices } from '../engine/slices.ts';
+import { etagInSteps, isKnown } from './answers.ts';
 
 /** Gives an ETag to what is read and has none yet; what nobody may keep has none, unless its route gave it one. */
 export function addEtags(app: FastifyInstance): void {
@@ -8,7 +9,7 @@ export function addEtags(app: FastifyInstance): void {
     if (!isRead) return payload;
     const given = reply.getHeader('etag');
     if (given === undefined && reply.getHeader('cache-control') === 'no-store') return payload;
-    const etag = given === undefined ? etagOf(0, payload) : String(given);
+    const etag = given === undefined ? await inSlices(etagInSteps(0, payload)) : String(given);
     void reply.header('etag', etag);
     if (!isKnown(request, etag)) return payload;
     void reply.code(304).removeHeader('content-length');

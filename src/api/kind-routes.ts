@@ -12,6 +12,7 @@ import {
 } from '../engine/objects.ts';
 import { readObserved } from '../engine/observed.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { mapInSteps } from '../lib/steps.ts';
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
@@ -20,7 +21,15 @@ import type { Operation } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
 import { isAllowed, requireRight } from '../plan/authorize.ts';
-import { type Answer, answerFrom, type Content, makeAnswer, sendAnswer, versionsOf } from './answers.ts';
+import {
+  type Answer,
+  type AnswerWork,
+  answerFrom,
+  makeAnswer,
+  makeLongAnswer,
+  sendAnswer,
+  versionsOf,
+} from './answers.ts';
 import { type Access, callOf } from './authenticate.ts';
 import { objectBody } from './bodies.ts';
 import { breakGlassOf } from './break-glass.ts';
@@ -162,15 +171,15 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify([filters, page])} ${viewer ?? ''}`;
   const isWhole =
     !isOfTheMoment(kind) && filters.length === 0 && page === undefined && viewer === undefined && parent === undefined;
-  const answer = await answerOf(engine, kind, request, state, name, (seen) => {
-    const long = isWhole ? longListsOf(engine).answer(state, kind.name) : undefined;
+  const answer = await answerOf(engine, kind, request, state, name, function* (seen) {
+    const long = isWhole ? yield* longListsOf(engine).answer(state, kind.name) : undefined;
     if (long !== undefined) return long;
     const all = objects().filter((object) => viewer === undefined || kind.isOwn?.(object, viewer, state) === true);
     const wanted = all.filter((object) =>
       filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, seen)),
     );
     const { objects: shown, next } = cutPage(kind, wanted, page);
-    const body = shown.map((object) => lowerToResponse(engine.registry, object, seen, 'list'));
+    const body = yield* mapInSteps(shown, (object) => lowerToResponse(engine.registry, object, seen, 'list'));
     const link = next === undefined ? {} : { link: nextLink(request, next) };
     return { version: newest(all), body, ...link };
   });
@@ -184,10 +193,10 @@ async function answerOf(
   request: FastifyRequest,
   state: Snapshot,
   name: string,
-  make: (seen: State) => Content | Answer,
+  make: (seen: State) => AnswerWork,
 ): Promise<Answer> {
   if (!isOfTheMoment(kind)) return answerFrom(state, name, () => make(state));
-  return makeAnswer(make(await seenBy(engine, kind, request, state)));
+  return makeLongAnswer(make(await seenBy(engine, kind, request, state)));
 }
 
 function isOfTheMoment({ varies, observed }: Kind): boolean {

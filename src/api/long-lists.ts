@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
+import { isTurn } from '../lib/steps.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -30,8 +31,8 @@ const capacity = 100_000;
 
 /** Lists that are kept. */
 interface LongLists {
-  /** The list of all objects of a kind; `undefined` when it is short, or older than what is kept. */
-  answer(state: Snapshot, kind: string): Answer | undefined;
+  /** The list of all objects of a kind; `undefined` when it is short, older than what is kept, or at work. Yields now and then. */
+  answer(state: Snapshot, kind: string): Generator<undefined, Answer | undefined>;
 }
 
 const lists = new WeakMap<Engine, LongLists>();
@@ -49,32 +50,49 @@ export function longListsOf(engine: Engine): LongLists {
  */
 export function createLongLists(shortest = longEnough): LongLists {
   const known = new Map<string, Kept>();
+  /** Lists that are being brought up to date: whoever asks for another state meanwhile does without. */
+  const busy = new Set<string>();
   return {
-    answer(state, kind) {
+    *answer(state, kind) {
       if (state.countOf(kind) < shortest) return undefined;
       const name = `${state.account} ${kind}`;
       const present = known.get(name);
       // An older state is asked for seldom, and what is kept is worth more.
-      if (present !== undefined && present.state.revision > state.revision) return undefined;
-      const kept = present ?? { state, items: [], followers: new Map() };
-      if (present === undefined) for (const object of state.ofKind(kind)) put(kept, state, object);
-      else if (present.state !== state) update(kept, state, kind);
+      if (busy.has(name) || (present !== undefined && present.state.revision > state.revision)) return undefined;
+      busy.add(name);
+      // What is left half done is of no use.
       known.delete(name);
-      known.set(name, kept);
-      evict(known);
-      return write(kept);
+      try {
+        const kept = present ?? { state, items: [], followers: new Map() };
+        if (present === undefined) yield* fill(kept, state, kind);
+        else if (present.state !== state) yield* update(kept, state, kind);
+        known.set(name, kept);
+        evict(known);
+        return yield* write(kept);
+      } finally {
+        busy.delete(name);
+      }
     },
   };
 }
 
-function update(kept: Kept, state: Snapshot, kind: string): void {
+function* fill(kept: Kept, state: Snapshot, kind: string): Generator<undefined, void> {
+  for (const [at, object] of state.ofKind(kind).entries()) {
+    if (isTurn(at)) yield undefined;
+    put(kept, state, object);
+  }
+}
+
+function* update(kept: Kept, state: Snapshot, kind: string): Generator<undefined, void> {
   const changed = state.partsSince(kept.state);
   const stale = new Set<string>();
   for (const part of changed) for (const id of followersOf(kept, part)) stale.add(id);
   // Objects that are new were looked at for nobody.
   for (const id of state.changedOf(kind, kept.state)) stale.add(id);
   kept.state = state;
+  let at = 0;
   for (const id of stale) {
+    if (isTurn(at++)) yield undefined;
     const object = state.get(id);
     if (object === undefined) drop(kept, id);
     else put(kept, state, object);
@@ -137,7 +155,7 @@ function placeOf(items: readonly Item[], id: string): number {
   return low;
 }
 
-function write({ items }: Kept): Answer {
+function write({ items }: Kept): Generator<undefined, Answer> {
   const version = items.reduce((newest, item) => Math.max(newest, item.version), 0);
   return textAnswer(version, `[${items.map(({ text }) => text).join(',')}]`);
 }

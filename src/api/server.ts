@@ -30,6 +30,7 @@ import { guardAddresses } from './input/address.ts';
 import { createParameterIndex } from './input/parameter-index.ts';
 import { refuseOtherCharsets } from './input/utf8.ts';
 import { addKindRoutes, type Makers } from './kind-routes.ts';
+import { sendInParts, sliceLongAnswers } from './long-answers.ts';
 import { addMetrics } from './metrics.ts';
 import { openListedRoutes } from './open-routes.ts';
 import { paceMachines } from './pace.ts';
@@ -128,8 +129,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const authenticate = createAuthHook(options.authenticator, engine);
   app.addHook('onRequest', limited === undefined ? authenticate : limitStrangers(limited, authenticate));
   if (limited !== undefined) app.addHook('onRequest', createRateLimit(limited));
+  sliceLongAnswers(app);
   addEtags(app);
   addIdempotency(app, engine, report);
+  sendInParts(app);
   acceptJson(app);
   addMetrics(app, engine);
   addHealth(app, engine);

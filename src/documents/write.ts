@@ -1,5 +1,6 @@
 import { isScalar, Document as NewDocument, Scalar, visit, type Document as YamlDocument } from 'yaml';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { runToEnd } from '../lib/steps.ts';
 import { apiVersion, type Metadata } from '../model/document.ts';
 
 /** One object to export; the comment stands above it. */
@@ -12,7 +13,17 @@ export interface WritableDocument {
 
 /** Writes documents as YAML that the strict reader reads back to the same values. */
 export function writeDocuments(documents: readonly WritableDocument[]): string {
-  return documents.map(writeDocument).join('---\n');
+  return runToEnd(writeInSteps(documents));
+}
+
+/** The same. Yields after each document. */
+export function* writeInSteps(documents: readonly WritableDocument[]): Generator<undefined, string> {
+  let text = '';
+  for (const [at, document] of documents.entries()) {
+    if (at > 0) yield undefined;
+    text += `${at === 0 ? '' : '---\n'}${writeDocument(document)}`;
+  }
+  return text;
 }
 
 function writeDocument({ kind, metadata, spec, comment }: WritableDocument): string {

@@ -1,4 +1,5 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { mapInSteps, runToEnd, sortInSteps } from '../lib/steps.ts';
 import { apiVersion, type Metadata } from '../model/document.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
@@ -48,6 +49,14 @@ interface Run {
  * follows from their name and carry their id for adoption. The server's own objects are left out.
  */
 export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): readonly ExportedDocument[] {
+  return runToEnd(exportInSteps(state, filter));
+}
+
+/** The same. Yields now and then. */
+export function* exportInSteps(
+  state: Snapshot,
+  filter: ExportFilter,
+): Generator<undefined, readonly ExportedDocument[]> {
   const twins = findTwins(state);
   const chosen = chooseObjects(state, filter, twins);
   const keys = createKeys(state);
@@ -55,9 +64,8 @@ export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): rea
     ...{ state, keys, twins, filter },
     mention: createMentions(state, keys, new Set(chosen.map(({ id }) => id))),
   };
-  return chosen
-    .map((object) => exportObject(run, state.registry.get(object.kind), object))
-    .sort((a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
+  const documents = yield* mapInSteps(chosen, (object) => exportObject(run, state.registry.get(object.kind), object));
+  return yield* sortInSteps(documents, (a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
 }
 
 /** The objects that become documents of their own. */

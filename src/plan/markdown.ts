@@ -32,7 +32,7 @@ export function renderMarkdown(plan: PlanView, limit = longest, pairs: readonly 
   ];
   const foot = footer(plan);
   const room = limit - length(head) - length(foot) - more(plan.changes.length).length - 2;
-  const changes = fitting(plan.changes.map(renderChange), room);
+  const changes = fittingChanges(plan.changes, room);
   const left = plan.changes.length - changes.length;
   return [...head, ...changes, ...(left > 0 ? [more(left)] : []), ...foot].map((part) => `${part}\n`).join('\n');
 }
@@ -49,6 +49,19 @@ function fitting(parts: readonly string[], room: number): readonly string[] {
     return left < 0;
   });
   return end < 0 ? parts : parts.slice(0, end);
+}
+
+/** The first changes, as many as there is room for: no other one is rendered. */
+function fittingChanges(changes: readonly ChangeView[], room: number): readonly string[] {
+  const parts: string[] = [];
+  let left = room;
+  for (const change of changes) {
+    const part = renderChange(change);
+    left -= part.length + 2;
+    if (left < 0) break;
+    parts.push(part);
+  }
+  return parts;
 }
 
 function more(changes: number): string {

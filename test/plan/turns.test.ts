@@ -1,33 +1,26 @@
 import { expect, it } from 'vitest';
+import { etagInSteps } from '../../src/api/answers.ts';
+import { createLongLists } from '../../src/api/long-lists.ts';
 import { readFile } from '../../src/documents/read.ts';
+import { writeInSteps } from '../../src/documents/write.ts';
+import { exportDocuments, exportInSteps } from '../../src/engine/export.ts';
+import { jsonInSteps } from '../../src/lib/json-steps.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
+import type { Snapshot } from '../../src/model/snapshot.ts';
+import { auditEvents, auditEventsInSteps } from '../../src/plan/audit.ts';
+import { driftEventsInSteps } from '../../src/plan/drift-events.ts';
+import { patchesInSteps } from '../../src/plan/patch.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { viewInSteps } from '../../src/plan/view.ts';
+import { compileCommit } from '../../src/store/commit.ts';
+import type { RevisionInput } from '../../src/store/history.ts';
 import { generateFiles } from '../setup/generate.ts';
-import { applyOn, document, office, planned, planningOn } from './steps.ts';
+import { countSteps, leastShare } from '../setup/longest-step.ts';
+import { applyOn, document, now, office, planned, planningOn } from './steps.ts';
 
 const documentsOf = (variant: string): readonly Document[] =>
   generateFiles(1500, { variant }).flatMap((file) => readFile(file).documents);
-
-/** The longest step of some work, as a share of all of it. */
-function longestShare<Result>(work: Generator<undefined, Result>): { readonly share: number; readonly result: Result } {
-  let [longest, total] = [0, 0];
-  for (;;) {
-    const start = process.threadCpuUsage();
-    const step = work.next();
-    const { user, system } = process.threadCpuUsage(start);
-    longest = Math.max(longest, user + system);
-    total += user + system;
-    if (step.done === true) return { share: longest / total, result: step.value };
-  }
-}
-
-/** The least of some tries: a collection of garbage falls into one step or another. */
-function leastShare<Result>(begin: () => Generator<undefined, Result>) {
-  const tries = [1, 2, 3].map(() => longestShare(begin()));
-  return tries.reduce((least, other) => (other.share < least.share ? other : least));
-}
 
 const first = documentsOf('');
 const stored = applyOn(office, 'a', first);
@@ -61,4 +54,39 @@ it('a plan of many deletions whose files patterns hide lets others in between wh
 it('to show a plan of thousands of documents lets others in between too', () => {
   const { plan, next } = planned(runToEnd(planningOn(office, 'a', first)));
   expect(leastShare(() => viewInSteps(plan, office, next)).share).toBeLessThan(0.5);
+});
+
+const made = planned(runToEnd(planningOn(office, 'a', first)));
+const actor = { type: 'user', id: 'u1', name: 'Ana' } as const;
+
+function revisionOf({ plan, next }: typeof made, before: Snapshot): RevisionInput {
+  const events = auditEvents(plan, before, next);
+  return { revision: next.revision, plan, actor, requestId: 'r', at: now, events };
+}
+
+it.each<[string, Snapshot, typeof made]>([
+  ['makes', office, made],
+  ['changes', stored, planned(runToEnd(planningOn(stored, 'a', documentsOf('other'))))],
+  ['deletes', stored, planned(runToEnd(planningOn(stored, 'a', first.slice(0, 10))))],
+])('the statement that %s thousands of objects is made with others in between', (_, base, plan) => {
+  const input = { base, next: plan.next, revisions: [revisionOf(plan, base)] };
+  const { share, result } = leastShare(() => compileCommit(input));
+  expect(result.rows).toBeGreaterThan(1000);
+  expect(share).toBeLessThan(0.4);
+});
+
+const view = runToEnd(viewInSteps(made.plan, office, made.next));
+
+it.each<[string, () => Generator<undefined, unknown>]>([
+  ['events of an audit', () => auditEventsInSteps(made.plan, office, made.next)],
+  ['events of drift', () => driftEventsInSteps(made.plan, office, made.next, now)],
+  ['a plan as JSON', () => jsonInSteps(view)],
+  ['a plan as patches', () => patchesInSteps(office.registry, made.plan)],
+  ['an export', () => exportInSteps(stored, {})],
+  ['an export as JSON', () => jsonInSteps(exportDocuments(stored))],
+  ['an export as YAML', () => writeInSteps(exportDocuments(stored))],
+  ['a list', () => createLongLists().answer(stored, 'Policy')],
+  ['the hash of an answer', () => etagInSteps(1, JSON.stringify(view).repeat(10))],
+])('%s of thousands of objects is made in many steps', (_, begin) => {
+  expect(countSteps(begin())).toBeGreaterThan(25);
 });

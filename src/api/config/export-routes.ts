@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { writeDocuments } from '../../documents/write.ts';
-import { exportDocuments } from '../../engine/export.ts';
+import { writeInSteps } from '../../documents/write.ts';
+import { exportInSteps } from '../../engine/export.ts';
 import { findObject } from '../../engine/find-object.ts';
 import { readableBy } from '../../engine/object-list.ts';
+import { runInSlices } from '../../engine/slices.ts';
+import { jsonInSteps } from '../../lib/json-steps.ts';
 import { NotFound } from '../../model/errors.ts';
-import { etagOf } from '../answers.ts';
+import { etagInSteps } from '../answers.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { knownKind, queryOf, switchOf, wholeNumber, wordOf } from './request.ts';
@@ -21,21 +23,22 @@ export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOp
     const state =
       revision === undefined ? present : await engine.past.at(call.account, wholeNumber('revision', revision));
     const isVisible = readableBy(present, call);
-    const documents = exportDocuments(state, {
+    const filter = {
       ...(kind === undefined ? {} : { kind }),
       ...(source === undefined ? {} : { source }),
       ...(object === undefined ? {} : { id: findObject(state, object, isVisible).id }),
       isVisible,
       markAdopt: switchOf(query, 'markAdopt', false),
-    });
+    };
+    const documents = await runInSlices(exportInSteps(state, filter));
     if (object !== undefined && documents.length === 0)
       throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
     const isJson = format === 'json';
-    const text = isJson ? JSON.stringify(documents) : writeDocuments(documents);
+    const text = await runInSlices(isJson ? jsonInSteps(documents) : writeInSteps(documents));
     // The whole account is nothing for caches; whoever has it may still ask whether it is the same.
     return reply
       .header('cache-control', 'no-store')
-      .header('etag', etagOf(0, text))
+      .header('etag', await runInSlices(etagInSteps(0, text)))
       .header('content-type', `application/${isJson ? 'json' : 'yaml'}; charset=utf-8`)
       .send(text);
   });

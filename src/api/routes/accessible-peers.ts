@@ -2,7 +2,7 @@ import { readAccessiblePeers } from '../../engine/accessible-peers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 
@@ -42,7 +42,7 @@ export const accessiblePeers: AreaRoutes = {
       const { peers, state } = await readAccessiblePeers(engine, callOf(request), id);
       const body = peers.map((peer) => shown(lowerToResponse(engine.registry, peer, state)));
       const version = peers.reduce((newest, { updatedRevision }) => Math.max(newest, updatedRevision), 0);
-      return sendAnswer(request, reply, makeAnswer({ version, body }));
+      return sendLong(request, reply, { version, body });
     });
   },
   paths: {

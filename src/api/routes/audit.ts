@@ -1,7 +1,7 @@
 import { readAuditEvents } from '../../engine/audit.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, operation, query } from '../../model/lower/openapi-operation.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { queryOf, wholeNumber } from '../config/request.ts';
@@ -18,7 +18,7 @@ export const audit: AreaRoutes = {
         const { before } = queryOf(request);
         const place = before === undefined ? undefined : wholeNumber('before', before);
         const body = await readAuditEvents(engine, callOf(request), place);
-        return sendAnswer(request, reply, makeAnswer({ version: Number(body[0]?.['id'] ?? 0), body }));
+        return sendLong(request, reply, { version: Number(body[0]?.['id'] ?? 0), body });
       });
     }
   },

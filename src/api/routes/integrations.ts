@@ -7,7 +7,7 @@ import { NotFound } from '../../model/errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import { storedId } from '../../model/wire-id.ts';
-import { makeAnswer, sendAnswer, versionsOf } from '../answers.ts';
+import { sendLong, versionsOf } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { keepInstead } from '../idempotency.ts';
@@ -98,7 +98,7 @@ function addLogs(app: FastifyInstance, engine: Engine, path: string, name: strin
     const { kind, id, call } = subjectOf(engine, name, request);
     const entries = await readSyncLogs(engine, call, kind, id);
     const body: Json = entries.map((entry) => ({ ...entry, timestamp: entry.timestamp.toISOString() }));
-    return sendAnswer(request, reply, makeAnswer({ version: entries[0]?.id ?? 0, body }));
+    return sendLong(request, reply, { version: entries[0]?.id ?? 0, body });
   });
 }
 

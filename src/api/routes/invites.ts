@@ -9,7 +9,7 @@ import {
   removeInvite,
 } from '../../identity/invites.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
@@ -32,7 +32,7 @@ export const invites: AreaRoutes = {
     });
     app.get(path, may('read'), async (request, reply) => {
       const body = await readInvites(engine, callOf(request));
-      return sendAnswer(request, reply.header('cache-control', 'no-store'), makeAnswer({ version: 0, body }));
+      return sendLong(request, reply.header('cache-control', 'no-store'), { version: 0, body });
     });
     app.post(path, may('create'), async (request, reply) => {
       const invited = await makeInvite(engine, people, callOf(request), objectBody(request.body));
@@ -48,7 +48,7 @@ export const invites: AreaRoutes = {
     });
     app.get(`${path}/:id`, { onRequest: strangers }, async (request, reply) => {
       const body = await readPublicInvite(engine, idOf(request));
-      return sendAnswer(request, reply.header('cache-control', 'no-store'), makeAnswer({ version: 0, body }));
+      return sendLong(request, reply.header('cache-control', 'no-store'), { version: 0, body });
     });
     app.post(`${path}/:id/accept`, { onRequest: strangers }, async (request, reply) => {
       await acceptInvite(engine, idOf(request), objectBody(request.body));

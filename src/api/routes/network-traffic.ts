@@ -3,7 +3,7 @@ import { readTraffic, showTraffic, type TrafficQuery, trafficWords } from '../..
 import type { JsonObject } from '../../lib/json.ts';
 import { NotFound } from '../../model/errors.ts';
 import { header, json, operation, query } from '../../model/lower/openapi-operation.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { envelope, present, readFeedQuery } from '../feed-query.ts';
@@ -25,7 +25,7 @@ export const networkTraffic: AreaRoutes = {
       const asked = readQuery(request);
       const { records, total } = await readTraffic(engine, callOf(request), asked);
       const body = envelope(records.map(showTraffic), { ...asked, total });
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+      return sendLong(request, reply, { version: 0, body });
     });
   },
   paths: { [path]: { get: describe() } },

@@ -8,7 +8,7 @@ import {
 } from '../../feeds/proxy-log.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, operation, query } from '../../model/lower/openapi-operation.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { envelope, present, readFeedQuery } from '../feed-query.ts';
@@ -38,7 +38,7 @@ export const proxyEvents: AreaRoutes = {
         ...envelope(records.map(showProxyRecord), { ...asked, total }),
         ...(sortedFrom === undefined ? {} : { sorted_from: sortedFrom.toISOString() }),
       };
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+      return sendLong(request, reply, { version: 0, body });
     });
   },
   paths: { [path]: { get: describe() } },

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { header, json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import { mask } from '../../model/means.ts';
 import { addProxyToken, readProxyTokens, removeProxyToken } from '../../proxying/tokens.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
@@ -37,7 +37,7 @@ export const proxyTokens: AreaRoutes = {
     });
     app.get(path, right('read'), async (request, reply) => {
       const body = await readProxyTokens(engine, callOf(request));
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+      return sendLong(request, reply, { version: 0, body });
     });
     app.post(path, right('create'), async (request, reply) => {
       const made = await addProxyToken(engine, callOf(request), objectBody(request.body));

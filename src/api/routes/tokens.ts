@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
 import { mask } from '../../model/means.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
@@ -108,7 +108,7 @@ export const tokens: AreaRoutes = {
     const options = { config: { access: 'anyone' } } as const;
     app.get('/api/users/:id/tokens', options, async (request, reply) => {
       const body = await readTokens(engine, callOf(request), paramsOf(request).id);
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+      return sendLong(request, reply, { version: 0, body });
     });
     const mayRepeat = (request: FastifyRequest) => requireTokenRight(engine, callOf(request), paramsOf(request).id);
     const config = { ...options.config, mayRepeat, recover: recoverBody };
@@ -122,7 +122,7 @@ export const tokens: AreaRoutes = {
     app.get('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
       const { id, tokenId } = paramsOf(request);
       const body = await readToken(engine, callOf(request), id, tokenId);
-      return sendAnswer(request, reply, makeAnswer({ version: 0, body }));
+      return sendLong(request, reply, { version: 0, body });
     });
     app.delete('/api/users/:id/tokens/:tokenId', options, async (request, reply) => {
       const { id, tokenId } = paramsOf(request);

@@ -5,7 +5,7 @@ import { changeOwnPassword } from '../../identity/own-password.ts';
 import { neighbourhoodOf } from '../../lib/address.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody } from '../bodies.ts';
@@ -39,7 +39,7 @@ export const users: AreaRoutes = {
   add(app, engine, { people }) {
     app.get(current, { config: { access: 'anyone' } }, async (request, reply) => {
       const { version, body } = await readCaller(engine, callOf(request));
-      return sendAnswer(request, reply, makeAnswer({ version, body }));
+      return sendLong(request, reply, { version, body });
     });
     const may = (operation: 'create' | 'update' | 'delete') => ({ config: { access: { module: 'users', operation } } });
     app.post('/api/users/:id/invite', may('create'), async (request, reply) => {
