@@ -198,7 +198,8 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const localPeople = await localPeopleOf(options, () => listening);
     closing.unshift(async () => localPeople.mailer?.close());
     const identityProvider = openIdentityProvider(engine, options, report, localPeople);
-    const machines = createMachines(engine, options.geoDatabase, { report, log, closing });
+    const leases = openLeases(options, log, closing);
+    const machines = createMachines(engine, options.geoDatabase, { report, log, closing, leases: leases.leases });
     const api = await createApi({
       engine,
       reader,
@@ -216,7 +217,6 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
     closing.unshift(runLapseLoop({ engine, tell }), machines.run());
-    const leases = openLeases(options, log, closing);
     const running = { ...sources, engine, reader, ...leases, version: programVersion() };
     closing.unshift(superviseSources({ ...running, tell: reporter(log) }));
     closing.unshift(
@@ -252,7 +252,7 @@ async function requireAddresses({ listen, metricsListen }: ServeOptions): Promis
   if (metricsListen !== undefined) await requireListenable(metricsListen, 'HEDDLE_METRICS_LISTEN');
 }
 
-/** How the leases of sources are kept. An embedded database has one server, so that nobody waits for their end. */
+/** How the leases of sources and of connected peers are kept. An embedded database has one server, so that nobody waits for their end. */
 function openLeases(
   options: ServeOptions,
   log: Log,

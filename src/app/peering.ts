@@ -6,6 +6,7 @@ import { type Attendance, createAttendance } from '../peering/attendance.ts';
 import { locateNowhere, openPlaces } from '../peering/geo.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
 import { runPeerUpkeep } from '../peering/upkeep.ts';
+import type { LeaseKeeper } from '../store/lease-keeper.ts';
 
 /** What a server does about machines. */
 interface Machines {
@@ -18,6 +19,8 @@ interface Machines {
 /** Whom it tells, and what is closed in the end. */
 interface Surroundings {
   readonly log: Log;
+  /** Renews leases beside this thread; absent for an embedded database. */
+  readonly leases?: LeaseKeeper | undefined;
   readonly closing: (() => Promise<unknown>)[];
   report(error: unknown, place: string): void;
 }
@@ -31,7 +34,7 @@ export function createMachines(engine: Engine, places: string | undefined, aroun
     // A store that is away is asked again, and everybody who asks for something is told that it is.
     if (!(error instanceof Unavailable)) report(error, 'the attendance of peers');
   };
-  const attendance = createAttendance({ engine, server, failed });
+  const attendance = createAttendance({ engine, server, failed, leases: around.leases });
   closing.unshift(() => attendance.close());
   return {
     services: { peering: createPeering({ engine, now: Date.now, locate }), attendance },

@@ -1,7 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { type Lease, releaseLease, renewLease, takeLease } from '../store/leases.ts';
+import type { LeaseKeeper } from '../store/lease-keeper.ts';
+import type { Lease } from '../store/leases.ts';
 import type { StatusUpdate } from '../store/peer-status.ts';
+import { createServerLeases, type ServerLeases } from './server-leases.ts';
 
 /** Keeps in the store who is connected to this server. */
 export interface Attendance {
@@ -19,14 +21,13 @@ export interface AttendanceOptions {
   /** Names this process; another one never has the same. */
   readonly server: string;
   failed(error: unknown): void;
+  /** Renews leases whatever this thread is busy with; absent: this thread renews them, an embedded database has one server. */
+  readonly leases?: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
   /** How long others wait before they take the peers of a server that is silent for gone. */
   readonly leaseSeconds?: number;
   /** How long to wait before a write that failed is tried again. */
   readonly againMs?: number;
 }
-
-/** How the lease of a server is called that says whose peers are connected to it. */
-const leaseOf = (server: string): string => `peers/${server}`;
 
 /** The peers of one account that are connected here, by their stream. */
 interface Room {
@@ -39,13 +40,12 @@ interface Room {
  * others see it. A write that fails is tried again until it is stored or no longer true.
  */
 export function createAttendance(options: AttendanceOptions): Attendance {
-  const { engine, server, failed, leaseSeconds = 60, againMs = 1000 } = options;
+  const { engine, server, failed, leases, leaseSeconds = 60, againMs = 1000 } = options;
   const rooms = new Map<string, Room>();
   const writing = new Set<Promise<void>>();
   let closed = false;
 
-  const take = (account: string): Promise<Lease | undefined> =>
-    takeLease(engine.database, { account, name: leaseOf(server), owner: server, seconds: leaseSeconds });
+  const held = createServerLeases({ engine, server, seconds: leaseSeconds, keeper: leases });
   const write = async (account: string, update: StatusUpdate, isTrue: () => boolean): Promise<void> => {
     while (isTrue()) {
       try {
@@ -69,16 +69,16 @@ export function createAttendance(options: AttendanceOptions): Attendance {
 
   const renew = async (account: string, room: Room): Promise<void> => {
     const lease = await room.lease.catch(() => undefined);
-    if (lease !== undefined && (await renewLease(engine.database, lease, leaseSeconds))) return;
+    if (lease !== undefined && (await held.renew(lease))) return;
     // Others may have taken everybody here for gone.
-    room.lease = take(account);
+    room.lease = held.take(account);
     await room.lease;
     for (const [stream, peer] of room.streams) enter(account, room, { peer }, stream);
   };
   const timer = setInterval(() => {
     for (const [account, room] of rooms) {
       if (room.streams.size > 0) start(renew(account, room).catch(failed));
-      else rooms.delete(account);
+      else start(leave(rooms, account, held));
     }
   }, leaseSeconds * 333);
   timer.unref();
@@ -89,7 +89,7 @@ export function createAttendance(options: AttendanceOptions): Attendance {
   return {
     settle,
     connected(account, peer, stream, place) {
-      const room = rooms.get(account) ?? { streams: new Map(), lease: take(account) };
+      const room = rooms.get(account) ?? { streams: new Map(), lease: held.take(account) };
       // Whoever waits for it is told.
       room.lease.catch(() => undefined);
       rooms.set(account, room);
@@ -106,10 +106,17 @@ export function createAttendance(options: AttendanceOptions): Attendance {
       await settle();
       for (const [account, room] of rooms) {
         const lease = await room.lease.catch(() => undefined);
-        // A lease that cannot be given back ends by itself.
-        if (lease !== undefined) await releaseLease(engine.database, lease).catch(() => undefined);
+        if (lease !== undefined) await held.giveBack(lease);
         rooms.delete(account);
       }
     },
   };
+}
+
+/** Everybody of a room has left: its lease runs out, unless somebody comes before it is let go. */
+async function leave(rooms: Map<string, Room>, account: string, held: ServerLeases): Promise<void> {
+  const room = rooms.get(account);
+  rooms.delete(account);
+  const lease = await room?.lease.catch(() => undefined);
+  if (lease !== undefined && !rooms.has(account)) held.letGo(lease);
 }

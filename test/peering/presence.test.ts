@@ -4,10 +4,13 @@ import { createPresence } from '../../src/engine/presence.ts';
 import { type Attendance, createAttendance } from '../../src/peering/attendance.ts';
 import { proofFor } from '../../src/peering/client.ts';
 import { createPeering } from '../../src/peering/service.ts';
-import type { AccountAccess } from '../../src/store/database.ts';
+import { statement } from '../../src/store/builder.ts';
+import type { AccountAccess, Database } from '../../src/store/database.ts';
+import { openLeaseKeeper } from '../../src/store/lease-keeper.ts';
 import { releaseLease, takeLease } from '../../src/store/leases.ts';
 import { writeStatuses } from '../../src/store/peer-status.ts';
-import { sharedApi } from '../api/setup.ts';
+import { apiOn, sharedApi } from '../api/setup.ts';
+import { testDatabase } from '../setup/database.ts';
 import { newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
@@ -122,6 +125,36 @@ it('a lease that was lost is taken again, and everybody here is told anew', asyn
   expect(free).toBeDefined();
   if (free !== undefined) await releaseLease(engine.database, free);
 });
+
+it('connected peers stay so while the main thread is busy for longer than the lease of the server', async () => {
+  await using made = await testDatabase('postgres');
+  await using own = await apiOn(made.database, async () => {});
+  const { engine, account } = own;
+  const [id = ''] = await own.peers('kept');
+  const leases = openLeaseKeeper({
+    database: { url: made.url ?? '' },
+    failed: (error) => expect(error).toBeUndefined(),
+  });
+  const here = createAttendance({ engine, server: 'busy', failed: () => undefined, leases, leaseSeconds: 6 });
+  here.connected(account, id, 'stream');
+  await here.settle();
+  // The thread has started.
+  await expect.poll(() => leaseEnd(engine.database)).toBeGreaterThan((await leaseEnd(engine.database)) + 0.5);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000);
+  const thief = { account, name: 'peers/busy', owner: 'thief', seconds: 1 };
+  expect(await takeLease(engine.database, thief)).toBeUndefined();
+  here.gone(account, id, 'stream');
+  await here.close();
+  expect(await takeLease(engine.database, thief)).toBeDefined();
+  await leases.close();
+});
+
+/** Until when the lease lasts, as the database counts. */
+async function leaseEnd(database: Database): Promise<number> {
+  const text = `select extract(epoch from until)::float8 as until from leases where name = 'peers/busy'`;
+  const [row] = await database.lookUp(statement<{ readonly until: number }>(text, []));
+  return row?.until ?? 0;
+}
 
 it('who leaves while the lease of the server is still being taken is not connected afterwards', async () => {
   const [id = ''] = await api().peers('leaves-at-once');
