@@ -199,8 +199,8 @@ export type Members = Readonly<Record<string, readonly string[]>>;
 
 type Options<S> = FieldOptions & Omit<S, 'type'>;
 
-/** How long names may be, and texts that say nothing else. A stored longer text stays, and may be sent back. */
-export const longest = { name: 255, text: 4096 } as const;
+/** How long names may be, texts that say nothing else, and secrets. A stored longer text stays, and may be sent back. */
+export const longest = { name: 255, text: 4096, secret: 65_536 } as const;
 
 /** Text. */
 export function string(options: Options<StringShape>): Field<string> {

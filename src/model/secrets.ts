@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { Internal } from './errors.ts';
-import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { type AnyField, entriesOf, type Fields, longest } from './field.ts';
 import type { Fault } from './kind.ts';
 import { isSealed, type Means, mask, type SealForm, type SealPlace, type Vault } from './means.ts';
 import { pointerTo } from './pointer.ts';
@@ -210,6 +210,11 @@ function textOf(value: Json, run: Run, pointer: string): string | undefined {
     return undefined;
   }
   const found = origin === undefined ? undefined : means.valueFrom(origin, String(name));
+  if (found !== undefined && found.length > longest.secret) {
+    const message = `the value of ${origin} \`${name}\` must have at most ${longest.secret} characters; it has ${found.length}`;
+    run.faults.push({ code: 'value_too_long', path: `${pointer}/valueFrom`, message });
+    return undefined;
+  }
   if (found === undefined) {
     const hint = means.unsetHint?.(origin ?? '', String(name)) ?? serverHint;
     const message = `${origin} \`${name}\` is not set, or not allowed: ${hint}`;

@@ -56,3 +56,17 @@ describe('names and descriptions', () => {
     expect([body.name, body.description]).toEqual([name, 'short']);
   });
 });
+
+it('authorities of a posture check are refused when they are more than 100', async () => {
+  const checks = { certificate_check: { ca_certificates: Array.from({ length: 101 }, (_, at) => `authority ${at}`) } };
+  const refused = await shared().call('POST', '/api/posture-checks', { name: 'many', checks });
+  expect(refused.status).toBe(422);
+  expect(problemsOf(refused)).toContain('list_too_long /checks/certificate_check/ca_certificates');
+});
+
+it('secrets are refused over HTTP when they are too long', async () => {
+  const channel = { type: 'webhook', event_types: ['user.join'], enabled: true };
+  const target = { url: 'https://hooks.example.com', headers: { Authorization: 's'.repeat(65_537) } };
+  const refused = await shared().call('POST', '/api/integrations/notifications/channels', { ...channel, target });
+  expect([refused.status, problemsOf(refused)]).toEqual([422, ['value_too_long /target/headers/Authorization']]);
+});

@@ -113,3 +113,11 @@ describe('a saved plan', () => {
     expect(await keptSecret(api)).toBe(secret);
   });
 });
+
+it('a value that is too long for a secret is refused, and not repeated', async () => {
+  await using api = await testApi();
+  const refused = await apply(api, fromVariable, { 'env:HEDDLE_VALUE_B': 's'.repeat(65_537) });
+  expect([refused.status, problemsOf(refused)]).toEqual([422, ['value_too_long /spec/secret/valueFrom']]);
+  expect(JSON.stringify(refused.body)).not.toContain('sss');
+  expect((await apply(api, fromVariable, { 'env:HEDDLE_VALUE_B': 's'.repeat(65_536) })).status).toBe(200);
+});

@@ -47,6 +47,9 @@ const process = {
   windows_path: string({ doc: 'The executable on Windows.', default: '', omitEmpty: true }),
 };
 
+/** How many authorities one check may name: the chains of each peer are held against all of them. */
+const mostAuthorities = 100;
+
 /** The six checks, inside something closed: a typo must not let peers pass. Each is owned as one piece: half of one would let other peers pass than somebody meant. */
 export const checks = {
   client_version_check: object(minVersion, {
@@ -98,6 +101,7 @@ export const checks = {
           doc: 'Certificates of authorities, in PEM, one an entry.',
           required: true,
           minItems: 1,
+          maxItems: mostAuthorities,
         },
       ),
     },

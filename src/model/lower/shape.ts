@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { type Access, type AnyField, entriesOf, type Fields } from '../field.ts';
+import { type Access, type AnyField, entriesOf, type Fields, longest } from '../field.ts';
 import type { Kind } from '../kind.ts';
 import type { Registry } from '../registry.ts';
 
@@ -116,7 +116,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'secret':
       return surface === 'document'
         ? secretSchema(field.minLength)
-        : bounded({ type: 'string' }, { minLength: field.minLength });
+        : bounded({ type: 'string' }, { minLength: field.minLength, maxLength: longest.secret });
     case 'map':
       return bounded(mapSchema(field, surface), { maxProperties: field.maxItems });
     case 'refMap':
@@ -169,7 +169,7 @@ function secretSchema(minLength: number | undefined): JsonObject {
     additionalProperties: false,
     properties: { valueFrom },
   };
-  return bounded(schema, { minLength });
+  return bounded(schema, { minLength, maxLength: longest.secret });
 }
 
 /** Where a secret of a document may come from: a variable of the environment, or a file. */
