@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inSlices } from '../engine/slices.ts';
 import type { Json } from '../lib/json.ts';
 import { jsonInSteps } from '../lib/json-steps.ts';
-import { sha256, sha256InSteps } from '../lib/node-pure.ts';
+import { sha256InSteps } from '../lib/node-pure.ts';
 import { runToEnd } from '../lib/steps.ts';
 import { textInParts } from '../lib/text-parts.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -79,17 +79,14 @@ export function* textAnswer(version: number, text: string): Generator<undefined,
   return { text, etag: yield* etagInSteps(version, text) };
 }
 
-/** The ETag of a body. */
+/** The ETag of a body: its version and a hash. */
 export function etagOf(version: number, text: string): string {
-  return etagFrom(version, sha256(text));
+  return runToEnd(etagInSteps(version, text));
 }
 
 /** The same, of one that may be long. */
 export function* etagInSteps(version: number, text: string): Generator<undefined, string> {
-  return etagFrom(version, yield* sha256InSteps(textInParts(text)));
-}
-
-function etagFrom(version: number, hash: string): string {
+  const hash = yield* sha256InSteps(textInParts(text));
   return `"${version}.${hash.slice(0, 16)}"`;
 }
 

@@ -15,6 +15,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/api/config/restore-slots.ts taken': 'accounts, with the request of each',
   'src/api/config/webhook-route.ts waiting': 'account and source',
   'src/api/drain.ts unused': 'sockets, of nobody yet',
+  'src/api/long-lists.ts busy': 'account and kind',
   'src/api/long-lists.ts known': 'account and kind',
   'src/api/metrics.ts counters': 'names of metrics; counts of the whole server',
   'src/api/metrics.ts gauges': 'names of metrics; counts of the whole server',

@@ -1,11 +1,10 @@
-import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeToken } from '../../../src/lib/token.ts';
 import { emptyDatabase, temporaryDirectory } from '../../setup/database.ts';
 import { serveHeddle } from '../../setup/heddle.ts';
 import type { Attack } from './attacks.ts';
-import type { Gauge } from './gauge.ts';
+import { readGauge } from './gauge-reader.ts';
 
 /** The token of the server's owner. */
 const token = makeToken('nbp_', new Uint8Array(32).fill(11));
@@ -104,19 +103,4 @@ async function send(url: string, attack: Attack, signal: AbortSignal): Promise<n
     if (signal.aborted) return 0;
     throw error;
   }
-}
-
-function readGauge(socketPath: string): Promise<Gauge> {
-  return new Promise((resolve, reject) => {
-    const asked = httpRequest({ socketPath, path: '/' }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      // As `gauge.ts` wrote it.
-      response.on('end', () => resolve(JSON.parse(text) as Gauge));
-    });
-    asked.on('error', reject);
-    asked.end();
-  });
 }

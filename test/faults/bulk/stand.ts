@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { foundAccount } from '../../../src/engine/join.ts';
+import { hashToken } from '../../../src/identity/authenticate.ts';
+import { makeToken } from '../../../src/lib/token.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { findEntry } from '../../../src/store/directory.ts';
+import { insertToken } from '../../../src/store/tokens.ts';
+import { apiOn, token } from '../../api/setup.ts';
+import { emptyDatabase, temporaryDirectory } from '../../setup/database.ts';
+import { serveHeddle } from '../../setup/heddle.ts';
+import { type Gauge, readGauge } from '../hostile/gauge-reader.ts';
+
+const otherToken = makeToken('nbp_', new Uint8Array(32).fill(12));
+
+/** What a request was answered, and how the server and others fared meanwhile. */
+export interface Bulk {
+  readonly status: number;
+  readonly text: string;
+  readonly gauge: Gauge;
+  /** How long each answer took to `/healthz`, and to a read of another account, in milliseconds. */
+  readonly health: readonly number[];
+  readonly reads: readonly number[];
+  readonly milliseconds: number;
+}
+
+/** A server in a process of its own, with an account for work in bulk and another one that is read meanwhile. */
+export interface BulkStand extends AsyncDisposable {
+  send(method: string, path: string, body?: object): Promise<Bulk>;
+}
+
+/** Starts the server. */
+export async function openBulkStand(): Promise<BulkStand> {
+  const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
+  const socket = join(dataDir, 'gauge');
+  const env = {
+    HEDDLE_BOOTSTRAP_TOKEN: token,
+    HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
+    HEDDLE_PLAN_RATE_LIMIT: 'off',
+    HEDDLE_TEST_GAUGE: socket,
+    NODE_OPTIONS: `--import=${new URL('../hostile/gauge.ts', import.meta.url).href}`,
+  };
+  const server = await serveHeddle(['--database-url', url, '--data-dir', dataDir], { env });
+  await addNeighbour(url);
+  return {
+    async send(method, path, body) {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      await readGauge(socket);
+      const ended = new AbortController();
+      const health = probe(`${server.url}/healthz`, ended.signal);
+      const reads = probe(`${server.url}/api/groups`, ended.signal, otherToken);
+      const start = performance.now();
+      const response = await fetch(server.url + path, {
+        method,
+        headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
+        ...(text === undefined ? {} : { body: text }),
+      });
+      const answered = await response.text();
+      const milliseconds = performance.now() - start;
+      ended.abort();
+      const waits = { health: await health, reads: await reads };
+      return { status: response.status, text: answered, gauge: await readGauge(socket), milliseconds, ...waits };
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop('SIGKILL');
+    },
+  };
+}
+
+/** Founds the other account. */
+async function addNeighbour(url: string): Promise<void> {
+  await using made = await apiOn(await openDatabase({ url }), async () => {});
+  const { engine } = made;
+  const person = { issuer: 'https://id.example.com', subject: 'bea', email: 'bea@birch.example', emailVerified: true };
+  await foundAccount(engine, { ...person, name: 'Bea Birch' }, 'birch.example');
+  const account = (await findEntry(engine.database, 'domain', 'birch.example')) ?? '';
+  const owner = (await engine.snapshots.fresh(account)).ofKind('User').find(({ spec }) => spec['role'] === 'owner');
+  const user = owner?.id ?? '';
+  await insertToken(engine.database, {
+    ...{ account, id: engine.newId(), user, createdBy: user, name: 'test', hash: hashToken(otherToken) },
+    ...{ createdAt: engine.now(), expiresAt: '2999-01-01T00:00:00Z' },
+  });
+}
+
+/** How long each answer took until the signal. Throws when one is refused. */
+async function probe(url: string, ended: AbortSignal, as?: string): Promise<readonly number[]> {
+  const times: number[] = [];
+  while (!ended.aborted) {
+    const begin = performance.now();
+    const response = await fetch(url, as === undefined ? {} : { headers: { authorization: `Token ${as}` } });
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${url} was answered with ${response.status}`);
+    times.push(performance.now() - begin);
+    await delay(5);
+  }
+  return times;
+}
