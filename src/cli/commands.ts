@@ -7,6 +7,7 @@ import type { StartServer } from './serve.ts';
  */
 const places: Readonly<Record<string, (startServer: StartServer) => Promise<Command>>> = {
   serve: async (start) => (await import('./serve.ts')).serveCommand(start),
+  init: async () => (await import('./init.ts')).init,
   validate: async () => (await import('./validate.ts')).validate,
   test: async () => (await import('./test.ts')).test,
   plan: async () => (await import('./plan.ts')).plan,

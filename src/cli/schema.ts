@@ -51,6 +51,11 @@ function serverFile(): SchemaFile {
   return fileOf('heddle-server', serverFileSchema());
 }
 
+/** The text of the schema of all documents. */
+export function schemaOfDocuments(): string {
+  return schemaFiles(undefined)[0]?.text ?? '';
+}
+
 /** The schema of one kind; or that of all documents, then one for each kind, then that of the settings of a server. */
 function schemaFiles(only: string | undefined): readonly SchemaFile[] {
   const registry = createRegistry(Object.values(kinds));
