@@ -1,17 +1,15 @@
-import { isObject, type JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
+
+/** The stored settings of an account. */
+export type AccountSettings = NonNullable<Stored<'Account'>['spec']['settings']>;
 
 /** The settings of the account. */
-export function settingsOf(state: Snapshot): JsonObject {
-  return section(state.get(state.account)?.spec['settings']);
+export function settingsOf(state: Snapshot): AccountSettings {
+  return state.find('Account', state.account)?.spec.settings ?? {};
 }
 
 /** The settings that are stored only where the edition has them. */
-export function extraSettingsOf(state: Snapshot): JsonObject {
-  return section(settingsOf(state)['extra']);
-}
-
-function section(value: unknown): JsonObject {
-  // A stored section is JSON.
-  return isObject(value) ? (value as JsonObject) : {};
+export function extraSettingsOf(state: Snapshot): NonNullable<AccountSettings['extra']> {
+  return settingsOf(state).extra ?? {};
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/json.ts';
 import { NotFound } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { planCreate, type RequestOutcome } from '../plan/requests.ts';
 import type { Beside } from '../store/commit-together.ts';
 import { personEntries } from '../store/credentials.ts';
@@ -35,9 +35,8 @@ export async function wishUser(engine: Engine, call: Call, body: JsonObject, opt
   const outcome = planCreate(contextOf(engine, call, state, options), engine.registry.get(userKind), body);
   if (!outcome.ok) throw refusalOf(await withCommits(engine, call.account, outcome.problems));
   const { spec, name } = requireUser(outcome.next, outcome.id);
-  const { email, role, auto_groups: groups } = spec;
-  // The spec is canonical: these are texts, and a list of them.
-  return { id: outcome.id, email: String(email), name, role: String(role), groups: groups as string[], body, options };
+  const { email = '', role = '', auto_groups: groups = [] } = spec;
+  return { id: outcome.id, email, name, role, groups, body, options };
 }
 
 /** What is written with the user. */
@@ -84,7 +83,7 @@ export async function admit(engine: Engine, call: Call, wish: Wish, admission: A
 export async function admitInvited(engine: Engine, call: Call, user: string, admission: Admission): Promise<void> {
   const { account } = call;
   const { spec } = requireUser(await engine.snapshots.at(account, call.revision), user);
-  const email = String(spec['email']);
+  const email = spec.email ?? '';
   await changeTogether(
     engine,
     call,
@@ -117,9 +116,9 @@ function takenText(email: string): string {
 }
 
 /** A user by id. Throws `NotFound`. */
-export function requireUser(state: Snapshot, id: string): StoredObject {
-  const user = state.get(id);
-  if (user === undefined || user.kind !== userKind) throw new NotFound(`user ${id} not found`);
+export function requireUser(state: Snapshot, id: string): Stored<'User'> {
+  const user = state.find(userKind, id);
+  if (user === undefined) throw new NotFound(`user ${id} not found`);
   return user;
 }
 

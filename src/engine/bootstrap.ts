@@ -72,5 +72,5 @@ export function storedObject(
 
 /** The owner of an account, the first one made. */
 export function findOwner(state: Snapshot): StoredObject | undefined {
-  return state.ofKind('User').find((user) => user.spec['role'] === 'owner' && user.spec['is_blocked'] !== true);
+  return state.ofKind('User').find((user) => user.spec.role === 'owner' && user.spec.is_blocked !== true);
 }

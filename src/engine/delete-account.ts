@@ -1,7 +1,7 @@
 import { Conflict, NotAllowed, NotFound } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { findRevision } from '../store/accounts.ts';
 import { planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
@@ -28,14 +28,14 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
       const state = stateOf(id);
       if (keeperOf(state) !== keeper)
         throw new Conflict('refused', 'the account came to somebody else at the same moment; try again');
-      const tenant = keeper === undefined ? undefined : stateOf(keeper).get(id);
+      const tenant = keeper === undefined ? undefined : stateOf(keeper).find(tenantKind, id);
       requireOwner(state, call, keeper === undefined ? undefined : { home: stateOf(keeper), tenant });
       requireNoTenants(state);
       const pending = state.ofKind(tenantKind).filter((one) => statusOf(one) === 'pending' && made.includes(one.id));
       if (pending.length !== made.length || made.some((one) => !isLinked(stateOf(one), id)))
         throw new Conflict('refused', 'the tenants of the account changed at the same moment; try again');
       const others = Object.assign({}, ...invited.map((one) => withdrawn(engine, stateOf(one), id)));
-      if (keeper === undefined || tenant?.kind !== tenantKind) return others;
+      if (keeper === undefined || tenant === undefined) return others;
       return { ...others, [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
     },
   });
@@ -67,21 +67,21 @@ function keeperOf(state: Snapshot): string | undefined {
 /** What the keeper of the account is told; in the account itself nobody could read it. */
 function deletion(state: Snapshot): AuditEvent {
   const { derived, createdAt } = accountIn(state);
-  const meta = { account_id: state.account, domain: String(derived['domain'] ?? ''), created_at: createdAt };
+  const meta = { account_id: state.account, domain: derived.domain ?? '', created_at: createdAt };
   return { code: 'account.delete', target: state.account, meta };
 }
 
 interface Keeping {
   readonly home: Snapshot;
-  readonly tenant: StoredObject | undefined;
+  readonly tenant: Stored<typeof tenantKind> | undefined;
 }
 
 /** Asked on the states that are written: whoever was an owner a moment ago is none. */
 function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping | undefined): void {
-  const user = home === undefined ? state.get(actor.id) : keeping?.home.get(actor.id);
+  const user = home === undefined ? state.find('User', actor.id) : keeping?.home.find('User', actor.id);
   const role =
-    home === undefined ? user?.spec['role'] : keeping?.tenant && roleInTenant(keeping.home, actor.id, keeping.tenant);
-  if (role !== 'owner' || user?.spec['is_blocked'] === true) throw new NotAllowed('only an owner deletes the account');
+    home === undefined ? user?.spec.role : keeping?.tenant && roleInTenant(keeping.home, actor.id, keeping.tenant);
+  if (role !== 'owner' || user?.spec.is_blocked === true) throw new NotAllowed('only an owner deletes the account');
 }
 
 /** Accounts that this one looks after would be nobody's; those that wait for a proof go with it. */

@@ -1,7 +1,6 @@
-import type { JsonObject } from '../lib/json.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { settingsOf } from './account-settings.ts';
+import type { Stored } from '../model/stored.ts';
+import { type AccountSettings, settingsOf } from './account-settings.ts';
 import type { PeerStatus, PresenceImage } from './presence.ts';
 
 /** Why something is due. */
@@ -24,8 +23,7 @@ const [temporaryMs, arrivalMs] = [30_000, 10 * minute];
 export function duePeers(state: Snapshot, { peers, now }: PresenceImage): readonly DuePeer[] {
   const at = Date.parse(now);
   const settings = settingsOf(state);
-  const kind = state.registry.get('Peer').name;
-  return state.ofKind(kind).flatMap((peer) => {
+  return state.ofKind('Peer').flatMap((peer) => {
     const reason = dueReason(peer, peers.get(peer.id), settings, at);
     return reason === undefined ? [] : [{ id: peer.id, reason }];
   });
@@ -33,16 +31,16 @@ export function duePeers(state: Snapshot, { peers, now }: PresenceImage): readon
 
 /** Why the time of a peer is over, if it is. */
 export function dueReason(
-  peer: StoredObject,
+  peer: Stored<'Peer'>,
   status: PeerStatus | undefined,
-  settings: JsonObject,
+  settings: AccountSettings,
   now: number,
 ): DueReason | undefined {
   const away = status?.connected === true ? 0 : now - lastHere(peer, status);
-  if (peer.derived['temporary'] === true)
+  if (peer.derived.temporary === true)
     return away >= (status?.stream === undefined ? arrivalMs : temporaryMs) ? 'temporary' : undefined;
-  if (peer.spec['ephemeral'] === true) return away >= ephemeralMs ? 'ephemeral' : undefined;
-  if (peer.spec['user_id'] === undefined || peer.spec['user_id'] === '' || peer.derived['login_expired'] === true)
+  if (peer.spec.ephemeral === true) return away >= ephemeralMs ? 'ephemeral' : undefined;
+  if (peer.spec.user_id === undefined || peer.spec.user_id === '' || peer.derived.login_expired === true)
     return undefined;
   const asks = (what: 'login' | 'inactivity'): boolean =>
     settings[`peer_${what}_expiration_enabled`] === true && peer.spec[`${what}_expiration_enabled`] === true;
@@ -53,6 +51,6 @@ export function dueReason(
 }
 
 /** When it was last here; of one that never was, when it came into being. */
-function lastHere(peer: StoredObject, status: PeerStatus | undefined): number {
+function lastHere(peer: Stored<'Peer'>, status: PeerStatus | undefined): number {
   return Date.parse(status?.lastSeen ?? peer.createdAt);
 }

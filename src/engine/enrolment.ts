@@ -2,9 +2,9 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { Conflict, NotAllowed, Unauthenticated } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import { isClaim } from '../model/peer-claims.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { wireId } from '../model/wire-id.ts';
 import type { Edit } from '../plan/finish.ts';
 import { extraSettingsOf } from './account-settings.ts';
@@ -37,7 +37,7 @@ export interface Newcomer {
 
 /** A peer that was let in, in the state that has it. */
 export interface Enrolled {
-  readonly peer: StoredObject;
+  readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
 }
 
@@ -66,7 +66,7 @@ export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enr
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   engine.presence.wrote(account);
-  const peer = committed.after.get(id);
+  const peer = committed.after.find('Peer', id);
   if (peer === undefined) throw new Error(`the peer ${id} is gone before it was told`);
   return { peer, state: committed.after };
 }
@@ -89,11 +89,11 @@ function editsFor(engine: Engine, state: Snapshot, newcomer: Newcomer, id: strin
   const now = engine.now();
   const { tunnelKey, extraLabels, sponsor } = newcomer;
   const kind = engine.registry.get('Peer');
-  const holders = [kind.name, 'ProxyPeer'].flatMap((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) ?? []);
-  if (holders.some((holder) => !isClaim(holder)))
+  const claim = state.holderOf('Peer', 'wg_pub_key', tunnelKey);
+  const isTaken = state.holderOf('ProxyPeer', 'wg_pub_key', tunnelKey) !== undefined;
+  if (isTaken || (claim !== undefined && !isClaim(claim)))
     throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
-  const [claim] = holders;
-  const isMaker = sponsor.way === 'user' && claim?.derived['made_by'] === sponsor.actor.id;
+  const isMaker = sponsor.way === 'user' && claim?.derived.made_by === sponsor.actor.id;
   // Who looks after the account is no user of it, and makes only what was asked for before come to life.
   if (isMaker && claim !== undefined && sponsor.actor.granted !== undefined)
     return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
@@ -120,12 +120,12 @@ function editsFor(engine: Engine, state: Snapshot, newcomer: Newcomer, id: strin
   const derived = { ...newcomer.place, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
   // Whoever shows that the key is theirs has it, whatever somebody else had in mind with it.
-  const leaving = holders.map((before): Edit => ({ before, internal: true }));
+  const leaving: readonly Edit[] = claim === undefined ? [] : [{ before: claim, internal: true }];
   return { id, edits: [...leaving, { after, given: { enrolment: { ...by.given, at: now } } }], now };
 }
 
 /** The temporary peer that its maker had made for this key, from now on with somebody behind it. */
-function fulfilled(before: StoredObject, { signingKey, place }: Newcomer, now: string): Edit {
+function fulfilled(before: Stored<'Peer'>, { signingKey, place }: Newcomer, now: string): Edit {
   const spec = { ...before.spec, signing_key: signingKey };
   return {
     before,
@@ -143,19 +143,19 @@ interface Terms {
 }
 
 function byUser(state: Snapshot, { id, granted }: Actor): Terms {
-  const user = state.get(id);
+  const user = state.find('User', id);
   if (user === undefined && granted !== undefined)
     throw new NotAllowed(
       'who looks after the account has no machines of their own in it; enrol with a setup key of it',
     );
   if (user === undefined) throw new Unauthenticated('the user does not exist any more');
-  if (user.spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
-  if (user.spec['pending_approval'] === true || user.derived['pending_approval'] === true)
+  if (user.spec.is_blocked === true) throw new NotAllowed('user is blocked');
+  if (user.derived.pending_approval === true)
     throw new NotAllowed('the user waits for the approval of an administrator, and enrols no peers until then');
   return {
     spec: { user_id: id, login_expiration_enabled: true, inactivity_expiration_enabled: true, ephemeral: false },
     derived: { enrolled_by: 'user' },
-    given: { groups: user.spec['auto_groups'] ?? [] },
+    given: { groups: user.spec.auto_groups ?? [] },
     mayNameItself: false,
   };
 }
@@ -168,23 +168,23 @@ const refusals: Readonly<Record<string, string>> = {
 
 function byKey(engine: Engine, state: Snapshot, { sponsor }: Newcomer): Terms {
   const kind = engine.registry.get('SetupKey');
-  const key = sponsor.way === 'setup_key' ? state.get(sponsor.id) : undefined;
-  if (key === undefined || key.kind !== kind.name) throw new Unauthenticated('setup key invalid');
+  const key = sponsor.way === 'setup_key' ? state.find('SetupKey', sponsor.id) : undefined;
+  if (key === undefined) throw new Unauthenticated('setup key invalid');
   const standing = kind.computed['state']?.value(key, state.seen({ now: engine.now(), viewer: '' }));
   if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key enrols no peers');
   return {
     spec: {
       login_expiration_enabled: false,
       inactivity_expiration_enabled: false,
-      ephemeral: key.spec['ephemeral'] === true,
+      ephemeral: key.spec.ephemeral === true,
     },
     derived: { enrolled_by: 'setup_key', setup_key: key.id, setup_key_name: key.name },
-    given: { groups: key.spec['auto_groups'] ?? [], setup_key: key.id },
-    mayNameItself: key.spec['allow_extra_dns_labels'] === true,
+    given: { groups: key.spec.auto_groups ?? [], setup_key: key.id },
+    mayNameItself: key.spec.allow_extra_dns_labels === true,
   };
 }
 
 /** Whether the account lets new peers wait. */
 function wantsApproval(state: Snapshot): boolean {
-  return extraSettingsOf(state)['peer_approval_enabled'] === true;
+  return extraSettingsOf(state).peer_approval_enabled === true;
 }

@@ -90,7 +90,7 @@ export async function askAccess(engine: Engine, call: Call, question: AccessQues
 }
 
 function loginOf(state: Snapshot, id: string): Pick<AskedEnd, 'loginExpired'> {
-  return state.get(id)?.derived['login_expired'] === true ? { loginExpired: true } : {};
+  return state.find('Peer', id)?.derived.login_expired === true ? { loginExpired: true } : {};
 }
 
 /** How the members of groups fare, and where some fare otherwise. */

@@ -1,6 +1,7 @@
 import { HeddleError } from '../model/errors.ts';
-import { originOf, type StoredObject } from '../model/object.ts';
+import { originOf } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Outcome } from '../plan/plan.ts';
 import type { Lease } from '../store/leases.ts';
 import { planEdits } from './edits.ts';
@@ -20,21 +21,21 @@ export interface EndedExposure {
 export async function endExposures(engine: Engine, account: string, lease: Lease): Promise<readonly EndedExposure[]> {
   const { now } = await engine.presence.at(account);
   const state = await engine.snapshots.fresh(account);
-  const due = state.ofKind(engine.registry.get('ProxyService').name).filter((service) => isDue(state, service, now));
+  const due = state.ofKind('ProxyService').filter((service) => isDue(state, service, now));
   return await Promise.all(due.map((service) => end(engine, state, service, now, lease)));
 }
 
-function isDue(state: Snapshot, service: StoredObject, now: string): boolean {
+function isDue(state: Snapshot, service: Stored<'ProxyService'>, now: string): boolean {
   const until = exposedUntil(service);
   if (until === undefined) return false;
-  const peer = state.get(originOf(service) ?? '');
+  const peer = state.find('Peer', originOf(service) ?? '');
   return until <= now || (peer !== undefined && whyNotExpose(state, peer) !== undefined);
 }
 
 async function end(
   engine: Engine,
   state: Snapshot,
-  service: StoredObject,
+  service: Stored<'ProxyService'>,
   now: string,
   lease: Lease,
 ): Promise<EndedExposure> {
@@ -56,7 +57,7 @@ async function end(
 }
 
 function planEnd(engine: Engine, state: Snapshot, id: string, now: string): Outcome {
-  const service = state.get(id);
+  const service = state.find('ProxyService', id);
   // It may have been renewed or withdrawn in the meantime.
   if (service === undefined || !isDue(state, service, now)) return planEdits(engine, state, []);
   // Its last state says why it goes, for the event.

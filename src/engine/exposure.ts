@@ -2,8 +2,9 @@ import { isInGroup } from '../access/groups.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
-import { originOf, type StoredObject } from '../model/object.ts';
+import { originOf } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { isOfKind, type Stored } from '../model/stored.ts';
 import { planCreate, planDelete, planReplace, type RequestOutcome } from '../plan/requests.ts';
 import { settingsOf } from './account-settings.ts';
 import { planEdits } from './edits.ts';
@@ -30,7 +31,7 @@ export interface Exposure {
 
 /** The peer that asks, in the state in which it was authenticated. */
 export interface Exposer {
-  readonly peer: StoredObject;
+  readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
 }
 
@@ -48,9 +49,9 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
   return await write(engine, call, kind, (state) => {
     const peer = requireExposer(state, by.peer.id);
     const context = contextOf(engine, call, state, { strict: true });
-    const body = bodyOf(engine, state, peer, exposure);
-    const own = exposedBy(state, kind.name, peer.id);
-    const same = own.find(({ spec }) => spec['domain'] === body['domain']);
+    const body = bodyOf(state, peer, exposure);
+    const own = exposedBy(state, peer.id);
+    const same = own.find(({ spec }) => spec.domain === body['domain']);
     const until = { exposed_until: untilOf(now) };
     if (same !== undefined) return exposeAgain(planReplace(context, kind, same, body, until), same);
     if (own.length >= mostServices)
@@ -60,11 +61,11 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
 }
 
 /** A machine that began anew does not know what it exposed: what it wants again goes on, anything else is refused. */
-function exposeAgain(outcome: RequestOutcome, { id, spec }: StoredObject): RequestOutcome {
+function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService'>): RequestOutcome {
   if (outcome.ok || outcome.problems.every(({ code }) => code !== 'managed_field')) return outcome;
   throw new Conflict(
     'taken',
-    `the peer exposes \`${spec['domain']}\` in another way already, as the service ${id}; withdraw that first`,
+    `the peer exposes \`${spec.domain}\` in another way already, as the service ${id}; withdraw that first`,
   );
 }
 
@@ -91,13 +92,12 @@ export async function withdrawExposure(engine: Engine, by: Exposer, id: string):
 }
 
 /** When the time of an exposed service is over, ISO 8601; absent for services that no peer exposes. */
-export function exposedUntil({ derived }: StoredObject): string | undefined {
-  const until = derived['exposed_until'];
-  return typeof until === 'string' ? until : undefined;
+export function exposedUntil({ derived }: Stored<'ProxyService'>): string | undefined {
+  return derived.exposed_until;
 }
 
 /** A peer that acts for itself. */
-export function actorOf({ id, name }: StoredObject): Actor {
+export function actorOf({ id, name }: Pick<Stored<'Peer'>, 'id' | 'name'>): Actor {
   return { type: 'system', id, name };
 }
 
@@ -110,8 +110,8 @@ function untilOf(now: string): string {
 }
 
 /** The peer as it is now, if the account lets it expose services. */
-function requireExposer(state: Snapshot, id: string): StoredObject {
-  const peer = state.get(id);
+function requireExposer(state: Snapshot, id: string): Stored<'Peer'> {
+  const peer = state.find('Peer', id);
   if (peer === undefined) throw new NotFound(`peer ${id} not found`);
   const why = whyNotExpose(state, peer);
   if (why !== undefined) throw new NotAllowed(why);
@@ -119,42 +119,42 @@ function requireExposer(state: Snapshot, id: string): StoredObject {
 }
 
 /** Why a peer may not expose services, `undefined` when it may. */
-export function whyNotExpose(state: Snapshot, { id, spec }: StoredObject): string | undefined {
-  if (spec['approval_required'] === true)
+export function whyNotExpose(state: Snapshot, { id, spec }: Stored<'Peer'>): string | undefined {
+  if (spec.approval_required === true)
     return 'the peer waits for the approval of an administrator, and exposes nothing until then';
-  const { peer_expose_enabled: enabled, peer_expose_groups: allowed } = settingsOf(state);
+  const { peer_expose_enabled: enabled, peer_expose_groups: allowed = [] } = settingsOf(state);
   if (enabled !== true)
     return 'peers of this account may not expose services: `peer_expose_enabled` is off; ask an administrator to turn it on';
-  const groups = Array.isArray(allowed) ? allowed.map(String) : [];
-  if (groups.length === 0 || groups.some((group) => isInGroup(state, group, id))) return undefined;
+  if (allowed.length === 0 || allowed.some((group) => isInGroup(state, group, id))) return undefined;
   return 'the peer is in none of the groups that may expose services (`peer_expose_groups`); ask an administrator to add it to one';
 }
 
-function exposedBy(state: Snapshot, kind: string, peer: string): readonly StoredObject[] {
-  return state.referrersOf(peer).flatMap(({ from }) => (from.kind === kind && originOf(from) === peer ? [from] : []));
+function exposedBy(state: Snapshot, peer: string): readonly Stored<'ProxyService'>[] {
+  const referrers = state.referrersOf(peer).map(({ from }) => from);
+  return referrers.filter((from) => isOfKind(from, 'ProxyService')).filter((from) => originOf(from) === peer);
 }
 
-function requireOwn(state: Snapshot, peer: StoredObject, id: string): StoredObject {
-  const service = state.get(id);
+function requireOwn(state: Snapshot, peer: Stored<'Peer'>, id: string): Stored<'ProxyService'> {
+  const service = state.find('ProxyService', id);
   if (service !== undefined && exposedUntil(service) !== undefined && originOf(service) === peer.id) return service;
   throw new NotFound(`exposed service ${id} not found: it was withdrawn, has expired, or is another peer's`);
 }
 
-function bodyOf(engine: Engine, state: Snapshot, peer: StoredObject, exposure: Exposure): JsonObject {
+function bodyOf(state: Snapshot, peer: Stored<'Peer'>, exposure: Exposure): JsonObject {
   const { mode, port, auth } = exposure;
   const suffix = `-${port}`;
-  const label = exposure.name ?? `${String(peer.spec['dns_label']).slice(0, 63 - suffix.length)}${suffix}`;
+  const label = exposure.name ?? `${(peer.spec.dns_label ?? '').slice(0, 63 - suffix.length)}${suffix}`;
   const target = { target_id: peer.id, target_type: 'peer', port, enabled: true };
   return {
-    ...{ name: label, domain: `${label}.${clusterFor(engine, state, exposure.cluster)}`, mode, enabled: true, auth },
+    ...{ name: label, domain: `${label}.${clusterFor(state, exposure.cluster)}`, mode, enabled: true, auth },
     targets: [{ ...target, protocol: mode === 'tls' ? 'tcp' : mode }],
   };
 }
 
 /** The address of the cluster that is to serve. */
-function clusterFor({ registry }: Engine, state: Snapshot, wanted: string | undefined): string {
-  const clusters = state.ofKind(registry.get('ProxyCluster').name);
-  const own = clusters.find(({ spec }) => spec['type'] === 'account');
+function clusterFor(state: Snapshot, wanted: string | undefined): string {
+  const clusters = state.ofKind('ProxyCluster');
+  const own = clusters.find(({ spec }) => spec.type === 'account');
   const found = wanted === undefined ? (own ?? clusters[0]) : clusters.find(({ name }) => name === wanted);
   if (found !== undefined) return found.name;
   if (wanted === undefined)

@@ -22,19 +22,19 @@ export function findEndOrPerson(state: Snapshot, text: string, actor: Actor): st
 }
 
 function peopleCalled(state: Snapshot, text: string, actor: Actor): readonly StoredObject[] {
-  const { name: kind, module } = state.registry.get('User');
+  const { module } = state.registry.get('User');
   if (!isAllowed(state, actor, module, 'read')) return [];
   const asked = text.replace(/^User\//, '').toLowerCase();
   return state
-    .ofKind(kind)
+    .ofKind('User')
     .filter(({ id, key, name, spec }) =>
-      [id, key, name, spec['email']].some((one) => typeof one === 'string' && one.toLowerCase() === asked),
+      [id, key, name, spec.email].some((one) => typeof one === 'string' && one.toLowerCase() === asked),
     );
 }
 
 function peerOf(state: Snapshot, text: string, people: readonly StoredObject[]): string {
   const ids = new Set(people.map(({ id }) => id));
-  const [only, ...others] = state.ofKind(kindOf.peer).filter(({ spec }) => ids.has(String(spec['user_id'])));
+  const [only, ...others] = state.ofKind(kindOf.peer).filter(({ spec }) => ids.has(spec.user_id ?? ''));
   if (only === undefined)
     throw new InvalidInput(`${text} is a person without a peer; name a group or a peer that stands for them`);
   if (others.length === 0) return only.id;

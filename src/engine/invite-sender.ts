@@ -9,11 +9,11 @@ import type { Invite } from '../store/invites.ts';
  */
 export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, 'user' | 'createdBy'>) {
   if (user !== null)
-    return state.get(user)?.derived['status'] === 'active'
+    return state.find('User', user)?.derived.status === 'active'
       ? 'you have signed in already, so the invite is over; sign in the same way again'
       : undefined;
-  const sender = state.get(createdBy);
+  const sender = state.find('User', createdBy);
   if (sender === undefined) return undefined;
-  const isBacked = sender.spec['is_blocked'] !== true && may(subjectOf(sender), 'users', 'create');
+  const isBacked = sender.spec.is_blocked !== true && may(subjectOf(sender), 'users', 'create');
   return isBacked ? undefined : 'whoever sent the invite may not invite anybody any more; ask for a new one';
 }

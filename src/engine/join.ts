@@ -128,5 +128,5 @@ function newUser(engine: Engine, state: Snapshot, id: string, { name, email, iss
 
 /** Whether people who come by themselves wait for an administrator. */
 function wantsApproval(state: Snapshot): boolean {
-  return extraSettingsOf(state)['user_approval_required'] === true;
+  return extraSettingsOf(state).user_approval_required === true;
 }

@@ -3,9 +3,9 @@ import { testAccess } from '../access/test-access.ts';
 import { kindOf } from '../access/vocabulary.ts';
 import type { Actor } from '../model/actor.ts';
 import { HeddleError } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { GuardLimits } from '../model/source-settings.ts';
+import type { Stored } from '../model/stored.ts';
 import type { TrippedGuard } from '../plan/plan.ts';
 import { findEnd } from './find-end.ts';
 import { endsAt } from './own-ends.ts';
@@ -63,9 +63,9 @@ function endOf(state: Snapshot, target: string): readonly string[] {
 const managers = ['owner', 'admin'];
 
 /** The peers of whoever applies; of every owner and admin when a server applies by itself, or they have none. */
-function ownPeers(state: Snapshot, actor: Actor): readonly StoredObject[] {
-  const peers = state.ofKind(kindOf.peer).filter(({ spec }) => typeof spec['user_id'] === 'string');
-  const own = actor.type === 'user' ? peers.filter(({ spec }) => spec['user_id'] === actor.id) : [];
+function ownPeers(state: Snapshot, actor: Actor): readonly Stored<'Peer'>[] {
+  const peers = state.ofKind(kindOf.peer).filter(({ spec }) => spec.user_id !== undefined);
+  const own = actor.type === 'user' ? peers.filter(({ spec }) => spec.user_id === actor.id) : [];
   if (own.length > 0) return own;
-  return peers.filter(({ spec }) => managers.includes(String(state.get(String(spec['user_id']))?.spec['role'])));
+  return peers.filter(({ spec }) => managers.includes(state.find('User', spec.user_id ?? '')?.spec.role ?? ''));
 }

@@ -1,21 +1,21 @@
 import { NotAllowed } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
 import type { Enrolled } from './enrolment.ts';
 import { refusalOf } from './objects.ts';
 
 /** Throws `NotAllowed` for a peer whose user is kept out: blocked users cannot use the system by their machines either. */
-export function requireUserIn(state: Snapshot, peer: StoredObject): void {
-  const user = state.get(String(peer.spec['user_id'] ?? ''));
-  if (user?.derived['pending_approval'] === true) throw new NotAllowed('the user of the peer is pending approval');
-  if (user?.spec['is_blocked'] === true) throw new NotAllowed('the user of the peer is blocked');
+export function requireUserIn(state: Snapshot, peer: Stored<'Peer'>): void {
+  const user = state.find('User', peer.spec.user_id ?? '');
+  if (user?.derived.pending_approval === true) throw new NotAllowed('the user of the peer is pending approval');
+  if (user?.spec.is_blocked === true) throw new NotAllowed('the user of the peer is blocked');
 }
 
 /** Throws `NotAllowed` when somebody signs a peer in who is not its user. */
-export function requireOwnPeer(peer: StoredObject, call: Call): void {
-  if (peer.spec['user_id'] === call.actor.id) return;
+export function requireOwnPeer(peer: Stored<'Peer'>, call: Call): void {
+  if (peer.spec.user_id === call.actor.id) return;
   throw new NotAllowed('the peer belongs to another user; sign in as the one who enrolled it');
 }
 
@@ -24,7 +24,7 @@ export function requireOwnPeer(peer: StoredObject, call: Call): void {
  * read: an expiry that did not hear of it is in the state, or hears of it when it looks again.
  */
 export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call: Call): Promise<Enrolled> {
-  if (peer.derived['login_expired'] !== true) return { peer, state };
+  if (peer.derived.login_expired !== true) return { peer, state };
   const committed = await engine.committer.mutate({
     account: state.account,
     actor: call.actor,
@@ -32,12 +32,12 @@ export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call
     propose: (now) => planSignIn(engine, now, peer.id),
   });
   if (!committed.ok) throw refusalOf(committed.problems);
-  return { peer: committed.after.get(peer.id) ?? peer, state: committed.after };
+  return { peer: committed.after.find('Peer', peer.id) ?? peer, state: committed.after };
 }
 
 /** Plans that the login of a peer holds again. */
 export function planSignIn(engine: Engine, state: Snapshot, id: string) {
-  const peer = state.get(id);
+  const peer = state.find('Peer', id);
   const signedIn = { login_expired: undefined, expiry_reason: undefined };
   if (peer === undefined) return planEdits(engine, state, []);
   requireUserIn(state, peer);

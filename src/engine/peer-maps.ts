@@ -66,9 +66,8 @@ export function changeText(before: ToldMap, after: ToldMap): { readonly own: str
 }
 
 function dismissalOf({ state, access }: MapImage, id: string): Dismissal | undefined {
-  const peer = state.get(id);
+  const peer = state.find('Peer', id);
   if (peer === undefined) return 'deleted';
-  const { user_id: user } = peer.spec;
-  if (typeof user === 'string' && user !== '' && state.get(user)?.spec['is_blocked'] === true) return 'blocked';
-  return access.circumstances.expired.has(id) || peer.derived['login_expired'] === true ? 'expired' : undefined;
+  if (state.find('User', peer.spec.user_id ?? '')?.spec.is_blocked === true) return 'blocked';
+  return access.circumstances.expired.has(id) || peer.derived.login_expired === true ? 'expired' : undefined;
 }

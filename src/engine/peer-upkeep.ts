@@ -1,7 +1,7 @@
 import type { Actor } from '../model/actor.ts';
 import { HeddleError } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { planEnd } from '../plan/requests.ts';
 import { forgetNonces } from '../store/agent-nonces.ts';
@@ -111,11 +111,11 @@ async function mendLogins(engine: Engine, account: string, lease: Lease, results
   const image = await engine.presence.at(account);
   const state = await engine.snapshots.fresh(account);
   for (const { peer } of ended) {
-    const now = state.get(peer.id);
+    const now = state.find('Peer', peer.id);
     const isRunning =
       now !== undefined &&
       dueReason(signedIn(now), image.peers.get(peer.id), settingsOf(state), Date.parse(image.now)) === undefined;
-    if (!isRunning || now.derived['login_expired'] !== true) continue;
+    if (!isRunning || now.derived.login_expired !== true) continue;
     await commit(engine, state, {
       ...{ actor: actorOf(state, peer), lease },
       propose: (fresh) => planSignIn(engine, fresh, peer.id),
@@ -124,7 +124,7 @@ async function mendLogins(engine: Engine, account: string, lease: Lease, results
 }
 
 /** The peer as it would be if its login held. */
-function signedIn(peer: StoredObject): StoredObject {
+function signedIn(peer: Stored<'Peer'>): Stored<'Peer'> {
   const { login_expired: _, ...derived } = peer.derived;
   return { ...peer, derived };
 }
@@ -136,12 +136,12 @@ function isLogin(reason: DueReason): reason is keyof typeof reasons {
 /** A login ends on behalf of the user whose it was. */
 function actorOf(state: Snapshot, { id, reason }: DuePeer): Actor {
   if (!isLogin(reason)) return clock;
-  const user = state.get(String(state.get(id)?.spec['user_id'] ?? ''));
+  const user = state.find('User', state.find('Peer', id)?.spec.user_id ?? '');
   return user === undefined ? clock : { type: 'system', id: user.id, name: user.name };
 }
 
 function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: DuePeer): Outcome {
-  const peer = state.get(due.id);
+  const peer = state.find('Peer', due.id);
   // Somebody may have changed it in the meantime, or it came back.
   const reason = peer && dueReason(peer, image.peers.get(peer.id), settingsOf(state), Date.parse(image.now));
   if (peer === undefined || reason === undefined) return planEdits(engine, state, []);
@@ -152,7 +152,7 @@ function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: Due
 
 const reasons = { login: 'login expired', inactivity: 'inactive for too long' };
 
-function planExpiry(engine: Engine, state: Snapshot, before: StoredObject, reason: keyof typeof reasons): Outcome {
+function planExpiry(engine: Engine, state: Snapshot, before: Stored<'Peer'>, reason: keyof typeof reasons): Outcome {
   const expired = derive(engine, before, { login_expired: true, expiry_reason: reasons[reason] });
   return planEdits(engine, state, [expired]);
 }

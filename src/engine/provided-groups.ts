@@ -1,7 +1,7 @@
 import { canonicalSpec } from '../model/canonical.ts';
 import type { AuditEvent } from '../model/kind.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { asKind, type Stored } from '../model/stored.ts';
 import type { Edit } from '../plan/finish.ts';
 import type { Plan } from '../plan/plan.ts';
 import { settingsOf } from './account-settings.ts';
@@ -14,7 +14,7 @@ import { refusalOf } from './objects.ts';
 const issued = 'jwt';
 
 /** Whether a user has exactly the provided groups of these names. */
-export function hasProvidedGroups(state: Snapshot, user: StoredObject, names: readonly string[]): boolean {
+export function hasProvidedGroups(state: Snapshot, user: Stored<'User'>, names: readonly string[]): boolean {
   const present = new Set(providedOf(state, user).map(({ name }) => name));
   return names.every((name) => present.delete(name)) && [...present].every((name) => isStated(user, state, name));
 }
@@ -41,7 +41,7 @@ export async function provideGroups(engine: Engine, call: Call, names: readonly 
 }
 
 function editsFor(engine: Engine, state: Snapshot, id: string, names: readonly string[]): readonly Edit[] {
-  const user = state.get(id);
+  const user = state.find('User', id);
   if (user === undefined || hasProvidedGroups(state, user, names)) return [];
   const known = new Map(
     state.ofKind('Group').flatMap((group) => (isProvided(group) ? [[group.name, group.id] as const] : [])),
@@ -49,7 +49,7 @@ function editsFor(engine: Engine, state: Snapshot, id: string, names: readonly s
   const made = names.filter((name) => !known.has(name)).map((name) => newGroup(engine, name));
   for (const { id: group, name } of made) known.set(name, group);
   const kept = groupsOf(user).filter((group) => {
-    const object = state.get(group);
+    const object = state.find('Group', group);
     return object === undefined || !isProvided(object) || isStated(user, state, object.name);
   });
   const wanted = names.flatMap((name) => known.get(name) ?? []);
@@ -59,29 +59,29 @@ function editsFor(engine: Engine, state: Snapshot, id: string, names: readonly s
   return [...made.map((group): Edit => ({ after: group })), { before: user, after, internal: true }];
 }
 
-function newGroup(engine: Engine, name: string): StoredObject {
+function newGroup(engine: Engine, name: string): Stored<'Group'> {
   const { spec } = canonicalSpec(engine.registry.get('Group'), { name, peers: {} });
-  return storedObject(engine, { id: engine.newId(), kind: 'Group', spec, derived: { issued } }, engine.now());
+  const object = { id: engine.newId(), kind: 'Group', spec, derived: { issued } };
+  return asKind(storedObject(engine, object, engine.now()), 'Group');
 }
 
-function providedOf(state: Snapshot, user: StoredObject): readonly StoredObject[] {
+function providedOf(state: Snapshot, user: Stored<'User'>): readonly Stored<'Group'>[] {
   return groupsOf(user).flatMap((id) => {
-    const group = state.get(id);
+    const group = state.find('Group', id);
     return group !== undefined && isProvided(group) ? [group] : [];
   });
 }
 
-function isProvided(group: StoredObject): boolean {
-  return group.derived['issued'] === issued;
+function isProvided(group: Stored<'Group'>): boolean {
+  return group.derived.issued === issued;
 }
 
-function groupsOf({ spec }: StoredObject): readonly string[] {
-  const groups = spec['auto_groups'];
-  return Array.isArray(groups) ? groups.map(String) : [];
+function groupsOf({ spec }: Stored<'User'>): readonly string[] {
+  return spec.auto_groups ?? [];
 }
 
 /** Whether documents give the user the group of this name: then they alone take it away. */
-function isStated(user: StoredObject, state: Snapshot, name: string): boolean {
+function isStated(user: Stored<'User'>, state: Snapshot, name: string): boolean {
   return user.declared.some(({ stated }) => {
     const groups = stated['auto_groups'];
     return Array.isArray(groups) && groups.some((id) => state.get(String(id))?.name === name);
@@ -90,7 +90,7 @@ function isStated(user: StoredObject, state: Snapshot, name: string): boolean {
 
 /** The kind tells about groups as long as they reach the user's peers; here they are told about in any case. */
 function told(state: Snapshot, { changes }: Plan, user: string): readonly AuditEvent[] {
-  if (settingsOf(state)['groups_propagation_enabled'] === true) return [];
+  if (settingsOf(state).groups_propagation_enabled === true) return [];
   const change = changes.find(({ after }) => after?.id === user);
   const names = new Map(changes.flatMap(({ after }) => (after === undefined ? [] : [[after.id, after.name] as const])));
   return (change?.units ?? []).flatMap(({ path, after }) => {

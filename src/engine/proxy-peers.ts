@@ -2,8 +2,8 @@ import { peersAround } from '../access/map/around.ts';
 import type { Json } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { Conflict } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Edit } from '../plan/finish.ts';
 import type { Lease } from '../store/leases.ts';
 import { forgetProxies, type ProxyOf, readLivingProxies } from '../store/proxies.ts';
@@ -26,7 +26,7 @@ export interface ProxyPlace {
 const kindName = 'ProxyPeer';
 
 /** Gives a proxy its place in the mesh, where it stays until it is taken. Throws `Conflict` when others have the key. */
-export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace): Promise<StoredObject> {
+export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace): Promise<Stored<'ProxyPeer'>> {
   const id = engine.newId();
   const state = await commit(engine, call, (before) => editsFor(engine, before, place, id));
   const [proxy] = state.lookUp(kindName, 'name', place.name);
@@ -37,12 +37,12 @@ export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace):
 /** Takes proxies out of the mesh: those of a token, or the one of this name among them. */
 export async function removeProxies(engine: Engine, call: Call, token: string, name?: string): Promise<void> {
   const leaving = (state: Snapshot) =>
-    removalsOf(state, ({ derived, name: own }) => derived['token'] === token && (name === undefined || own === name));
+    removalsOf(state, ({ derived, name: own }) => derived.token === token && (name === undefined || own === name));
   if (leaving(await engine.snapshots.fresh(call.account)).length === 0) return;
   await commit(engine, call, leaving);
 }
 
-function removalsOf(state: Snapshot, isLeaving: (place: StoredObject) => boolean): readonly Edit[] {
+function removalsOf(state: Snapshot, isLeaving: (place: Stored<'ProxyPeer'>) => boolean): readonly Edit[] {
   return state.ofKind(kindName).flatMap((before) => (isLeaving(before) ? [{ before, internal: true }] : []));
 }
 
@@ -59,7 +59,7 @@ export async function removeVanished(engine: Engine, account: string, lease: Lea
   // Read behind the state: whoever has a place there is known to the store already.
   const living = await readLivingProxies(engine.database, account, silenceSeconds);
   const present = new Set(living.map(keyOf));
-  const isGone = (place: StoredObject) => !present.has(keyOf(proxyOf(place)));
+  const isGone = (place: Stored<'ProxyPeer'>) => !present.has(keyOf(proxyOf(place)));
   const gone = state.ofKind(kindName).filter(isGone).map(proxyOf);
   if (gone.length === 0) return [];
   const keys = new Set(gone.map(keyOf));
@@ -69,8 +69,8 @@ export async function removeVanished(engine: Engine, account: string, lease: Lea
   return gone.map(({ id }) => id);
 }
 
-function proxyOf({ name, derived }: StoredObject): ProxyOf {
-  return { id: name, token: String(derived['token']) };
+function proxyOf({ name, derived }: Stored<'ProxyPeer'>): ProxyOf {
+  return { id: name, token: derived.token ?? '' };
 }
 
 function keyOf({ id, token }: ProxyOf): string {
@@ -95,12 +95,11 @@ function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }
   const [before] = state.lookUp(kindName, 'name', name);
   const { spec } = canonicalSpec(engine.registry.get(kindName), {
     ...{ name, cluster, wg_pub_key: key },
-    ...(before === undefined ? {} : { ip: before.spec['ip'] ?? '' }),
+    ...(before === undefined ? {} : { ip: before.spec.ip ?? '' }),
   });
   if (before === undefined)
     return [{ after: storedObject(engine, { id, kind: kindName, spec, derived: { token } }, engine.now()) }];
-  const isSame =
-    before.spec['cluster'] === cluster && before.spec['wg_pub_key'] === key && before.derived['token'] === token;
+  const isSame = before.spec.cluster === cluster && before.spec.wg_pub_key === key && before.derived.token === token;
   if (isSame) return [];
   const after = { ...before, spec, derived: { ...before.derived, token }, updatedAt: engine.now() };
   return [{ before, after, internal: true as const }];

@@ -1,6 +1,7 @@
 import { NotFound } from '../model/errors.ts';
 import type { Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
+import { isOfKind } from '../model/stored.ts';
 import { addSyncLogs, listSyncLogs, type SyncLog, type SyncLogEntry } from '../store/sync-logs.ts';
 import type { Call, Engine } from './engine.ts';
 import { readObject } from './objects.ts';
@@ -27,8 +28,8 @@ export async function recordSyncRun(engine: Engine, call: Call, kind: Kind, id: 
   return { result: `the run is recorded, and it failed: ${reason}` };
 }
 
-function hostOf({ spec }: StoredObject): string {
-  return typeof spec['host'] === 'string' ? spec['host'] : 'it';
+function hostOf(object: StoredObject): string {
+  return isOfKind(object, 'DirectoryIntegration') ? (object.spec.host ?? 'it') : 'it';
 }
 
 /** What the runs of an integration had to say, newest first. Throws `NotFound` for a missing integration. */

@@ -1,6 +1,6 @@
 import { Conflict, NotAllowed } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { requireRight } from '../plan/authorize.ts';
 import type { Edit } from '../plan/finish.ts';
 import { derive, planEdits } from './edits.ts';
@@ -30,7 +30,7 @@ export async function inviteTenant(engine: Engine, call: Call, id: string): Prom
       if (statusOf(tenant) === 'invited') return { [call.account]: planEdits(engine, stateOf(call.account), []) };
       requireStatus(tenant, ['existing'], 'only an account that exists already is invited');
       const account = accountIn(stateOf(id));
-      if (account.derived['msp'] !== undefined || account.derived['msp_invite'] !== undefined)
+      if (account.derived.msp !== undefined || account.derived.msp_invite !== undefined)
         throw new Conflict('precondition', `the account of ${seen.name} is or may become the tenant of somebody else`);
       return {
         [call.account]: move(engine, stateOf(call.account), tenant, { status: 'invited', invited_at: engine.now() }),
@@ -54,7 +54,7 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
     accounts: [id, inviter],
     propose: (stateOf) => {
       requireOwn(stateOf(id), call);
-      const tenant = stateOf(inviter).get(id);
+      const tenant = stateOf(inviter).find(tenantKind, id);
       if (inviterOf(stateOf(id)) !== inviter || tenant === undefined || statusOf(tenant) !== 'invited')
         throw uninvited();
       const answer = isAccepted ? activation(engine) : { status: 'existing' };
@@ -69,13 +69,13 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
 
 /** Whoever looks after the account already has no say in who may. */
 function requireOwn(state: Snapshot, { actor }: Call): void {
-  const user = state.get(actor.id);
-  if (user?.spec['role'] === 'owner' && user.spec['is_blocked'] !== true) return;
+  const user = state.find('User', actor.id);
+  if (user?.spec.role === 'owner' && user.spec.is_blocked !== true) return;
   throw new NotAllowed('only the owner of the account answers the invitation');
 }
 
 function inviterOf(state: Snapshot): string {
-  const inviter = accountIn(state).derived['msp_invite'];
+  const inviter = accountIn(state).derived.msp_invite;
   if (typeof inviter !== 'string') throw uninvited();
   return inviter;
 }
@@ -114,15 +114,15 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
 function handOver(engine: Engine, state: Snapshot, owner: string): readonly Edit[] {
   const users = state.ofKind('User');
   const user = users.find(({ id }) => id === owner);
-  if (user === undefined || user.derived['system'] === 'owner' || user.spec['is_service_user'] === true)
+  if (user === undefined || user.derived.system === 'owner' || user.spec.is_service_user === true)
     throw refuseOwner(`\`${owner}\` is no person of the account of the tenant; give the id of one of its users`);
-  if (user.spec['is_blocked'] === true) throw refuseOwner(`${user.name} is blocked and cannot be the owner`);
-  const owners = users.filter(({ id, spec }) => id !== owner && spec['role'] === 'owner');
+  if (user.spec.is_blocked === true) throw refuseOwner(`${user.name} is blocked and cannot be the owner`);
+  const owners = users.filter(({ id, spec }) => id !== owner && spec.role === 'owner');
   return [
     withRole(engine, user, 'owner'),
     ...owners.map(
       (former): Edit =>
-        former.derived['system'] === 'owner' ? { before: former, internal: true } : withRole(engine, former, 'admin'),
+        former.derived.system === 'owner' ? { before: former, internal: true } : withRole(engine, former, 'admin'),
     ),
   ];
 }
@@ -131,8 +131,8 @@ function refuseOwner(message: string): Error {
   return refusalOf([{ code: 'tenant_owner_invalid', kind: tenantKind, path: '/owner', message }]);
 }
 
-function withRole(engine: Engine, user: StoredObject, role: string): Edit {
-  if (user.spec['role'] === role) return { before: user, after: user };
+function withRole(engine: Engine, user: Stored<'User'>, role: string): Edit {
+  if (user.spec.role === role) return { before: user, after: user };
   const after = { ...user, spec: { ...user.spec, role }, updatedAt: engine.now() };
   return { before: user, after, internal: true };
 }

@@ -1,6 +1,6 @@
 import { Conflict } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { requireRight } from '../plan/authorize.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { findRevision } from '../store/accounts.ts';
@@ -35,18 +35,18 @@ export async function removeTenant(engine: Engine, call: Call, id: string): Prom
 }
 
 /** Whether the account of a tenant was made with it and nobody proved that it is anybody's. */
-export function isOwnMaking(tenant: StoredObject, account: Snapshot, keeper: string): boolean {
+export function isOwnMaking(tenant: Stored<'MSPTenant'>, account: Snapshot, keeper: string): boolean {
   return statusOf(tenant) === 'pending' && isLinked(account, keeper);
 }
 
 /** The account without the invitation of a keeper that is no more; nothing when it has none of that one. */
 export function withdrawn(engine: Engine, state: Snapshot, keeper: string): Readonly<Record<string, Outcome>> {
   const account = accountIn(state);
-  if (account.derived['msp_invite'] !== keeper) return {};
+  if (account.derived.msp_invite !== keeper) return {};
   return { [state.account]: planEdits(engine, state, [derive(engine, account, { msp_invite: undefined })]) };
 }
 
-function requireInactive(tenant: StoredObject): void {
+function requireInactive(tenant: Stored<'MSPTenant'>): void {
   if (statusOf(tenant) !== 'active') return;
   throw new Conflict(
     'precondition',

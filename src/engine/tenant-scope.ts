@@ -1,8 +1,7 @@
 import { NotAllowed } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import { type Role, roles } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { isOfKind } from '../model/stored.ts';
+import type { Stored } from '../model/stored.ts';
 import { findRevision } from '../store/accounts.ts';
 import type { Call, Engine } from './engine.ts';
 import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
@@ -13,20 +12,20 @@ import { accountIn, statusOf, tenantKind } from './tenant-steps.ts';
  */
 export async function enterTenant(engine: Engine, call: Call, account: string): Promise<Call> {
   const home = await engine.snapshots.at(call.account, call.revision);
-  const tenant = home.get(account);
+  const tenant = home.find(tenantKind, account);
   const role = tenant === undefined ? undefined : roleInTenant(home, call.actor.id, tenant);
   const revision = role === undefined ? undefined : await findRevision(engine.database, account);
   if (role === undefined || revision === undefined) throw refused(account);
   const state = await engine.snapshots.at(account, revision);
   // What the keeper says is not enough: the account itself has to know it.
-  if (accountIn(state).derived['msp'] !== call.account) throw refused(account);
+  if (accountIn(state).derived.msp !== call.account) throw refused(account);
   const actor = { ...call.actor, granted: role };
   return { ...call, account, revision, actor, home: { account: call.account, revision: call.revision } };
 }
 
 /** The role that a user of the keeper has in the account of a tenant, `undefined` when none. */
-export function roleInTenant(home: Snapshot, user: string, tenant: StoredObject): Role | undefined {
-  if (!isOfKind(tenant, tenantKind) || !['pending', 'active'].includes(statusOf(tenant))) return undefined;
+export function roleInTenant(home: Snapshot, user: string, tenant: Stored<'MSPTenant'>): Role | undefined {
+  if (!['pending', 'active'].includes(statusOf(tenant))) return undefined;
   const own = home.find('User', user)?.spec.auto_groups ?? [];
   const given = (tenant.spec.groups ?? []).filter(({ id }) => id !== undefined && own.includes(id));
   return roles.find((role) => given.some((group) => group.role === role));

@@ -1,6 +1,6 @@
 import { Conflict, NotAllowed, NotFound } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { judgeRequest } from './access-tests.ts';
 import type { Outcomes, SharedMutation } from './commit-together.ts';
@@ -43,7 +43,7 @@ async function judged(engine: Engine, stateOf: (account: string) => Snapshot, ou
 }
 
 /** A tenant with other facts, as the part of its keeper. */
-export function move(engine: Engine, state: Snapshot, tenant: StoredObject, derived: Derived): Outcome {
+export function move(engine: Engine, state: Snapshot, tenant: Stored<'MSPTenant'>, derived: Derived): Outcome {
   return planEdits(engine, state, [derive(engine, tenant, derived)]);
 }
 
@@ -53,39 +53,39 @@ export function activation(engine: Engine): Derived {
 }
 
 /** The object of the account itself. */
-export function accountIn(state: Snapshot): StoredObject {
-  const account = state.get(state.account);
+export function accountIn(state: Snapshot): Stored<'Account'> {
+  const account = state.find('Account', state.account);
   if (account === undefined) throw new NotFound(`account ${state.account} not found`);
   return account;
 }
 
 /** Whether an account knows this keeper as its own; what the keeper says about it is only a claim. */
 export function isLinked(state: Snapshot, keeper: string): boolean {
-  return accountIn(state).derived['msp'] === keeper;
+  return accountIn(state).derived.msp === keeper;
 }
 
 /** Throws `NotAllowed` unless the caller is an owner of the account that keeps the tenants. */
 export function requireHomeOwner(home: Snapshot, { actor }: Pick<Call, 'actor'>): void {
-  const user = home.get(actor.id);
-  const role = actor.granted ?? user?.spec['role'];
-  if (actor.type === 'user' && role === 'owner' && user?.spec['is_blocked'] !== true) return;
+  const user = home.find('User', actor.id);
+  const role = actor.granted ?? user?.spec.role;
+  if (actor.type === 'user' && role === 'owner' && user?.spec.is_blocked !== true) return;
   throw new NotAllowed('only an owner gives the account of a tenant away');
 }
 
 /** A tenant by id. Throws `NotFound`. */
-export function requireTenant(state: Snapshot, id: string): StoredObject {
-  const tenant = state.get(id);
-  if (tenant === undefined || tenant.kind !== tenantKind) throw new NotFound(`tenant ${id} not found`);
+export function requireTenant(state: Snapshot, id: string): Stored<'MSPTenant'> {
+  const tenant = state.find(tenantKind, id);
+  if (tenant === undefined) throw new NotFound(`tenant ${id} not found`);
   return tenant;
 }
 
 /** Where a tenant stands. */
-export function statusOf(tenant: StoredObject): string {
-  return String(tenant.derived['status']);
+export function statusOf(tenant: Stored<'MSPTenant'>): string {
+  return tenant.derived.status ?? '';
 }
 
 /** Throws `Conflict` when the tenant stands elsewhere. */
-export function requireStatus(tenant: StoredObject, statuses: readonly string[], why: string): void {
+export function requireStatus(tenant: Stored<'MSPTenant'>, statuses: readonly string[], why: string): void {
   if (statuses.includes(statusOf(tenant))) return;
   throw new Conflict('precondition', `the tenant ${tenant.name} is ${statusOf(tenant)}: ${why}`);
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { Conflict } from '../model/errors.ts';
 import type { StoredObject } from '../model/object.ts';
 import { emptySnapshot, type Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { requireRight } from '../plan/authorize.ts';
 import type { Outcome } from '../plan/plan.ts';
 import { planCreate, type RequestOutcome } from '../plan/requests.ts';
@@ -79,7 +80,7 @@ export async function verifyTenant(engine: Engine, call: Call, id: string): Prom
   if (statusOf(seen) === 'active') return;
   requireStatus(seen, ['pending'], 'its domain has an account already; invite that account');
   await requireChallenge(engine, seen);
-  const domain = String(seen.spec['domain']);
+  const domain = seen.spec.domain ?? '';
   await changeTogether(
     engine,
     call,
@@ -101,9 +102,9 @@ export async function verifyTenant(engine: Engine, call: Call, id: string): Prom
   );
 }
 
-async function requireChallenge({ resolveTxt }: Engine, tenant: StoredObject): Promise<void> {
-  const name = `_heddle-challenge.${String(tenant.spec['domain'])}`;
-  const wanted = String(tenant.derived['dns_challenge']);
+async function requireChallenge({ resolveTxt }: Engine, tenant: Stored<'MSPTenant'>): Promise<void> {
+  const name = `_heddle-challenge.${tenant.spec.domain ?? ''}`;
+  const wanted = tenant.derived.dns_challenge ?? '';
   const texts = await resolveTxt(name).catch(() => undefined);
   if (texts?.includes(wanted) === true) return;
   const found =

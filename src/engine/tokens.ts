@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/json.ts';
 import { InvalidInput, NotAllowed, NotFound, Unavailable } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Operation } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { isAllowed } from '../plan/authorize.ts';
 import { createToken, deleteToken, listTokens, readTokenHash, type TokenRow } from '../store/tokens.ts';
 import type { Told } from '../store/told.ts';
@@ -87,14 +87,14 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
 }
 
 /** The user whose tokens the call is about, when the caller may do this with them. */
-async function ownerFor(engine: Engine, call: Call, id: string, operation: Operation): Promise<StoredObject> {
+async function ownerFor(engine: Engine, call: Call, id: string, operation: Operation): Promise<Stored<'User'>> {
   return userFor(await engine.snapshots.at(call.account, call.revision), call, id, operation);
 }
 
-function userFor(state: Snapshot, call: Call, id: string, operation: Operation): StoredObject {
+function userFor(state: Snapshot, call: Call, id: string, operation: Operation): Stored<'User'> {
   const user = requireUser(state, id);
   if (id === call.actor.id) return user;
-  if (user.spec['is_service_user'] !== true)
+  if (user.spec.is_service_user !== true)
     throw new NotAllowed('tokens of other people are theirs alone; make one for a service user instead');
   if (!isManaged(state, call, operation))
     throw new NotAllowed('only owners and admins manage the tokens of service users');
@@ -122,8 +122,8 @@ function readRequest(body: JsonObject): { readonly name: string; readonly days: 
   return { name: String(name), days: Number(days), planOnly: planOnly === true };
 }
 
-function told(call: Call, what: 'create' | 'delete', owner: StoredObject, name: string, at: string): Told {
-  const isService = String(owner.spec['is_service_user'] === true);
+function told(call: Call, what: 'create' | 'delete', owner: Stored<'User'>, name: string, at: string): Told {
+  const isService = String(owner.spec.is_service_user === true);
   const meta = { name, is_service_user: isService, user_name: owner.name };
   return { actor: call.actor, at, event: { code: `personal.access.token.${what}`, target: owner.id, meta } };
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
-import type { StoredObject } from '../model/object.ts';
 import { rightsOf } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { subjectOf } from '../plan/authorize.ts';
 import { planDelete, planReplace } from '../plan/requests.ts';
 import { settingsOf } from './account-settings.ts';
@@ -24,7 +24,7 @@ export async function readCaller(engine: Engine, call: Call): Promise<ShownUser>
   const { account, revision } = call.home ?? call;
   const state = await engine.snapshots.at(account, revision);
   const { id, granted } = call.actor;
-  const user = state.get(id);
+  const user = state.find(userKind, id);
   if (user === undefined) throw new NotFound(`user ${id} not found`);
   const observed = await readObserved(engine, engine.registry.get(userKind), account);
   const seen = state.seen({ now: engine.now(), viewer: user.id, ...(observed === undefined ? {} : { observed }) });
@@ -36,9 +36,9 @@ export async function readCaller(engine: Engine, call: Call): Promise<ShownUser>
 const restricted = ['user', 'billing_admin'];
 
 /** Whether the user sees only what is theirs, because the account says so. */
-function isRestricted(user: StoredObject, state: Snapshot): boolean {
-  const isBlocked = settingsOf(state)['regular_users_view_blocked'] === true;
-  return isBlocked && restricted.includes(String(user.spec['role']));
+function isRestricted(user: Stored<'User'>, state: Snapshot): boolean {
+  const isBlocked = settingsOf(state).regular_users_view_blocked === true;
+  return isBlocked && restricted.includes(user.spec.role ?? '');
 }
 
 /** Lets somebody in who waits for it. Throws `InvalidInput` when they do not. */
@@ -60,22 +60,22 @@ export async function rejectUser(engine: Engine, call: Call, id: string, options
   );
 }
 
-function requirePending(state: Snapshot, id: string): StoredObject {
+function requirePending(state: Snapshot, id: string): Stored<'User'> {
   const user = requireUser(state, id);
-  if (user.derived['pending_approval'] === true) return user;
+  if (user.derived.pending_approval === true) return user;
   const message = `${user.name} does not wait for an approval; block or delete the user instead`;
   throw new InvalidInput(message, { problems: [{ code: 'user_not_pending', path: '', message }] });
 }
 
 /** A person who has not signed in yet, and may be invited again. Throws `Conflict` for everybody else. */
-export async function requireInvited(engine: Engine, call: Call, id: string): Promise<StoredObject> {
+export async function requireInvited(engine: Engine, call: Call, id: string): Promise<Stored<'User'>> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const user = requireUser(state, id);
   // The link lets in whoever has it, so it must not give anybody more than they have.
-  const role = call.actor.granted ?? state.get(call.actor.id)?.spec['role'];
-  if (user.spec['role'] === 'owner' && role !== 'owner') throw new NotAllowed('only an owner invites an owner again');
-  const isProgram = user.spec['is_service_user'] === true;
-  if (!isProgram && (user.derived['status'] ?? 'invited') === 'invited') return user;
+  const role = call.actor.granted ?? state.find('User', call.actor.id)?.spec.role;
+  if (user.spec.role === 'owner' && role !== 'owner') throw new NotAllowed('only an owner invites an owner again');
+  const isProgram = user.spec.is_service_user === true;
+  if (!isProgram && (user.derived.status ?? 'invited') === 'invited') return user;
   const why = isProgram ? 'is a service user, which has no address to invite' : 'has signed in already';
   throw new Conflict('precondition', `${user.name} ${why}; there is no invitation to send`);
 }

@@ -17,8 +17,8 @@ export function userIdsOf(state: Snapshot, { id, email, name }: Persons): readon
     .filter(
       (user) =>
         (id === undefined || user.id === id) &&
-        (email === undefined || holds(user.spec['email'], email)) &&
-        (name === undefined || holds(user.spec['name'], name)),
+        (email === undefined || holds(user.spec.email, email)) &&
+        (name === undefined || holds(user.spec.name, name)),
     )
     .map((user) => user.id);
 }
@@ -27,7 +27,7 @@ export function userIdsOf(state: Snapshot, { id, email, name }: Persons): readon
 export function usersNamed(state: Snapshot, text: string): readonly string[] {
   return state
     .ofKind('User')
-    .filter(({ spec }) => holds(spec['email'], text) || holds(spec['name'], text))
+    .filter(({ spec }) => holds(spec.email, text) || holds(spec.name, text))
     .map(({ id }) => id);
 }
 

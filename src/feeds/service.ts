@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Json } from '../lib/json.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { proxyFeed, trafficFeed } from '../store/feeds.ts';
 import { createIntake, type Report } from './ingest.ts';
 import { createListings, type Listing } from './listings.ts';
@@ -25,7 +25,7 @@ export interface Feeds {
   /** Stores traffic of a peer, as far as the account wants it stored. */
   takeTraffic(
     of: Snapshot,
-    peer: StoredObject,
+    peer: Stored<'Peer'>,
     reported: Omit<Reported, 'account' | 'reporter'>,
   ): Promise<TakenTraffic>;
   close(): Promise<void>;

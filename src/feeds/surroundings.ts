@@ -5,6 +5,7 @@ import { observedIn } from '../engine/presence.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import type { KnownEnd, Person, Surroundings } from './traffic-report.ts';
 
 /** What the account says about logs of traffic. */
@@ -15,7 +16,7 @@ interface TrafficSettings {
 }
 
 /** Why the traffic of a peer is not stored, `undefined` when it is. */
-export function whyNot(engine: Engine, state: Snapshot, peer: StoredObject): string | undefined {
+export function whyNot(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): string | undefined {
   const { enabled, groups } = trafficSettingsOf(state);
   if (engine.means.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
   if (!enabled) return '`network_traffic_logs_enabled` of the account is off';
@@ -24,11 +25,11 @@ export function whyNot(engine: Engine, state: Snapshot, peer: StoredObject): str
 }
 
 /** What is known about the things that the traffic of a peer names. */
-export async function surroundingsOf(engine: Engine, state: Snapshot, reporter: StoredObject): Promise<Surroundings> {
+export async function surroundingsOf(engine: Engine, state: Snapshot, reporter: Stored<'Peer'>): Promise<Surroundings> {
   const observed = observedIn(await engine.presence.at(state.account));
   const seen = state.seen({ now: engine.now(), viewer: '', observed });
   const ends = new Map<string, KnownEnd | undefined>();
-  const endOf = (peer: StoredObject): KnownEnd => {
+  const endOf = (peer: Stored<'Peer'>): KnownEnd => {
     const shown = lowerToResponse(engine.registry, peer, seen);
     const text = (name: string) => (typeof shown[name] === 'string' ? shown[name] : '');
     return {
@@ -68,10 +69,10 @@ const targetTypes: Readonly<Record<string, TypeOf>> = {
     `${String(lowerToResponse(registry, target, state)['type']).toUpperCase()}_RESOURCE`,
 };
 
-function personOf(state: Snapshot, { spec }: StoredObject): Person {
-  const user = state.get(String(spec['user_id'] ?? ''));
+function personOf(state: Snapshot, { spec }: Stored<'Peer'>): Person {
+  const user = state.find('User', spec.user_id ?? '');
   if (user === undefined) return { id: '', email: '', name: '' };
-  return { id: user.id, email: String(user.spec['email'] ?? ''), name: String(user.spec['name'] ?? '') };
+  return { id: user.id, email: user.spec.email ?? '', name: user.spec.name ?? '' };
 }
 
 function trafficSettingsOf(state: Snapshot): TrafficSettings {

@@ -55,7 +55,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (owner === undefined) throw new Unauthenticated('token invalid');
       if (owner.expires.getTime() <= now()) throw new Unauthenticated('token expired');
       const state = await snapshots.at(owner.account, owner.revision);
-      const user = state.get(owner.user);
+      const user = state.find('User', owner.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
       requireWelcome(user);
       uses?.note(owner.account, owner.token);

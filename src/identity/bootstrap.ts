@@ -93,7 +93,7 @@ export function watchMachineToken(
   { tell, now }: Pick<OwnerOptions, 'tell'> & { now(): number },
 ): () => Promise<void> {
   const look = async (): Promise<void> => {
-    const owner = (await snapshots.fresh(account)).ofKind('User').find(({ derived }) => derived['system'] === 'owner');
+    const owner = (await snapshots.fresh(account)).ofKind('User').find(({ derived }) => derived.system === 'owner');
     const tokens = owner === undefined ? [] : await listTokens(database, account, owner.id);
     const end = Math.max(...tokens.map(({ expires_at: ends }) => ends.getTime()));
     if (owner === undefined || tokens.length === 0 || end - now() > noticeDays * day) return;

@@ -15,7 +15,7 @@ export function requireAllowed(state: Snapshot, claims: Claims): void {
 /** Gives the user the groups that the token names, when the account wants it and anything differs; a comparison otherwise. */
 export async function syncGroups(engine: Engine, call: Call, state: Snapshot, claims: Claims): Promise<Call> {
   const settings = groupSettings(state);
-  const user = state.get(call.actor.id);
+  const user = state.find('User', call.actor.id);
   if (!settings.enabled || claims.issuer.kind === 'embedded' || user === undefined) return call;
   const names = groupNames(claims, settings.claim);
   return hasProvidedGroups(state, user, names) ? call : await provideGroups(engine, call, names);

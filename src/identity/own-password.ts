@@ -31,7 +31,7 @@ export async function changeOwnPassword(
   requireProvider(engine);
   if (id !== call.actor.id) throw refuse('', 'user_not_caller', "people change their own password and nobody else's");
   const { old, next } = readBody(body);
-  const guess = { address, person: personIn(account, String(user.spec['email'] ?? id)) };
+  const guess = { address, person: personIn(account, String(user.spec.email ?? id)) };
   const seconds = people.guesses.begin(guess);
   if (seconds > 0) return seconds;
   const present = await readCredentials(engine.database, account, id);

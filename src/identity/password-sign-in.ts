@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import type { StoredObject } from '../model/object.ts';
+import type { Stored } from '../model/stored.ts';
 import { type Credentials, findCredentials, mostCandidates } from '../store/credentials.ts';
 import { type Guess, type Guesses, personIn } from './guesses.ts';
 import { verifyPassword } from './passwords.ts';
@@ -7,7 +7,7 @@ import { verifyPassword } from './passwords.ts';
 /** A user whose password is right. */
 export interface PasswordMatch {
   readonly credentials: Credentials;
-  readonly user: StoredObject;
+  readonly user: Stored<'User'>;
 }
 
 /** What became of an attempt to sign in. Whether the person exists is not told. */
@@ -58,6 +58,6 @@ async function withUser(
   { snapshots }: Pick<Engine, 'snapshots'>,
   credentials: Credentials,
 ): Promise<PasswordMatch | undefined> {
-  const user = (await snapshots.at(credentials.account, credentials.revision)).get(credentials.user);
+  const user = (await snapshots.at(credentials.account, credentials.revision)).find('User', credentials.user);
   return user && { credentials, user };
 }

@@ -1,6 +1,6 @@
 import type { Call, Engine } from '../engine/engine.ts';
 import { NotAllowed, Unauthenticated } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
+import type { Stored } from '../model/stored.ts';
 import { createIdentityLookUp, type Identity, type KnownIdentity, noteLogin } from '../store/identities.ts';
 import { type Claims, createBearer } from './bearer.ts';
 import { groupNames, requireAllowed, syncGroups } from './group-sync.ts';
@@ -32,7 +32,7 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
       const claims = await bearer.verify(token);
       const known = (await find(identityOf(claims))) ?? (await enter(claims, token, wanted));
       const state = await engine.snapshots.at(known.account, known.revision);
-      const user = state.get(known.user);
+      const user = state.find('User', known.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
       requireWelcome(user);
       requireAllowed(state, claims);
@@ -54,12 +54,12 @@ function identityOf({ issuer, subject, account, grant }: Claims): Identity {
 }
 
 /** Throws `NotAllowed` for users who are kept out, in the words that clients look for. */
-export function requireWelcome({ spec, derived }: StoredObject): void {
-  if (derived['pending_approval'] === true) throw new NotAllowed('user is pending approval');
-  if (spec['is_blocked'] === true) throw new NotAllowed('user is blocked');
+export function requireWelcome({ spec, derived }: Stored<'User'>): void {
+  if (derived.pending_approval === true) throw new NotAllowed('user is pending approval');
+  if (spec.is_blocked === true) throw new NotAllowed('user is blocked');
 }
 
-function callOf({ account, revision }: KnownIdentity, user: StoredObject, claims: Claims): Call {
+function callOf({ account, revision }: KnownIdentity, user: Stored<'User'>, claims: Claims): Call {
   const actor = actorOf(user);
   if (claims.issuer.kind === 'embedded') return { account, revision, actor, signedInAt: claims.signedInAt };
   const tokenLists = (claim: string) => groupNames(claims, claim);
@@ -68,8 +68,8 @@ function callOf({ account, revision }: KnownIdentity, user: StoredObject, claims
 }
 
 /** A user as the one on whose behalf something happens. */
-export function actorOf({ id, name, spec }: StoredObject): Call['actor'] {
-  const email = typeof spec['email'] === 'string' && spec['email'] !== '' ? { email: spec['email'] } : {};
+export function actorOf({ id, name, spec }: Stored<'User'>): Call['actor'] {
+  const email = spec.email ? { email: spec.email } : {};
   return { type: 'user', id, name, ...email };
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
+import { Internal } from './errors.ts';
 import type { SpecOf } from './field.ts';
 import type { StoredObject } from './object.ts';
 
@@ -39,6 +40,12 @@ export type FieldOf<Name extends string> = Name extends KindName ? keyof KindTyp
 /** Whether an object is of a kind. */
 export function isOfKind<K extends KindName>(object: StoredObject | undefined, kind: K): object is Stored<K> {
   return object?.kind === kind;
+}
+
+/** The object with the types of a kind. Throws `Internal` when it is of another one. */
+export function asKind<K extends KindName>(object: StoredObject, kind: K): Stored<K> {
+  if (isOfKind(object, kind)) return object;
+  throw new Internal(`the object ${object.id} is of the kind ${object.kind}, not of ${kind}`);
 }
 
 /** Server-chosen values that objects of any kind may have. */

@@ -7,8 +7,8 @@ import { plainAddress } from '../lib/address.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import type { Stored } from '../model/stored.ts';
 import { type Challenge, type Challenges, createChallenges } from './challenges.ts';
 import { enrol } from './enrol.ts';
 import { readExposure } from './exposure.ts';
@@ -40,7 +40,7 @@ export interface AgentRequest extends ProvenRequest {
 /** A peer that asks, in the state of its account when it did. */
 export interface Agent {
   readonly account: string;
-  readonly peer: StoredObject;
+  readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
   /** Where it is now, by the address from which it asks. */
   readonly place: JsonObject;
@@ -49,7 +49,7 @@ export interface Agent {
 /** What a peer is told when it is let in. */
 export interface Welcome {
   readonly account: string;
-  readonly peer: StoredObject;
+  readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
   readonly session: IssuedSession;
 }
@@ -85,7 +85,7 @@ export function createPeering(options: PeeringOptions): Peering {
     login: (request, call) => logIn(options, guard, request, call),
     authenticate: (request) => authenticate(options, guard, request),
     async report({ account, peer, place }, given) {
-      const facts = readOwnFacts(given, String(peer.spec['signing_key']), now());
+      const facts = readOwnFacts(given, peer.spec.signing_key ?? '', now());
       await engine.presence.note(account, { peer: peer.id, facts, place });
     },
     expose: async (agent, wish) => exposeService(engine, agent, readExposure(wish)),
@@ -159,7 +159,7 @@ function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObj
 
 function welcome({ engine, now }: PeeringOptions, to: Omit<Welcome, 'session'>): Welcome {
   const { account, peer, state } = to;
-  const session = { account, peer: peer.id, key: String(peer.spec['signing_key']) };
+  const session = { account, peer: peer.id, key: peer.spec.signing_key ?? '' };
   return { account, peer, state, session: issueSession(engine.means, session, now()) };
 }
 
@@ -170,15 +170,14 @@ function readOwnFacts(given: Json, key: string, now: number): JsonObject {
 }
 
 /** The peer with this signing key. Whoever has another one is not told more than that. */
-function peerIn(state: Snapshot, id: string, key: string): StoredObject {
-  const peer = state.get(id);
+function peerIn(state: Snapshot, id: string, key: string): Stored<'Peer'> {
+  const peer = state.find('Peer', id);
   if (peer === undefined) throw new Unauthenticated('the peer was deleted; enrol again with a new key pair');
-  if (peer.spec['signing_key'] !== key)
-    throw new Unauthenticated('the proof is by another key than the one of the peer');
+  if (peer.spec.signing_key !== key) throw new Unauthenticated('the proof is by another key than the one of the peer');
   return peer;
 }
 
-function requireLogin(peer: StoredObject): void {
-  if (peer.derived['login_expired'] !== true) return;
+function requireLogin(peer: Stored<'Peer'>): void {
+  if (peer.derived.login_expired !== true) return;
   throw new NotAllowed('the login of the peer has expired; log in with the access token of its user');
 }

@@ -1,20 +1,20 @@
 import type { Actor } from '../model/actor.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { Fault, Kind, State } from '../model/kind.ts';
-import type { StoredObject } from '../model/object.ts';
 import { may, type Operation, type Subject } from '../model/roles.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Action } from './plan.ts';
 
 /** Whose rights count: of a user those that the account gives at this moment, none when the user is gone or kept out. */
 function subjectIn(state: State, actor: Actor): Subject | undefined {
   if (actor.granted !== undefined) return { role: actor.granted, isServiceUser: false };
-  const user = state.get(actor.id);
-  return user === undefined || user.spec['is_blocked'] === true ? undefined : subjectOf(user);
+  const user = state.find('User', actor.id);
+  return user === undefined || user.spec.is_blocked === true ? undefined : subjectOf(user);
 }
 
 /** The rights of a user as they are stored. */
-export function subjectOf({ spec }: StoredObject): Subject {
-  return { role: String(spec['role']), isServiceUser: spec['is_service_user'] === true };
+export function subjectOf({ spec }: Stored<'User'>): Subject {
+  return { role: spec.role ?? '', isServiceUser: spec.is_service_user === true };
 }
 
 /** Whether an actor may do something in a module. What servers and sources do was allowed when they were set up. */

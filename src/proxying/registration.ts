@@ -6,7 +6,7 @@ import { canonicalDomain } from '../lib/domain.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
-import type { StoredObject } from '../model/object.ts';
+import { asKind, type Stored } from '../model/stored.ts';
 import { noteProxy, type ProxyOf, registerProxy } from '../store/proxies.ts';
 import type { ProxyTokenOwner } from '../store/proxy-tokens.ts';
 
@@ -61,7 +61,7 @@ export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: J
     proxy_id: id,
     cluster: { id: cluster.id, address: cluster.name },
     heartbeat_interval: heartbeatSeconds,
-    ...(peer === undefined ? {} : { peer: { id: peer.id, ip: String(peer.spec['ip']) } }),
+    ...(peer === undefined ? {} : { peer: { id: peer.id, ip: peer.spec.ip ?? '' } }),
   };
 }
 
@@ -76,7 +76,7 @@ async function settle(
   engine: Engine,
   call: Call,
   place: Omit<ProxyPlace, 'key'> & { readonly key: string | undefined },
-): Promise<StoredObject | undefined> {
+): Promise<Stored<'ProxyPeer'> | undefined> {
   const { key } = place;
   if (key !== undefined) return await placeProxy(engine, call, { ...place, key });
   await removeProxies(engine, call, place.token, place.name);
@@ -120,11 +120,12 @@ function refuse(faults: readonly string[]): void {
 }
 
 /** The account's own cluster of an address, made when it is not there, changed when its abilities are others. */
-async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<StoredObject> {
+async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Stored<'ProxyCluster'>> {
   const kind = engine.registry.get('ProxyCluster');
   const call = callFor(owner);
   const address = canonicalDomain(String(body['address'])) ?? '';
-  const find = async () => (await engine.snapshots.fresh(owner.account)).holderOf(kind.name, 'own_address', address);
+  const find = async () =>
+    (await engine.snapshots.fresh(owner.account)).holderOf('ProxyCluster', 'own_address', address);
   const present = await find();
   // Before anything is made: the token of one cluster makes no other, and says nothing about it.
   if (owner.cluster !== null && owner.cluster !== present?.id)
@@ -133,7 +134,7 @@ async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObjec
     );
   if (present === undefined) {
     try {
-      return (await createObject(engine, call, kind, body, { strict: false })).object;
+      return asKind((await createObject(engine, call, kind, body, { strict: false })).object, 'ProxyCluster');
     } catch (error) {
       // Another proxy of the cluster came at the same moment.
       if (!(error instanceof Conflict) || error.reason !== 'taken') throw error;
@@ -144,5 +145,5 @@ async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObjec
   const isSame = abilities.every((name) => body[name] === undefined || cluster.spec[name] === body[name]);
   if (isSame) return cluster;
   const whole = { ...cluster.spec, ...body };
-  return (await replaceObject(engine, call, kind, cluster.id, whole, { strict: false })).object;
+  return asKind((await replaceObject(engine, call, kind, cluster.id, whole, { strict: false })).object, 'ProxyCluster');
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { exposedUntil } from '../../engine/exposure.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { StoredObject } from '../../model/object.ts';
+import { asKind } from '../../model/stored.ts';
 import type { Agent, Peering } from '../../peering/service.ts';
 import { objectBody } from '../bodies.ts';
 
@@ -32,11 +33,12 @@ export function addServiceRoutes(
 }
 
 /** What the peer has to know of its service. */
-function shown(service: StoredObject): JsonObject {
+function shown(object: StoredObject): JsonObject {
+  const service = asKind(object, 'ProxyService');
   const { id, spec, derived } = service;
-  const port = Number(derived['listen_port'] ?? 0);
+  const port = derived.listen_port ?? 0;
   return {
-    ...{ id, domain: spec['domain'] ?? '', mode: spec['mode'] ?? '' },
+    ...{ id, domain: spec.domain ?? '', mode: spec.mode ?? '' },
     ...(port === 0 ? {} : { listen_port: port }),
     expires_at: exposedUntil(service) ?? '',
   };

@@ -80,7 +80,7 @@ async function isTrusted(engine: Engine, authenticator: Authenticator, header: s
   if (authenticator.isOperator(header)) return true;
   const { account, revision, actor, planOnly } = await authenticator.authenticate(header);
   if (planOnly === true || !(await isOperatorAccount(engine, account))) return false;
-  return (await engine.snapshots.at(account, revision)).get(actor.id)?.derived['system'] === 'owner';
+  return (await engine.snapshots.at(account, revision)).find('User', actor.id)?.derived.system === 'owner';
 }
 
 function members(properties: JsonObject, required = Object.keys(properties)): JsonObject {

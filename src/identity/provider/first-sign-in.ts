@@ -23,5 +23,5 @@ export async function noteSignIn(engine: Engine, person: Person): Promise<void> 
 }
 
 function isActive(state: Snapshot, id: string): boolean {
-  return state.get(id)?.derived['status'] === 'active';
+  return state.find('User', id)?.derived.status === 'active';
 }

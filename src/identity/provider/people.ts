@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/engine.ts';
-import type { StoredObject } from '../../model/object.ts';
+import type { Stored } from '../../model/stored.ts';
 import { type Credentials, readCredentials } from '../../store/credentials.ts';
 import { findSubject, type Subject } from '../../store/idp-people.ts';
 
@@ -24,7 +24,7 @@ export async function findPerson(
 ): Promise<Person | undefined> {
   const found = await findSubject(engine.database, id);
   if (found === undefined) return undefined;
-  const user = (await engine.snapshots.at(found.account, found.revision)).get(id);
+  const user = (await engine.snapshots.at(found.account, found.revision)).find('User', id);
   return user === undefined ? undefined : personOf(user, found);
 }
 
@@ -41,14 +41,13 @@ export async function readKnown(
 ): Promise<Known | undefined> {
   const credentials = await readCredentials(database, account, user);
   if (credentials === undefined) return undefined;
-  const found = (await snapshots.at(account, credentials.revision)).get(user);
+  const found = (await snapshots.at(account, credentials.revision)).find('User', user);
   const person = found && personOf(found, credentials);
   return person === undefined || person.barred !== undefined ? undefined : { credentials, person };
 }
 
 /** A user as a person who signs in. */
-export function personOf({ id, name, spec, derived }: StoredObject, { account, revision, proved }: Subject): Person {
-  const barred = derived['pending_approval'] === true ? 'pending' : spec['is_blocked'] === true ? 'blocked' : undefined;
-  const email = String(spec['email'] ?? '');
-  return { account, revision, id, name, email, emailProved: proved, ...(barred && { barred }) };
+export function personOf({ id, name, spec, derived }: Stored<'User'>, { account, revision, proved }: Subject): Person {
+  const barred = derived.pending_approval === true ? 'pending' : spec.is_blocked === true ? 'blocked' : undefined;
+  return { account, revision, id, name, email: spec.email ?? '', emailProved: proved, ...(barred && { barred }) };
 }

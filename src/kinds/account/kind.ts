@@ -57,6 +57,9 @@ interface AccountDerived {
   /** The e-mail domain of the organisation. */
   readonly domain: string;
   readonly domain_category: string;
+  /** The account that manages it as a tenant, and the one that asked to. */
+  readonly msp: string;
+  readonly msp_invite: string;
   /** The domain of peers that the installation was started with. */
   readonly peer_dns_domain: string;
   /** When it was made, ISO 8601, where that was before it was stored here. */

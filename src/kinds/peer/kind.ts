@@ -95,6 +95,8 @@ interface PeerDerived {
   /** Why `login_expired` was set. */
   readonly expiry_reason: string;
   readonly disapproval_reason: string;
+  /** The id of the user who had a temporary peer made. */
+  readonly made_by: string;
   /** Made for one other peer, and gone with its access. */
   readonly temporary: boolean;
   /** When it enrolled, ISO 8601, where that was before it was stored here. */

@@ -17,7 +17,10 @@ const spec = {
 
 declare module '../../model/stored.ts' {
   interface KindTypes {
-    ProxyPeer: { fields: typeof spec; derived: object };
+    ProxyPeer: {
+      fields: typeof spec;
+      derived: { /** The id of the token by which the proxy registered. */ readonly token: string };
+    };
   }
 }
 
