@@ -6,13 +6,15 @@ export interface Invitation {
   /** Empty when nobody said it. */
   readonly name: string;
   readonly invitedBy: string;
+  /** The id of the account. */
+  readonly account: string;
   readonly link: string;
   /** ISO 8601. */
   readonly expiresAt: string;
 }
 
 /** The mail that invites somebody. */
-export function inviteMail({ to, name, invitedBy, link, expiresAt }: Invitation): Mail {
+export function inviteMail({ to, name, invitedBy, account, link, expiresAt }: Invitation): Mail {
   const lines = [
     name === '' ? 'Hello,' : `Hello ${oneLine(name)},`,
     '',
@@ -22,6 +24,7 @@ export function inviteMail({ to, name, invitedBy, link, expiresAt }: Invitation)
     link,
     '',
     `The link is for you alone and works once, until ${readable(expiresAt)}.`,
+    `If you are in several accounts, or others claim your address, sign in to the account ${account}.`,
     'If you do not expect this invitation, you need not do anything.',
     '',
   ];

@@ -240,9 +240,11 @@ async function announce(
   const link = inviteLink(people.publicUrl(), token, inviteProof(means.mailSigner, token));
   if (people.mailer === undefined)
     return {
-      notice: `no mail was sent, since there is no mail server; hand over the link ${inviteLink(people.publicUrl(), '<invite_token>')}`,
+      notice: `no mail was sent, since there is no mail server; hand over the link ${inviteLink(people.publicUrl(), '<invite_token>')}, and the account ${call.account} to sign in to if others claim their address`,
     };
-  await people.mailer.send(inviteMail({ to, name, invitedBy: call.actor.name, link, expiresAt }));
+  await people.mailer.send(
+    inviteMail({ to, name, invitedBy: call.actor.name, account: call.account, link, expiresAt }),
+  );
   return {};
 }
 

@@ -60,7 +60,7 @@ async function withPassword(engine: Engine, people: LocalPeople, call: Call, wis
   const password = makePassword((bytes) => engine.means.random(bytes));
   const hash = await hashPassword(password);
   const credentials = { account: call.account, email, user, hash, oneTime: true, at: engine.now() };
-  const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account`;
+  const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account, to the account ${call.account} if others claim their address`;
   const output = { id: user, kind: userKind, key: email, field: 'password', value: password };
   const kept = call.sealOnce?.({ outputs: [output], notice });
   const beside = [putCredentials(credentials), ...(kept === undefined ? [] : [putValues(call.account, kept)])];
@@ -88,7 +88,9 @@ async function inviteByMail(
   const expiresAt = new Date(Date.parse(at) + invitationMs).toISOString();
   const link = inviteLink(people.publicUrl(), token);
   const mailed = inviteLink(people.publicUrl(), token, inviteProof(engine.means.mailSigner, token));
-  await people.mailer?.send(inviteMail({ to: email, name, invitedBy: call.actor.name, link: mailed, expiresAt }));
+  await people.mailer?.send(
+    inviteMail({ to: email, name, invitedBy: call.actor.name, account: call.account, link: mailed, expiresAt }),
+  );
   const invite = {
     ...{ account: call.account, id: engine.newId(), hash, user, email, name, role: '', groups: [] },
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },

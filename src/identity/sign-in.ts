@@ -92,12 +92,12 @@ async function findDestination(
   const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
   // Whoever invites people of another organisation must not get hold of them before that one does.
   if (ofDomain !== undefined || !emailVerified || wanted === ownAccount) return ofDomain;
-  const claiming = await accountsOfEmail(database, email.toLowerCase());
+  const claiming = await accountsOfEmail(database, email.toLowerCase(), wanted);
   if (wanted !== undefined && claiming.includes(wanted)) return wanted;
   // Anybody may write down an address, so which came first says nothing about where its person wants to be.
   if (claiming.length > 1)
     throw new NotAllowed(
-      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\` of the one to join, or with \`?account=${ownAccount}\` for an account of your own`,
+      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\` of the one to join, which its invitation names and which may be another one, or with \`?account=${ownAccount}\` for an account of your own`,
     );
   return claiming[0];
 }

@@ -140,18 +140,26 @@ const loginText = `with login as (
 )
 ${toldText}`;
 
+/** How many accounts that claim an address are named. */
+const mostClaims = 10;
+
 /**
  * The accounts that claim an e-mail address, given in lower case: they have a user with it who is active, or was invited
- * within the last 30 days. Longer than that nobody keeps an address that they did not prove.
+ * within the last 30 days. Longer than that nobody keeps an address that they did not prove. Only some are answered where
+ * there are many; the one that the person named is always among them, however many others claim the address.
  */
-export async function accountsOfEmail(database: Database, email: string): Promise<readonly string[]> {
+export async function accountsOfEmail(
+  database: Database,
+  email: string,
+  named: string | undefined,
+): Promise<readonly string[]> {
   const rows = await database.lookUp(
     statement<{ readonly account: string }>(
       `select k.account_id as account from object_keys k join objects o on o.account_id = k.account_id and o.id = k.object_id
        where k.kind = 'User' and k.rule = 'email' and k.value = $1
          and (o.derived ->> 'status' = 'active' or o.created_at > now() - interval '30 days')
-       order by k.account_id limit 10`,
-      [email],
+       order by k.account_id = $2 desc, k.account_id limit ${mostClaims}`,
+      [email, named ?? ''],
     ),
   );
   return rows.map(({ account }) => account);

@@ -162,6 +162,7 @@ describe('a server with a mail server', () => {
 describe('the mail of an invitation', () => {
   it('is short, plain, and says what to do', () => {
     const { subject, text } = inviteMail({
+      account: 'acc1',
       ...{ to: 'a@example.com', name: 'Ana', invitedBy: 'Ben', link: 'https://x/invite/nbi_1' },
       expiresAt: '2026-01-05T03:04:05.000Z',
     });
@@ -176,6 +177,7 @@ Choose a password to come in:
 https://x/invite/nbi_1
 
 The link is for you alone and works once, until 2026-01-05 03:04 UTC.
+If you are in several accounts, or others claim your address, sign in to the account acc1.
 If you do not expect this invitation, you need not do anything.
 `,
     );
@@ -183,6 +185,7 @@ If you do not expect this invitation, you need not do anything.
 
   it('has no line that a name wrote', () => {
     const { text } = inviteMail({
+      account: 'acc1',
       ...{ to: 'a@example.com', name: 'Ana\r\nBcc: x', invitedBy: 'Ben\u2028\u0007Co', link: 'l' },
       expiresAt: '2026-01-05T03:04:05.000Z',
     });

@@ -89,6 +89,28 @@ describe('an address that users of two accounts have', () => {
     expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: there, account: other });
   });
 
+  it('leads a person behind a dozen older users with the address to the account that is named', async () => {
+    const { email, id, surfer } = await somebody();
+    const own = present(scene().server.account);
+    const hash = await hashPassword('of a squatter');
+    for (let at = 0; at < 12; at++) {
+      const [account, there] = [`squat-${at}-${id}`, `squatter-${at}-${id}`];
+      await copy('accounts', 'account_id', own, { account_id: account });
+      await copy('objects', 'id', own, { account_id: account, id: account });
+      await copy('objects', 'id', id, { account_id: account, id: there, created_at: '2020-01-01T00:00:00Z' });
+      await copy('object_keys', 'object_id', id, { account_id: account, object_id: there });
+      await copy('credentials', 'user_id', id, { account_id: account, user_id: there, password_hash: hash });
+    }
+    const { verifier, challenge } = pkce();
+    await surfer.go(authorization(challenge));
+    const hidden = await surfer.send({ step: 'password', email, password });
+    const wrong = await surfer.send({ step: 'password', email, password: 'wrong' });
+    expect([hidden.status, hidden.text]).toEqual([422, wrong.text]);
+    expect(hidden.text).toContain('Your invitation names it');
+    await surfer.send({ step: 'password', email, password, account: own });
+    expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: id, account: own });
+  });
+
   it('costs no more to try than one that nobody has', async () => {
     const { email } = await twoUsers('another password');
     const surfer = openSurfer(scene().url);

@@ -272,6 +272,25 @@ describe('on a server of many accounts', () => {
     expect((await other('GET', '/api/users/current?account=new')).body).toMatchObject({ role: 'owner' });
   });
 
+  it('an address that a dozen accounts claim leads to the one that its person names, wherever it stands', async () => {
+    const body = { email: 'ada@gmail.com', name: 'Ada', role: 'auditor', auto_groups: [], is_service_user: false };
+    const owners = await Promise.all(
+      Array.from({ length: 13 }, (_, at) => somebody(many, `claims-${at}`, { name: `Claim ${at}` })),
+    );
+    const found = await Promise.all(owners.map(async (owner) => (await owner('GET', '/api/accounts')).body[0].id));
+    for (const account of found) await putUser(many, account, body);
+    const accounts: readonly string[] = [...found].sort();
+    const ada = await somebody(many, 'ada', proved('ada@gmail.com'));
+    const asked = await ada('GET', '/api/users/current');
+    const last = accounts.at(-1) ?? '';
+    expect([asked.status, asked.body.message.includes(last)]).toEqual([403, false]);
+    const claimless = (await (await somebody(many, 'claims-nothing'))('GET', '/api/accounts')).body[0].id;
+    expect((await ada('GET', `/api/users/current?account=${claimless}`)).status).toBe(403);
+    const chosen = await ada('GET', `/api/users/current?account=${last}`);
+    expect([chosen.status, chosen.body.role]).toEqual([200, 'auditor']);
+    expect((await ada('GET', '/api/accounts')).body[0].id).toBe(last);
+  });
+
   it('an address that nobody proved is kept for 30 days and no longer', async () => {
     const squatter = await somebody(many, 'squatter-of-old', { name: 'Old' });
     const account = (await squatter('GET', '/api/accounts')).body[0].id;
