@@ -13,7 +13,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set while the request is carried out and its answer will be kept. */
     repeatable: { readonly key: string; readonly attempt: Attempt } | undefined;
-    /** What is kept in place of a body that is shown once. */
+    /** What is kept in place of a body with values that are shown once, or kept sealed. */
     keptBody: Json | undefined;
   }
   interface FastifyContextConfig {
@@ -62,7 +62,7 @@ export function addIdempotency(
   });
 }
 
-/** What a repetition is told in place of a body with values that are shown once. */
+/** What is kept of a body with values that are shown once or kept sealed: the body itself is kept sealed, and for a day. */
 export function keepInstead(request: FastifyRequest, body: Json): void {
   request.keptBody = body;
 }
@@ -133,8 +133,8 @@ const onceHeaders = ['heddle-notice', 'heddle-invite-link'];
 function answerOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): KeptAnswer {
   const { statusCode: status } = reply;
   const body = typeof payload === 'string' && payload !== '' ? payload : undefined;
-  const isSecret = status < 400 && String(reply.getHeader('cache-control') ?? '').includes('no-store');
-  if (!isSecret) return { status, ...textOf(reply, keptHeaders, body) };
+  const isOnce = request.keptBody !== undefined || String(reply.getHeader('cache-control') ?? '').includes('no-store');
+  if (!isOnce || status >= 400) return { status, ...textOf(reply, keptHeaders, body) };
   const masked = request.keptBody === undefined ? undefined : JSON.stringify(request.keptBody);
   return { status, ...textOf(reply, keptHeaders, masked), once: textOf(reply, [...keptHeaders, ...onceHeaders], body) };
 }

@@ -16,8 +16,10 @@ import { mapInSteps } from '../lib/steps.ts';
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
+import { mask } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Operation } from '../model/roles.ts';
+import { hasSecrets, mapSecrets } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
 import { isAllowed, requireRight } from '../plan/authorize.ts';
@@ -303,9 +305,11 @@ async function showWritten(
   addIgnored(reply, written.ignored);
   if (written.notices !== undefined && written.notices.length > 0)
     void reply.header('heddle-notice', written.notices.join('; '));
-  if (Object.keys(written.outputs).length === 0)
-    return sendObject(engine, written.object, written.state, request, reply);
   const kind = engine.registry.get(written.object.kind);
+  if (Object.keys(written.outputs).length === 0) {
+    if (hasSecrets(kind.spec)) keepInstead(request, withoutSecrets(engine, kind, written));
+    return sendObject(engine, written.object, written.state, request, reply);
+  }
   const seen = isOfTheMoment(kind) ? await seenBy(engine, kind, request, written.state) : written.state;
   const shown = lowerToResponse(engine.registry, written.object, seen);
   const body = { ...shown, ...written.outputs };
@@ -315,6 +319,11 @@ async function showWritten(
     reply.header('cache-control', 'no-store'),
     makeAnswer({ version: written.object.updatedRevision, body }),
   );
+}
+
+/** What answers show, with a mask for what is kept sealed. */
+function withoutSecrets({ registry }: Engine, kind: Kind, { object, state }: Written): JsonObject {
+  return mapSecrets(kind.spec, lowerToResponse(registry, object, state), () => mask);
 }
 
 async function sendObject(

@@ -65,8 +65,6 @@ export interface FieldOptions {
 
 interface StringShape {
   readonly type: 'string';
-  /** Whoever knows it may use it: answers show it, plans, history and logs do not. */
-  readonly sensitive?: true;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: Format;
@@ -146,22 +144,28 @@ interface RefMapShape {
 }
 
 /**
- * A text that is kept sealed. `read` says what answers show: nothing at all, a mask, or an empty text.
- * A request that sends the mask back keeps the stored value.
+ * A text that is kept sealed. `read` says what answers show: nothing at all, a mask, an empty text, or the text itself
+ * (`shown`). A request that sends the mask back keeps the stored value.
+ *
+ * What is `shown` may stand in documents as it is, and a rollback brings it back; plans, history, exports and logs do not
+ * show it. Earlier releases kept such texts as they are, so that both are read: no text of its format may begin like a
+ * sealed one.
  */
 interface SecretShape {
   readonly type: 'secret';
-  readonly read: 'never' | 'masked' | 'empty';
+  readonly read: 'never' | 'masked' | 'empty' | 'shown';
   /** The beginning of a text that its mask shows, because it is no secret; nothing unless it is given. */
   visible?(text: string): string;
   readonly minLength?: number;
+  readonly maxLength?: number;
   readonly format?: Format;
 }
-/** An object with names of the user's choice. The values of `secretKeys` are kept sealed and shown masked. */
+/** An object with names of the user's choice. */
 interface MapShape {
   readonly type: 'map';
   readonly of: AnyField;
-  readonly secretKeys?: readonly string[];
+  /** The members that are kept sealed, by name; all others are as `of` says. */
+  readonly secrets?: Readonly<Record<string, AnyField>>;
   /** Other spellings of member names, and the one that is kept. */
   readonly otherSpellings?: Readonly<Record<string, string>>;
   readonly maxItems?: number;

@@ -1,6 +1,6 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
 import type { AnyField, Fields } from './field.ts';
-import { isSecretMember } from './secret-fields.ts';
+import { memberField } from './secret-fields.ts';
 
 /** A spec whose secrets are those of another one, and which top-level fields had others. */
 export interface WithSecrets {
@@ -8,7 +8,10 @@ export interface WithSecrets {
   readonly replaced: readonly string[];
 }
 
-/** The spec with the secrets that `present` has at the same places: of what once was there, a newer secret is kept. */
+/**
+ * The spec with the secrets that `present` has at the same places: of what once was there, a newer secret is kept. What
+ * answers show is a value like any other.
+ */
 export function withSecretsOf(fields: Fields, spec: JsonObject, present: JsonObject): WithSecrets {
   const kept = keepInFields(fields, spec, present);
   return { spec: kept, replaced: Object.keys(spec).filter((name) => !equalJson(kept[name], spec[name])) };
@@ -22,7 +25,7 @@ function keepInFields(fields: Fields, spec: JsonObject, present: JsonObject): Js
 
 function keepInValue(field: AnyField | undefined, value: Json, present: Json | undefined): Json {
   if (field === undefined || present === undefined) return value;
-  if (field.type === 'secret') return present;
+  if (field.type === 'secret') return field.read === 'shown' ? value : present;
   if (field.type === 'object' && isObject(value) && isObject(present))
     return keepInFields(field.fields, value as JsonObject, present as JsonObject);
   if (field.type === 'map' && isObject(value) && isObject(present))
@@ -40,8 +43,7 @@ function keepInMap(
   members: JsonObject,
   present: JsonObject,
 ): JsonObject {
-  const keep = (name: string, item: Json): Json =>
-    isSecretMember(field, name) ? (present[name] ?? item) : keepInValue(field.of, item, present[name]);
+  const keep = (name: string, item: Json): Json => keepInValue(memberField(field, name), item, present[name]);
   return Object.fromEntries(Object.entries(members).map(([name, item]) => [name, keep(name, item)]));
 }
 

@@ -72,7 +72,8 @@ function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: st
 function isAbsent(field: AnyField, raw: Json | undefined): boolean {
   if (raw === undefined || raw === null) return true;
   if (raw !== '') return false;
-  return field.type === 'ref' || (field.type === 'string' && field.format !== undefined && field.required !== true);
+  const isText = field.type === 'string' || (field.type === 'secret' && field.read === 'shown');
+  return field.type === 'ref' || (isText && field.format !== undefined && field.required !== true);
 }
 
 function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string, path: string): Json | undefined {

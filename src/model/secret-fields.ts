@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
-import { hiddenSecret, isSealed, type SealPlace } from './means.ts';
+import { boundPrefix, hiddenSecret, isSealed, type SealForm, type SealPlace, type Vault } from './means.ts';
 import { mapSides, splitPath, type UnitChange } from './units.ts';
 
 /**
@@ -11,12 +11,15 @@ import { mapSides, splitPath, type UnitChange } from './units.ts';
 /** Where a secret stands in a spec: members by name, entries by key, items of lists all alike; never by a position. */
 export type SecretPath = readonly string[];
 
+/** The declaration of a secret. */
+export type SecretField = Extract<AnyField, { readonly type: 'secret' }>;
+
 /** What becomes of one secret. */
-type Change = (text: string, path: SecretPath) => Json;
+type Change = (text: string, path: SecretPath, field: SecretField) => Json;
 
 const known = new WeakMap<Fields, boolean>();
 
-/** Whether any of the fields is kept sealed, or shown to those alone who may read the object. */
+/** Whether any of the fields is kept sealed. */
 export function hasSecrets(fields: Fields): boolean {
   const present = known.get(fields);
   if (present !== undefined) return present;
@@ -26,17 +29,17 @@ export function hasSecrets(fields: Fields): boolean {
 }
 
 function holdsSecrets(field: AnyField): boolean {
-  if (field.type === 'secret' || (field.type === 'string' && field.sensitive === true)) return true;
-  if (field.type === 'map') return field.secretKeys !== undefined || holdsSecrets(field.of);
+  if (field.type === 'secret') return true;
+  if (field.type === 'map') return field.secrets !== undefined || holdsSecrets(field.of);
   if (field.type === 'object' || field.type === 'keyed') return hasSecrets(field.fields);
   return field.type === 'list' && holdsSecrets(field.of);
 }
 
 type MapField = Extract<AnyField, { readonly type: 'map' }>;
 
-/** Whether the member of a map is a secret. */
-export function isSecretMember(field: MapField, name: string): boolean {
-  return field.of.type === 'secret' || field.secretKeys?.includes(name) === true;
+/** The declaration of a member of a map, which may be named by another spelling. */
+export function memberField({ of, secrets = {} }: MapField, name: string): AnyField {
+  return Object.hasOwn(secrets, name) ? (secrets[name] ?? of) : of;
 }
 
 /** The name under which the member of a map is kept. */
@@ -61,20 +64,45 @@ export function mapUnitSecrets(fields: Fields, path: string, value: Json, change
   return hasSecrets(fields) ? mapUnit(fields, path, value, change, []) : value;
 }
 
-/** Every secret that is kept in a spec. */
+/** Whether what is stored in the place of a secret is sealed: what answers show was kept as it is by earlier releases. */
+export function isSealedIn(field: SecretField, stored: string): boolean {
+  return field.read === 'shown' ? stored.startsWith(boundPrefix) : isSealed(stored);
+}
+
+/** The text of a stored secret. Throws when it is sealed and does not open. */
+export function openSecret(
+  field: SecretField,
+  stored: string,
+  place: SealPlace,
+  vault: { open(sealed: string, place: SealPlace): string },
+): string {
+  return field.read === 'shown' && !isSealedIn(field, stored) ? stored : vault.open(stored, place);
+}
+
+/** What is kept of a text. Servers of the unbound form read what answers show as it is. */
+export function keepSecret(
+  field: SecretField,
+  text: string,
+  place: SealPlace,
+  { vault, form }: { readonly vault: Pick<Vault, 'seal'>; readonly form: SealForm },
+): string {
+  return field.read === 'shown' && form === 'unbound' ? text : vault.seal(text, place, form);
+}
+
+/** Every secret that is kept in a spec and that answers do not show. */
 export function secretsOf(fields: Fields, spec: JsonObject): readonly string[] {
   return gather((change) => mapSecrets(fields, spec, change));
 }
 
-/** Every secret that is kept in the value of a unit. */
+/** The same for the value of a unit. */
 export function secretsOfUnit(fields: Fields, path: string, value: Json | undefined): readonly string[] {
   return value === undefined ? [] : gather((change) => mapUnitSecrets(fields, path, value, change));
 }
 
 function gather(visit: (change: Change) => unknown): readonly string[] {
   const found: string[] = [];
-  visit((text) => {
-    if (isSealed(text)) found.push(text);
+  visit((text, _path, { read }) => {
+    if (read !== 'shown' && isSealed(text)) found.push(text);
     return text;
   });
   return found;
@@ -111,9 +139,7 @@ function mapFields(fields: Fields, spec: JsonObject, change: Change, path: Secre
 function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath): Json {
   switch (field.type) {
     case 'secret':
-      return typeof value === 'string' ? change(value, path) : value;
-    case 'string':
-      return field.sensitive === true && change === hide ? hiddenSecret : value;
+      return mapText(field, value, change, path);
     case 'map':
       return isObject(value) ? mapMembers(field, value as JsonObject, change, path) : value;
     case 'object':
@@ -129,6 +155,12 @@ function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath
   }
 }
 
+function mapText(field: SecretField, value: Json, change: Change, path: SecretPath): Json {
+  // An address that is empty hides nothing.
+  const isText = typeof value === 'string' && (value !== '' || field.read !== 'shown');
+  return isText ? change(value, path, field) : value;
+}
+
 /** What stands for the position of an item: lists are written anew in any order. */
 export const anyItem = '*';
 
@@ -141,9 +173,7 @@ function mapMembers(field: MapField, value: JsonObject, change: Change, path: Se
 }
 
 function mapMember(field: MapField, name: string, item: Json, change: Change, path: SecretPath): Json {
-  const inner = [...path, memberName(field, name)];
-  if (!isSecretMember(field, name)) return mapValue(field.of, item, change, inner);
-  return typeof item === 'string' ? change(item, inner) : item;
+  return mapValue(memberField(field, name), item, change, [...path, memberName(field, name)]);
 }
 
 type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
@@ -173,7 +203,7 @@ export function revealSecrets(
   fields: Fields,
   shown: JsonObject,
   stored: JsonObject,
-  open: (text: string, path: SecretPath) => string,
+  open: (text: string, path: SecretPath, field: SecretField) => string,
   path: SecretPath = [],
 ): JsonObject {
   const revealed = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {

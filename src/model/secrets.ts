@@ -2,9 +2,20 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { Internal } from './errors.ts';
 import { type AnyField, entriesOf, type Fields, longest } from './field.ts';
 import type { Fault } from './kind.ts';
-import { isSealed, type Means, mask, type SealForm, type SealPlace, type Vault } from './means.ts';
+import { isSealed, type Means, mask, type SealForm, type SealPlace } from './means.ts';
 import { pointerTo } from './pointer.ts';
-import { anyItem, hasSecrets, isSecretMember, memberName, placeOf, type SecretPath } from './secret-fields.ts';
+import {
+  anyItem,
+  hasSecrets,
+  isSealedIn,
+  keepSecret,
+  memberField,
+  memberName,
+  openSecret,
+  placeOf,
+  type SecretField,
+  type SecretPath,
+} from './secret-fields.ts';
 
 /** A spec whose secrets are sealed, and what was wrong with them. */
 export interface SealedSpec {
@@ -140,32 +151,40 @@ function sealMap(
     const kept = memberName(field, name);
     const inner = below(at, name, kept);
     // `null` takes a member out, whatever it holds.
-    const isSecret = isSecretMember(field, name) && item !== null;
-    const sealed = isSecret ? sealText(field.of, item, before?.[kept], run, inner) : item;
+    const member = memberField(field, name);
+    const sealed =
+      member.type === 'secret' && item !== null ? sealText(member, item, before?.[kept], run, inner) : item;
     if (sealed !== undefined) result[name] = sealed;
   }
   return result;
 }
 
-function sealText(field: AnyField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
-  const stored = isSealed(before) ? before : undefined;
+function sealText(field: SecretField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
+  const stored = storedText(field, before);
   // An export of an earlier release carries what is stored. Whatever else looks sealed may be somebody else's.
   if (run.from === 'document' && stored !== undefined && (value === stored || saysStored(value))) return stored;
-  const text = textOf(value, run, at.pointer);
+  const text = textOf(field, value, run, at.pointer);
   // A fault says already why there is none.
   if (text === undefined) return '';
-  if (run.from === 'request' && (text === '' || isMask(text))) return stored;
+  if (field.read === 'shown' && text === '') return text;
+  if (run.from === 'request' && (text === '' || isMask(field, text))) return stored;
   const { vault } = run.means;
   const { account, object, form } = run.target;
   const place = placeOf(account, object, at.path);
   const wanted = spelled(field, text, run, at.pointer);
-  return stored !== undefined && says(vault, stored, place, wanted) ? stored : vault.seal(wanted, place, form);
+  if (stored !== undefined && says(field, stored, place, wanted, run)) return stored;
+  return keepSecret(field, wanted, place, { vault, form });
+}
+
+function storedText(field: SecretField, before: Json | undefined): string | undefined {
+  if (typeof before !== 'string' || before === '') return undefined;
+  return field.read === 'shown' || isSealedIn(field, before) ? before : undefined;
 }
 
 /** Whether a stored secret is this text. One that does not open is not: whoever writes it again mends it. */
-function says(vault: Vault, stored: string, place: SealPlace, text: string): boolean {
+function says(field: SecretField, stored: string, place: SealPlace, text: string, { means }: Run): boolean {
   try {
-    return vault.open(stored, place) === text;
+    return openSecret(field, stored, place, means.vault) === text;
   } catch (error) {
     if (error instanceof Internal) return false;
     throw error;
@@ -173,8 +192,7 @@ function says(vault: Vault, stored: string, place: SealPlace, text: string): boo
 }
 
 /** The text as its format spells it. No fault repeats it. */
-function spelled(field: AnyField, text: string, run: Run, pointer: string): string {
-  const { format } = field.type === 'secret' || field.type === 'string' ? field : {};
+function spelled({ format }: SecretField, text: string, run: Run, pointer: string): string {
   const result = format?.canonical(text);
   if (result === undefined) return text;
   if ('value' in result) return result.value;
@@ -188,14 +206,19 @@ function reportUnset(run: Run, name: string, pointer: string): void {
   run.faults.push({ code: 'field_required', path: pointer, message });
 }
 
-/** A mask that a client read and sends back. */
-function isMask(text: string): boolean {
-  return text.endsWith(mask);
+/** A mask that a client read and sends back. What answers show is masked only where it does not open. */
+function isMask({ read }: SecretField, text: string): boolean {
+  return read === 'shown' ? text === mask : text.endsWith(mask);
 }
 
-function textOf(value: Json, run: Run, pointer: string): string | undefined {
+function textOf(
+  { read, maxLength = longest.secret }: SecretField,
+  value: Json,
+  run: Run,
+  pointer: string,
+): string | undefined {
   if (typeof value === 'string') {
-    if (run.from === 'request' || run.means.literalSecrets) return value;
+    if (run.from === 'request' || run.means.literalSecrets || read === 'shown') return value;
     run.faults.push({
       code: 'secret_literal',
       path: pointer,
@@ -210,8 +233,8 @@ function textOf(value: Json, run: Run, pointer: string): string | undefined {
     return undefined;
   }
   const found = origin === undefined ? undefined : means.valueFrom(origin, String(name));
-  if (found !== undefined && found.length > longest.secret) {
-    const message = `the value of ${origin} \`${name}\` must have at most ${longest.secret} characters; it has ${found.length}`;
+  if (found !== undefined && found.length > maxLength) {
+    const message = `the value of ${origin} \`${name}\` must have at most ${maxLength} characters; it has ${found.length}`;
     run.faults.push({ code: 'value_too_long', path: `${pointer}/valueFrom`, message });
     return undefined;
   }

@@ -22,7 +22,7 @@ const options = { strict: true, allErrors: true, verbose: true, allowUnionTypes:
 /** Builds the validator of a registry. Nothing is coerced, no default is filled, unknown members are faults. */
 export function createValidator(registry: Registry): Validator {
   const ajv = new Ajv({ ...options, strictRequired: false });
-  for (const keyword of ['x-ref', 'x-merge']) ajv.addKeyword({ keyword });
+  for (const keyword of ['x-ref', 'x-merge', 'x-literal']) ajv.addKeyword({ keyword });
   const compiled = new Map<string, ValidateFunction>();
   return {
     check(kind, surface, spec, isStored = () => false) {

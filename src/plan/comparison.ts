@@ -15,6 +15,7 @@ export interface Comparison {
 /** Compares values of the objects of one account. */
 export function createComparison(account: string, { vault }: Pick<Means, 'vault'> = bareMeans): Comparison {
   const by = (object: string) => (text: string, path: SecretPath) =>
+    // A text that is not sealed does not open, and has the fingerprint of the same text sealed.
     vault.fingerprint(text, placeOf(account, object, path));
   return {
     spec: (fields, object, spec) => mapSecrets(fields, spec, by(object)),

@@ -5,7 +5,7 @@ import type { Kind } from '../model/kind.ts';
 import { bareMeans } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
-import { mapSecrets, placeOf } from '../model/secret-fields.ts';
+import { keepSecret, mapSecrets, openSecret, placeOf } from '../model/secret-fields.ts';
 import { isPrunable } from './annotations.ts';
 import { type Desired, problemOf } from './desired.ts';
 import { apiOrigin, sourceOrigin, withSourceOrigins } from './membership.ts';
@@ -79,9 +79,11 @@ function moveSecrets(
   from: string,
   to: string,
 ): JsonObject {
-  return mapSecrets(fields, spec, (text, path) =>
-    means.vault.seal(means.vault.open(text, placeOf(account, from, path)), placeOf(account, to, path), sealForm),
-  );
+  const { vault } = means;
+  return mapSecrets(fields, spec, (stored, path, field) => {
+    const text = openSecret(field, stored, placeOf(account, from, path), vault);
+    return keepSecret(field, text, placeOf(account, to, path), { vault, form: sealForm });
+  });
 }
 
 /** Whether an object can be made anew by its document: whoever owns its life decides. */

@@ -3,7 +3,7 @@ import { peersOfProxy } from '../engine/proxy-peers.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
-import { placeOf, revealSecrets, type SecretPath } from '../model/secret-fields.ts';
+import { openSecret, placeOf, revealSecrets, type SecretField, type SecretPath } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { KnownProxy } from './registration.ts';
 
@@ -55,8 +55,8 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
 function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly JsonObject[] {
   return shownServices(engine, state, cluster).map(({ service, shown: { meta: _, ...shown } }) => {
     const { spec } = engine.registry.get(service.kind);
-    const open = (text: string, path: SecretPath) =>
-      engine.means.vault.open(text, placeOf(state.account, service.id, path));
+    const open = (text: string, path: SecretPath, field: SecretField) =>
+      openSecret(field, text, placeOf(state.account, service.id, path), engine.means.vault);
     return { ...shown, ...revealSecrets(spec, shown, service.spec, open), version: service.updatedRevision };
   });
 }

@@ -3,7 +3,14 @@ import { Internal } from '../model/errors.ts';
 import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../model/means.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
-import { mapSecrets, mapUnitSecrets, placeOf } from '../model/secret-fields.ts';
+import {
+  isSealedIn,
+  keepSecret,
+  mapSecrets,
+  mapUnitSecrets,
+  placeOf,
+  type SecretField,
+} from '../model/secret-fields.ts';
 import { mapSides, type UnitChange } from '../model/units.ts';
 import type { SectionName } from './archive-format.ts';
 import type { Image } from './history.ts';
@@ -88,7 +95,7 @@ type Owner = readonly [account: string, object: string];
 export function sealSpec(sealer: Sealer, kind: string, [account, id]: Owner, spec: JsonObject): JsonObject {
   const fields = sealer.registry.find(kind)?.spec;
   if (fields === undefined) return spec;
-  return mapSecrets(fields, spec, (text, path) => sealText(sealer, text, placeOf(account, id, path)));
+  return mapSecrets(fields, spec, (text, path, field) => sealSecret(sealer, field, text, placeOf(account, id, path)));
 }
 
 function sealDeclarations(
@@ -131,7 +138,9 @@ function sealUnits(
   if (fields === undefined) return units;
   return units.map((unit) =>
     mapSides(unit, (value) =>
-      mapUnitSecrets(fields, unit.path, value, (text, path) => sealText(sealer, text, placeOf(account, id, path))),
+      mapUnitSecrets(fields, unit.path, value, (text, path, field) =>
+        sealSecret(sealer, field, text, placeOf(account, id, path)),
+      ),
     ),
   );
 }
@@ -144,6 +153,15 @@ export function sealRecord(sealer: Sealer, text: string, place: SealPlace): stri
     if (error instanceof Internal) return text;
     throw error;
   }
+}
+
+/** A secret of an object, sealed anew. What answers show is kept as it is where servers read it so, and sealed where none does. */
+function sealSecret(sealer: Sealer, field: SecretField, stored: string, place: SealPlace): string {
+  const { vault, form } = sealer;
+  if (field.read !== 'shown') return sealText(sealer, stored, place);
+  if (!isSealedIn(field, stored)) return keepSecret(field, stored, place, { vault, form });
+  if (form !== 'unbound') return sealText(sealer, stored, place);
+  return openText(sealer, stored, place) ?? stored;
 }
 
 /** A sealed text, sealed anew. */

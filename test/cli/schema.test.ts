@@ -22,7 +22,7 @@ function compile(schema: object) {
     allowUnionTypes: true,
     strictTypes: false,
   });
-  for (const keyword of ['x-ref', 'x-merge']) ajv.addKeyword({ keyword });
+  for (const keyword of ['x-ref', 'x-merge', 'x-literal']) ajv.addKeyword({ keyword });
   return ajv.compile(schema);
 }
 

@@ -11,6 +11,8 @@ const plain: Format = {
   canonical: (text) => (text.includes('x') ? { fault: 'write no x' } : { value: text.toLowerCase() }),
 };
 
+const hidden = secret({ doc: 'Hidden.', read: 'masked' });
+
 const fields = {
   name: string({ doc: 'Name.' }),
   pin: secret({ doc: 'Pin.', required: true, format: plain }),
@@ -19,7 +21,7 @@ const fields = {
   entries: keyed({ id: string({ doc: 'Id.' }), value: secret({ doc: 'Value.' }) }, { doc: 'Entries.', key: 'id' }),
   texts: list(secret({ doc: 'Text.' }), { doc: 'Texts.' }),
   headers: mapOf(secret({ doc: 'Value.' }), { doc: 'Headers.' }),
-  config: mapOf(string({ doc: 'Value.' }), { doc: 'Config.', secretKeys: ['token', 'a/b'] }),
+  config: mapOf(string({ doc: 'Value.' }), { doc: 'Config.', secrets: { token: hidden, 'a/b': hidden } }),
 };
 
 const seal = (text: string) => `${sealedPrefix}k:${text}`;

@@ -12,6 +12,7 @@ const forbidden = [
   'uniqueItems',
   'x-ref',
   'x-merge',
+  'x-literal',
 ];
 const scalars = ['string', 'integer', 'number', 'boolean'];
 const listTypes = ['atomic', 'set', 'map'];
@@ -20,7 +21,8 @@ const listTypes = ['atomic', 'set', 'map'];
 export function structuralFaults(schema: JsonObject, path = ''): readonly string[] {
   const { type, properties, additionalProperties, items } = schema;
   const faults = forbidden.filter((keyword) => keyword in schema).map((keyword) => `${path}: ${keyword} is forbidden`);
-  if (typeof type !== 'string') faults.push(`${path}: a type is missing`);
+  if (typeof type !== 'string' && schema['x-kubernetes-preserve-unknown-fields'] !== true)
+    faults.push(`${path}: a type is missing`);
   if (properties !== undefined && additionalProperties !== undefined)
     faults.push(`${path}: properties beside additionalProperties`);
   if (typeof additionalProperties === 'boolean') faults.push(`${path}: additionalProperties is no schema`);

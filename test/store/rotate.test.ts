@@ -10,6 +10,7 @@ import { keyBytes } from '../../src/store/derive-key.ts';
 import { sealAgain } from '../../src/store/rotate.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
+import { rowsOf } from '../setup/rows.ts';
 
 const account = 'a';
 const registry = productRegistry();
@@ -21,9 +22,9 @@ const looksSealed = 'sealed: the box on the shelf';
 const place = (id: string) => placeOf(account, id, ['target', 'headers', 'X-Key']);
 const sealIn = (vault: Vault, id: string, form: SealForm) => vault.seal(`secret of ${id}`, place(id), form);
 
-/** A webhook whose secret is sealed, and which has texts that look as if they were. */
-function channel(secret: Json): JsonObject {
-  const target = { url: 'https://x.example.com', headers: { 'X-Key': secret } };
+/** A webhook whose secret is sealed. */
+function channel(secret: Json, more: JsonObject = {}): JsonObject {
+  const target = { ...more, headers: { 'X-Key': secret } };
   return { type: 'webhook', event_types: [], enabled: true, target };
 }
 
@@ -109,6 +110,27 @@ eachEngine('sealing again on %s', (engine) => {
       { spec: { name: looksSealed, description: looksSealed } },
     ]);
     expect(await ask(database, 'select form from sealing')).toEqual([{ form: 'bound' }]);
+  });
+
+  it('seals the address of a webhook that earlier releases kept as it is, in history too, and once', async () => {
+    await using made = await testDatabase(engine);
+    const { database } = made;
+    const vault = createVault([newKey]);
+    const secret = sealIn(vault, 'o', 'bound');
+    await insertWithHistory(database, 'o', channel(secret, { url: 'https://x.example.com/let-me-in' }));
+    const stream = {
+      platform: 'generic_http',
+      config: { url: 'https://x.example.com/let-me-in', body_template: '{}' },
+    };
+    await insert(database, 's', 'EventStreaming', stream);
+    await database.asOwner(["insert into sealing (form) values ('unbound')"]);
+    expect(await rotate(database, createVault([newKey], 'binding'))).toBe(5);
+    expect((await rowsOf(database)).filter((row) => row.includes('let-me-in'))).toEqual([]);
+    expect(await rotate(database, vault)).toBe(0);
+    const [row] = await ask(database, "select spec -> 'config' as config from objects where id = 's'");
+    const { url = '', ...rest } = (row?.['config'] ?? {}) as Record<string, string>;
+    expect(rest).toEqual({ body_template: '{}' });
+    expect(vault.open(url, placeOf(account, 's', ['config', 'url']))).toBe('https://x.example.com/let-me-in');
   });
 
   it('ends, however many rows there are and whatever they hold', async () => {

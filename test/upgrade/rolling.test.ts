@@ -6,7 +6,15 @@ import { asOperator } from '../api/setup.ts';
 import type { Program } from '../setup/heddle.ts';
 import { rowsOf } from '../setup/rows.ts';
 import { landedProgram } from './landed.ts';
-import { channel, enrolAcross, type Installation, idsOf, openInstallation, type Release } from './scene.ts';
+import {
+  channel,
+  enrolAcross,
+  hookAddress,
+  type Installation,
+  idsOf,
+  openInstallation,
+  type Release,
+} from './scene.ts';
 
 const channels = '/api/integrations/notifications/channels';
 
@@ -114,6 +122,8 @@ async function trySecrets({ writer, reader, name, before }: Pair): Promise<void>
   const { id } = await writer.ask('POST', channels, channel(secret));
   const path = `${channels}/${id}`;
   await keepsSecret(reader, path, secret);
+  // The address is no mask for either, as long as both may read it.
+  expect((await reader.ask('GET', path)).target.url).toBe(hookAddress);
   // What is sent back masked keeps the value that the other server stored.
   const shown = await reader.ask('GET', path);
   await reader.ask('PUT', path, { ...shown, enabled: false });
@@ -215,7 +225,8 @@ async function endOldForm(installation: Installation, fresh: Release, before: Be
   expect(rows).toBeGreaterThan(5);
   expect(await storedSecret(installation, before.channel)).toMatch(/^sealed:2:/);
   const tables = await onInstallation(installation, rowsOf);
-  expect(tables.filter((row) => /sealed:[0-9a-f]{12}:/.test(row))).toEqual([]);
+  expect(tables.filter((row) => /sealed:[0-9a-f]{12}:/.test(row) || row.includes(hookAddress))).toEqual([]);
+  expect((await fresh.ask('GET', `${channels}/${before.channel}`)).target.url).toBe(hookAddress);
   const made = await fresh.ask('POST', channels, channel('after the update'));
   const ids = [
     [before.channel, 'before the update'],

@@ -81,8 +81,11 @@ export function idsOf(shown: readonly { readonly id: string }[] | null): readonl
   return (shown ?? []).map(({ id }) => id).sort();
 }
 
+/** Where the webhooks lead. */
+export const hookAddress = 'https://hooks.example.com/mesh/let-me-in';
+
 /** A webhook with a secret in a header. */
 export function channel(secret: string, more: JsonObject = {}): JsonObject {
-  const target = { url: 'https://hooks.example.com/mesh', headers: { 'X-Key': secret } };
+  const target = { url: hookAddress, headers: { 'X-Key': secret } };
   return { type: 'webhook', event_types: ['user.join'], enabled: true, target, ...more };
 }

@@ -3,7 +3,7 @@ import { defineKind } from '../../model/kind.ts';
 import { integrationActivity } from '../shared/directory.ts';
 import { origin } from '../shared/origin.ts';
 import { textOf } from '../shared/stored.ts';
-import { otherSpellings, secretKeys } from './platforms.ts';
+import { otherSpellings, secrets } from './platforms.ts';
 import { checkConfig, inOneSpelling } from './rules.ts';
 
 export const eventStreaming = defineKind({
@@ -24,9 +24,9 @@ export const eventStreaming = defineKind({
       required: true,
     }),
     config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * longest.text }), {
-      doc: 'Credentials and settings of the platform. Credentials are shown masked. A replace changes the keys that it names; `null` takes one out.',
+      doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are kept sealed too, and plans, history and exports do not show them. A replace changes the keys that it names; `null` takes one out.',
       required: true,
-      secretKeys,
+      secrets,
       otherSpellings,
       merge: true,
     }),

@@ -1,3 +1,6 @@
+import { type Field, longest, secret } from '../../model/field.ts';
+import { webUrl } from '../shared/web-url.ts';
+
 /** What the configuration of one platform may say. */
 export interface Platform {
   readonly required: readonly string[];
@@ -18,15 +21,19 @@ export const otherSpellings: Readonly<Record<string, string>> = {
   secret_key: 'secret_access_key',
 };
 
-/** Keys whose values are kept sealed. Headers carry credentials as often as not. */
-export const secretKeys: readonly string[] = [
-  'api_key',
-  'access_key_id',
-  'access_key',
-  'secret_access_key',
-  'secret_key',
-  'headers',
-];
+const credential = secret({ doc: 'A credential. It is shown masked.', read: 'masked' });
 
-/** Keys whose values are addresses of the web. */
-export const addressKeys: readonly string[] = ['url', 'api_url'];
+/** Many platforms take whoever knows such an address for somebody who may write there. */
+const address = secret({ doc: 'An address of the web.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });
+
+/** Keys whose values are kept sealed. Headers carry credentials as often as not. */
+export const secrets: Readonly<Record<string, Field<string | undefined>>> = {
+  api_key: credential,
+  access_key_id: credential,
+  access_key: credential,
+  secret_access_key: credential,
+  secret_key: credential,
+  headers: credential,
+  url: address,
+  api_url: address,
+};

@@ -1,7 +1,6 @@
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../../model/kind.ts';
-import { webUrl } from '../shared/web-url.ts';
-import { addressKeys, otherSpellings, type Platform, platforms } from './platforms.ts';
+import { otherSpellings, type Platform, platforms } from './platforms.ts';
 
 type Config = Readonly<Record<string, string>>;
 
@@ -27,13 +26,12 @@ export function inOneSpelling<S extends { readonly config: Config }>(spec: S): S
   return { ...spec, config: Object.fromEntries(entries) };
 }
 
-/** The configuration has the keys that its platform needs, no others, and addresses where they belong. */
+/** The configuration has the keys that its platform needs, and no others. */
 export function checkConfig({ platform, config }: StreamSpec): readonly Fault[] {
   const keys = platforms[platform];
   return [
     ...keys.required.filter((key) => isBlank(config[key])).map((key) => missing(platform, key)),
     ...Object.keys(config).flatMap((key) => unknown(platform, keys, key)),
-    ...addressKeys.flatMap((key) => checkAddress(key, config[key])),
   ];
 }
 
@@ -52,10 +50,4 @@ function unknown(platform: string, { required, optional }: Platform, key: string
   const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;
   const message = `the platform ${platform} has no \`${key}\`; ${hint}`;
   return [{ code: 'stream_key_unknown', path: `/config/${key}`, message }];
-}
-
-function checkAddress(key: string, value: string | undefined): readonly Fault[] {
-  const result = value === undefined || value === '' ? undefined : webUrl.canonical(value);
-  if (result === undefined || 'value' in result) return [];
-  return [{ code: 'url_invalid', path: `/config/${key}`, message: result.fault }];
 }

@@ -1,4 +1,4 @@
-import { boolean, mapOf, object, oneOf, optionalString, secret, setOf, string } from '../../model/field.ts';
+import { boolean, longest, mapOf, object, oneOf, secret, setOf, string } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { webUrl } from '../shared/web-url.ts';
 import { activityCode, emailAddress } from './formats.ts';
@@ -21,9 +21,10 @@ export const notificationChannel = defineKind({
           doc: 'Who gets the e-mail; for the type `email`.',
           omitEmpty: true,
         }),
-        url: optionalString({
-          doc: 'Where the message is posted; for the type `webhook`. Such addresses let in whoever knows them: plans and history do not show it.',
-          sensitive: true,
+        url: secret({
+          doc: 'Where the message is posted; for the type `webhook`. Such addresses let in whoever knows them: it is kept sealed, and plans, history and exports do not show it.',
+          read: 'shown',
+          maxLength: longest.text,
           format: webUrl,
           omitEmpty: true,
         }),

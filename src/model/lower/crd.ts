@@ -122,6 +122,7 @@ const statusSchema: JsonObject = {
 
 /** The schema under the rules for structural schemas; what `x-ref` and `x-merge` say moves to where Kubernetes looks for it. */
 function structural(schema: JsonObject): JsonObject {
+  if (schema['x-literal'] === true) return eitherType(schema);
   const result: Record<string, Json> = {};
   const isMixed = 'properties' in schema && isObject(schema['additionalProperties']);
   for (const [keyword, value] of Object.entries(schema)) {
@@ -141,6 +142,14 @@ function structural(schema: JsonObject): JsonObject {
   // A secret is named here, never written: one type of the two.
   if (Array.isArray(schema['type'])) Object.assign(result, { type: 'object' });
   return { ...result, ...describedReference(schema), ...listType(schema) };
+}
+
+/** A structural schema has one type: what may be a text or name where it comes from is left to the plan. */
+function eitherType({ description }: JsonObject): JsonObject {
+  return {
+    'x-kubernetes-preserve-unknown-fields': true,
+    ...(description === undefined ? {} : { description }),
+  };
 }
 
 function mapMembers(properties: JsonObject): JsonObject {

@@ -170,7 +170,11 @@ function factsOf(field: AnyField): readonly string[] {
     ...(field.access === 'createOnly' ? ['Set at creation and never again.'] : []),
     ...(field.access === 'updateOnly' ? ['Requests set it in a replace, not at creation.'] : []),
     ...(field.type === 'secret'
-      ? ['A document names where it comes from: `valueFrom: {envRef: …}` or `{fileRef: …}`.']
+      ? [
+          field.read === 'shown'
+            ? 'A document may name where it comes from in its place: `valueFrom: {envRef: …}` or `{fileRef: …}`.'
+            : 'A document names where it comes from: `valueFrom: {envRef: …}` or `{fileRef: …}`.',
+        ]
       : []),
     ...(field.failsafe === undefined
       ? []
@@ -192,7 +196,7 @@ function limitsOf(field: AnyField): readonly string[] {
     case 'string':
       return range('characters', field.minLength, field.maxLength);
     case 'secret':
-      return range('characters', field.minLength, undefined);
+      return range('characters', field.minLength, field.maxLength);
     case 'integer':
       return range('', field.minimum, field.maximum);
     case 'list':

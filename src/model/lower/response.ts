@@ -11,7 +11,7 @@ import { membersInOrder } from '../member-order.ts';
 import { defaultOf } from '../normalize.ts';
 import type { StoredObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
-import { isSecretMember, placeOf, type SecretPath } from '../secret-fields.ts';
+import { memberField, openSecret, placeOf, type SecretField, type SecretPath } from '../secret-fields.ts';
 import { wireId } from '../wire-id.ts';
 
 /** The answer of the API for one object: its id, its fields, its inline children, and what the server works out. */
@@ -121,13 +121,16 @@ function absent(field: AnyField): Json | undefined {
 function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: string): Json {
   switch (field.type) {
     case 'secret':
-      return field.read === 'masked' ? masked(lowering, field, value, path.split('.')) : '';
+      return lowerSecret(lowering, field, value, path.split('.'));
     case 'map':
       return Object.fromEntries(
-        Object.entries(value as JsonObject).map(([key, item]) => [
-          key,
-          isSecretMember(field, key) ? masked(lowering, field.of, item, [...path.split('.'), key]) : item,
-        ]),
+        Object.entries(value as JsonObject).map(([key, item]) => {
+          const member = memberField(field, key);
+          return [
+            key,
+            member.type === 'secret' ? lowerSecret(lowering, member, item, [...path.split('.'), key]) : item,
+          ];
+        }),
       );
     case 'refs':
       return field.answer === 'ids' ? value : shownAs(field.answer, lowering, value as readonly string[]);
@@ -151,14 +154,29 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
   }
 }
 
-/** The mask of a secret, behind the part of it that is none. */
-function masked({ registry, object, state }: Lowering, field: AnyField, value: Json, path: SecretPath): string {
-  if (field.type !== 'secret' || field.visible === undefined || registry.open === undefined) return mask;
+/** What answers show of a secret: its text, or its mask behind the part of it that is no secret. */
+function lowerSecret(lowering: Lowering, field: SecretField, value: Json, path: SecretPath): string {
+  if (field.read === 'shown') return value === '' ? '' : (openText(lowering, field, value, path) ?? mask);
+  if (field.read !== 'masked') return '';
+  const { visible } = field;
+  const text = visible === undefined ? undefined : openText(lowering, field, value, path);
+  return text === undefined ? mask : `${visible?.(text)}${mask}`;
+}
+
+function openText(
+  { registry: { open }, object, state }: Lowering,
+  field: SecretField,
+  value: Json,
+  path: SecretPath,
+): string | undefined {
+  const noKey = (): never => {
+    throw new Internal('there is no key here to open secrets with');
+  };
   try {
-    return `${field.visible(registry.open(String(value), placeOf(state.account, object.id, path)))}${mask}`;
+    return openSecret(field, String(value), placeOf(state.account, object.id, path), { open: open ?? noKey });
   } catch (error) {
     // What does not open is shown like any other secret, and is told where it is needed.
-    if (error instanceof Internal) return mask;
+    if (error instanceof Internal) return undefined;
     throw error;
   }
 }

@@ -93,7 +93,7 @@ function describe(field: AnyField): string {
 function shapeSchema(field: AnyField, surface: Surface): JsonObject {
   switch (field.type) {
     case 'string':
-      return bounded({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength });
+      return bounded({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength ?? longest.secret });
     case 'integer':
       return bounded({ type: 'integer' }, { minimum: field.minimum, maximum: field.maximum });
     case 'boolean':
@@ -115,8 +115,8 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
       return typedRefSchema(field.kinds);
     case 'secret':
       return surface === 'document'
-        ? secretSchema(field.minLength)
-        : bounded({ type: 'string' }, { minLength: field.minLength, maxLength: longest.secret });
+        ? { ...secretSchema(field), ...(field.read === 'shown' ? { 'x-literal': true } : {}) }
+        : bounded({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength ?? longest.secret });
     case 'map':
       return bounded(mapSchema(field, surface), { maxProperties: field.maxItems });
     case 'refMap':
@@ -154,7 +154,13 @@ function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surfa
 }
 
 /** A document names where the value comes from; a literal is refused later, unless it is allowed. */
-function secretSchema(minLength: number | undefined): JsonObject {
+function secretSchema({
+  minLength,
+  maxLength,
+}: {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}): JsonObject {
   const origins = Object.fromEntries(valueOrigins.map((origin) => [origin, { type: 'string', minLength: 1 }]));
   const valueFrom = {
     type: 'object',
@@ -169,7 +175,7 @@ function secretSchema(minLength: number | undefined): JsonObject {
     additionalProperties: false,
     properties: { valueFrom },
   };
-  return bounded(schema, { minLength, maxLength: longest.secret });
+  return bounded(schema, { minLength, maxLength: maxLength ?? longest.secret });
 }
 
 /** Where a secret of a document may come from: a variable of the environment, or a file. */
@@ -179,8 +185,8 @@ function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: 
   const schema = shapeSchema(field.of, surface);
   const mayGo = surface === 'replace' && field.merge === true;
   const values = { additionalProperties: mayGo ? { ...schema, type: [schema['type'] as string, 'null'] } : schema };
-  if (surface !== 'document' || field.secretKeys === undefined) return { type: 'object', ...values };
-  const secrets = field.secretKeys.map((key) => [key, secretSchema(undefined)] as const);
+  if (surface !== 'document' || field.secrets === undefined) return { type: 'object', ...values };
+  const secrets = Object.entries(field.secrets).map(([key, member]) => [key, shapeSchema(member, surface)] as const);
   return { type: 'object', properties: Object.fromEntries(secrets), ...values };
 }
 
