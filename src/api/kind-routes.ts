@@ -307,7 +307,8 @@ async function showWritten(
     void reply.header('heddle-notice', written.notices.join('; '));
   const kind = engine.registry.get(written.object.kind);
   if (Object.keys(written.outputs).length === 0) {
-    if (hasSecrets(kind.spec)) keepInstead(request, withoutSecrets(engine, kind, written));
+    if (request.repeatable !== undefined && hasSecrets(kind.spec))
+      keepInstead(request, withoutSecrets(engine, kind, written));
     return sendObject(engine, written.object, written.state, request, reply);
   }
   const seen = isOfTheMoment(kind) ? await seenBy(engine, kind, request, written.state) : written.state;
