@@ -93,7 +93,7 @@ function describe(field: AnyField): string {
 function shapeSchema(field: AnyField, surface: Surface): JsonObject {
   switch (field.type) {
     case 'string':
-      return bounded({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength ?? longest.secret });
+      return bounded({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength });
     case 'integer':
       return bounded({ type: 'integer' }, { minimum: field.minimum, maximum: field.maximum });
     case 'boolean':
