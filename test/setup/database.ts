@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, inject, TestRunner } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { killProcesses } from './processes.ts';
-import { type Ask, askOpen, askServer, empty, keptOpen, mustBeAlone, shapeOf } from './spares.ts';
+import { type Asking, askingOpen, askingServer, empty, keptOpen, mustBeAlone, shapeOf } from './spares.ts';
 import { databasePrefix, databaseUrl, markKept, onServer } from './sql.ts';
 
 export type Engine = Database['engine'];
@@ -27,7 +27,7 @@ interface Spare {
   readonly url?: string;
   /** Embedded only. */
   readonly database?: Database;
-  readonly ask: Ask;
+  readonly asking: Asking;
   readonly shape: string;
 }
 
@@ -59,24 +59,27 @@ async function takeBack(isDone: (use: { readonly test: Task | undefined }) => bo
   for (const [spare, use] of used) {
     if (!use.closed || !isDone(use)) continue;
     used.delete(spare);
-    if (spare.url !== undefined) await mustBeAlone(spare.ask);
-    if (await empty(spare.ask, spare.shape)) spares[spare.engine].push(spare);
+    const isEmpty = await spare.asking(async (ask) => {
+      if (spare.url !== undefined) await mustBeAlone(ask);
+      return empty(ask, spare.shape);
+    });
+    if (isEmpty) spares[spare.engine].push(spare);
     else await spare.database?.close();
   }
 }
 
 async function newOnServer(): Promise<Spare> {
   const url = await clone(inject('postgresTemplate'));
-  const ask = askServer(url);
-  return { engine: 'postgres', url, ask, shape: await shapeOf(ask) };
+  const asking = askingServer(url);
+  return { engine: 'postgres', url, asking, shape: await asking(shapeOf) };
 }
 
 async function newEmbedded(): Promise<Spare> {
   const dataDir = await mkdtemp(join(inject('embeddedTemplate'), 'copy-'));
   await copyEmbedded(dataDir);
   const database = await openDatabase({ dataDir });
-  const ask = askOpen(database);
-  return { engine: 'embedded', database, ask, shape: await shapeOf(ask) };
+  const asking = askingOpen(database);
+  return { engine: 'embedded', database, asking, shape: await asking(shapeOf) };
 }
 
 /** Puts a migrated embedded database into a data directory: a server that starts there need not make one. */

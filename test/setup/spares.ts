@@ -1,14 +1,15 @@
 import type { Database } from '../../src/store/database.ts';
-import { onServer } from './sql.ts';
+import { type Ask, onConnection } from './sql.ts';
 
-/** Runs one statement on a test's database as its owner, beside whatever the test has open. */
-export type Ask = (statement: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+/** Runs statements on a test's database as its owner, beside whatever the test has open. */
+export type Asking = <Value>(work: (ask: Ask) => Promise<Value>) => Promise<Value>;
 
 /** What a test leaves may be this large, in bytes, for the next one to begin with it: planners look at the size of tables. */
 const largest = 1_500_000;
 
+/** Tables that rows were ever written to: the others have not even a page. */
 const tablesText = `select c.oid, quote_ident(relname) as name from pg_class c
-where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'heddle_schema'`;
+where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'heddle_schema' and pg_relation_size(oid) > 0`;
 
 /**
  * What may differ although every row is gone: tables, columns, constraints, functions, triggers, policies, settings, the
@@ -36,6 +37,7 @@ export async function empty(ask: Ask, shape: string): Promise<boolean> {
   const now = await readShape(ask);
   if (!now.small || now.shape !== shape) return false;
   const tables = await ask(tablesText);
+  if (tables.length === 0) return true;
   // One statement: foreign keys are looked at when it ends.
   await ask(`with ${tables.map(({ oid, name }) => `t${oid} as (delete from ${name})`).join(', ')} select`);
   return true;
@@ -47,19 +49,20 @@ async function readShape(ask: Ask): Promise<{ readonly small: boolean; readonly 
 }
 
 /** Asks a Postgres by a connection of its own. */
-export function askServer(url: string): Ask {
-  return (statement) => onServer(url, statement);
+export function askingServer(url: string): Asking {
+  return (work) => onConnection(url, work);
 }
 
 /** Asks an open database. */
-export function askOpen(database: Database): Ask {
-  return async (statement) => {
-    let rows: Awaited<ReturnType<Ask>> = [];
-    await database.asOwner(async (run) => {
-      rows = await run(statement);
+export function askingOpen(database: Database): Asking {
+  return (work) =>
+    work(async (statement) => {
+      let rows: Awaited<ReturnType<Ask>> = [];
+      await database.asOwner(async (run) => {
+        rows = await run(statement);
+      });
+      return rows;
     });
-    return rows;
-  };
 }
 
 /** Waits until nobody else is connected: a session that stays is a leaked pool, every other ends in a moment. */

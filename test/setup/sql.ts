@@ -1,11 +1,19 @@
 import pg from 'pg';
 
+/** Runs one statement and returns its rows. */
+export type Ask = (statement: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
 /** Runs one statement outside any transaction on a connection of its own, as `create database` wants. */
-export async function onServer(url: string, statement: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+export function onServer(url: string, statement: string): ReturnType<Ask> {
+  return onConnection(url, (ask) => ask(statement));
+}
+
+/** Runs statements one by one on one connection: Postgres forks a process for each, which costs more than most statements. */
+export async function onConnection<Value>(url: string, work: (ask: Ask) => Promise<Value>): Promise<Value> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(statement)).rows;
+    return await work(async (statement) => (await client.query(statement)).rows);
   } finally {
     await client.end();
   }
