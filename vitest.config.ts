@@ -11,6 +11,8 @@ export default defineConfig(({ mode }) => ({
     setupFiles: mode === 'pure' ? [] : ['test/setup/each-file.ts'],
     // Files of a worker share what they import and the databases they have done with: a third of the time went into both.
     isolate: mode === 'soak',
+    // Node imports the files itself: Vite would rewrite each import into a look-up, in every loop that uses one.
+    experimental: { viteModuleRunner: false },
     // The embedded engine needs a moment to start, and a machine that runs several files at once a long one.
     testTimeout: 240_000,
     hookTimeout: 240_000,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { applyPatch } from 'fast-json-patch';
+import patches from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { integer, keyed, list, members, object, optionalString, refs, setOf, string } from '../../src/model/field.ts';
 import { defineKind } from '../../src/model/kind.ts';
@@ -68,9 +68,9 @@ describe('the RFC 6902 view of a plan', () => {
         };
         const [only] = patchesOf(registry, { changes: [change] } as never);
         const asLists = (spec: StoredObject['spec']) => ({ ...spec, crowd: Object.keys(spec['crowd'] as object) });
-        expect(applyPatch(structuredClone(asLists(before)), [...(only?.patch ?? [])], true).newDocument).toEqual(
-          asLists(after),
-        );
+        expect(
+          patches.applyPatch(structuredClone(asLists(before)), [...(only?.patch ?? [])], true).newDocument,
+        ).toEqual(asLists(after));
       }),
     );
   });
