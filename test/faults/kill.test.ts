@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { killWhileApplying } from './killing.ts';
 
 it('kill -9 at any of 6 moments of an apply leaves the old or the new revision on postgres', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const found = await killWhileApplying('postgres', 6);
   // Moments of both kinds, or nothing was shown.
@@ -10,7 +10,7 @@ it('kill -9 at any of 6 moments of an apply leaves the old or the new revision o
 });
 
 it('kill -9 during an apply leaves a data directory that opens, at the old or the new revision, on embedded', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const found = await killWhileApplying('embedded', 2);
   expect(found.old + found.new).toBe(2);

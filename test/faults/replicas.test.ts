@@ -3,7 +3,7 @@ import { expectNothingLost, openReplicas, writeWhileKilling } from './replicas.t
 import { killWhoApplies } from './takeover.ts';
 
 it('two servers lose no acknowledged write while one of them is killed and started again', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   await using replicas = await openReplicas();
   const done = await writeWhileKilling(replicas, { clients: 4, kills: 2, betweenMs: 700 });
@@ -12,7 +12,7 @@ it('two servers lose no acknowledged write while one of them is killed and start
 });
 
 it('E136 kill -9 of the server that applies 1,000 objects: another one finishes, as one revision, and no half is seen', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   await killWhoApplies(2);
 });
