@@ -5,7 +5,7 @@ import { newKeyText } from '../../src/store/keys.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
-import { emptyDatabase } from '../setup/database.ts';
+import { migratedDatabase } from '../setup/database.ts';
 import { serveHeddle } from '../setup/heddle.ts';
 
 const rounds = 3;
@@ -13,7 +13,7 @@ const rounds = 3;
 it('E106 a request that is repeated after kill -9 of its server is carried out exactly once', {
   timeout: 240_000,
 }, async () => {
-  const url = await emptyDatabase();
+  const url = await migratedDatabase();
   const key = newKeyText();
   const database = await openDatabase({ url });
   await migrate(database);

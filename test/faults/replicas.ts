@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { makeToken } from '../../src/lib/token.ts';
 import { statement } from '../../src/store/builder.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+import { migratedDatabase, temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
 /** The token of the machine owner of all replicas. */
@@ -17,7 +17,7 @@ export interface Replicas extends AsyncDisposable {
 
 /** Prepares a database for any number of servers that run with the same flags. */
 export async function openReplicas(flags: readonly string[] = []): Promise<Replicas> {
-  const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
+  const [url, dataDir] = [await migratedDatabase(), await temporaryDirectory()];
   const env = {
     HEDDLE_BOOTSTRAP_TOKEN: token,
     HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),

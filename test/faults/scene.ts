@@ -6,9 +6,8 @@ import { createReader } from '../../src/documents/reader.ts';
 import type { Registry } from '../../src/model/registry.ts';
 import { statement } from '../../src/store/builder.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
-import { copyEmbedded, type Engine, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, type Engine, migratedDatabase, temporaryDirectory } from '../setup/database.ts';
 import { generateFiles } from '../setup/generate.ts';
 import { addPeers } from '../setup/peers.ts';
 import type { ApplierOptions } from './applier.ts';
@@ -38,10 +37,9 @@ export interface Scene extends AsyncDisposable {
 /** Makes the database and writes the documents. */
 export async function openScene(engine: Engine): Promise<Scene> {
   const directory = await temporaryDirectory();
-  const where = engine === 'postgres' ? { url: await emptyDatabase(), poolSize: 1 } : { dataDir: directory };
+  const where = engine === 'postgres' ? { url: await migratedDatabase(), poolSize: 1 } : { dataDir: directory };
   if (engine === 'embedded') await copyEmbedded(directory);
   const database = await openDatabase(where);
-  await migrate(database);
   await database.asOwner(async (run) => {
     await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);
   });

@@ -7,7 +7,7 @@ import { hashPassword } from '../../src/identity/passwords.ts';
 import { statement } from '../../src/store/builder.ts';
 import { putCredentials } from '../../src/store/credentials.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+import { migratedDatabase, temporaryDirectory } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 
 /** A whole server that signs people in, as `heddle serve` starts it. */
@@ -51,7 +51,7 @@ export function idpScene(options: Partial<ServeOptions> = {}): () => Scene {
 
 async function openScene(options: Partial<ServeOptions>, closing: (() => Promise<unknown>)[]): Promise<Scene> {
   const directory = await temporaryDirectory();
-  const databaseUrl = await emptyDatabase();
+  const databaseUrl = await migratedDatabase();
   const read = readConfig({}, {}, Object.keys(settings) as (keyof Config)[]);
   if (!read.ok) throw new Error(read.faults.join(' '));
   const { databaseUrl: _, bootstrapToken: __, ...plain } = read.config;

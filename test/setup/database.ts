@@ -92,6 +92,11 @@ export function emptyDatabase(): Promise<string> {
   return create('template0');
 }
 
+/** Makes a migrated database on the test server, dropped at the end of the file: a server that starts there need not migrate it. */
+export function migratedDatabase(): Promise<string> {
+  return create(inject('postgresTemplate'));
+}
+
 /** Makes a temporary directory, removed at the end of the file. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
