@@ -18,6 +18,8 @@ type RunningOptions = Partial<ConfiguredSources> & {
   readonly grants?: readonly ValueGrant[];
   /** Whether the account is the operator's. */
   readonly isOperators?: boolean;
+  /** As `HEDDLE_SHARE_VALUES` says. */
+  readonly shareValues?: boolean;
 };
 
 /** A server that runs sources. */
@@ -30,13 +32,13 @@ export interface Running {
 /** A server that runs sources, of its configuration and of the API. */
 export async function running(
   stated: readonly StatedSource[] = [],
-  { grants = [], isOperators = true, api: apiOptions = {}, ...more }: RunningOptions = {},
+  { grants = [], isOperators = true, shareValues = false, api: apiOptions = {}, ...more }: RunningOptions = {},
 ): Promise<Running> {
   const [dataDir, valuesDir] = [await temporaryDirectory(), await temporaryDirectory()];
   const upstream = await makeUpstream({ 'groups.yaml': groups('first') });
   const environment = { PATH: process.env['PATH'] ?? '' };
   let operator: string | undefined;
-  const policy = createValuePolicy({ grants, shareValues: false, operator: () => operator });
+  const policy = createValuePolicy({ grants, shareValues, operator: () => operator });
   const configured: ConfiguredSources = {
     policy,
     ...{

@@ -74,7 +74,7 @@ describe("the server's values", () => {
   it('are for no push to another account, also where pushes may name them', async () => {
     const push = { source: 'own', files: [{ path: 'edr.yaml', text: vendor }] };
     const grants: ValueGrant[] = [];
-    const { api } = await running([], { ...values, isOperators: false, grants });
+    const { api } = await running([], { ...values, shareValues: true, isOperators: false, grants });
     grants.push(...granted(`${api.account}/own=env:HEDDLE_VALUE_B`, `${api.account}/*=env:HEDDLE_VALUE_B`));
     const refused = await api.call('POST', '/api/config/apply', push);
     expect([refused.status, refused.body.problems[0].code]).toEqual([422, 'secret_unset']);
