@@ -55,10 +55,11 @@ export interface Restored {
 /** Puts the archive in the place of the account, in one transaction. */
 export async function restoreAccount(database: Database, input: RestoreInput): Promise<Restored> {
   let restored: Restored = { revision: 0, rows: 0 };
-  await database.asOwner(async (run) => {
-    await run(`select set_config('enable_seqscan', 'off', true), set_config('lock_timeout', '5s', true)`);
+  const work = async (run: Run) => {
+    await run(`select set_config('enable_seqscan', 'off', true)`);
     restored = await restore(run, input);
-  });
+  };
+  await database.asOwner(work, { write: 'long' });
   database.wrote(restored.rows);
   return restored;
 }

@@ -39,7 +39,7 @@ const RESTRICT = "select set_config('role', 'heddle_app', true), set_config('hed
  * Ends a transaction whose server says nothing more, because it was stopped, or the network between fails: what it has
  * locked blocks all other servers. As settings of the transaction they also work behind a PgBouncer.
  */
-export const endWhenSilent = [
+const endWhenSilent = [
   ...[
     ['idle_in_transaction_session_timeout', '8s'],
     ['tcp_user_timeout', '8s'],
@@ -54,12 +54,22 @@ export const endWhenSilent = [
   .join(', ');
 
 /** How long a write waits for a lock. */
-export const lockTimeout = "set_config('lock_timeout', '5s', true)";
+const lockTimeout = "set_config('lock_timeout', '5s', true)";
 
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
 const RESTRICT_WRITE =
   `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
   `set_config('statement_timeout', '30s', true), ${lockTimeout}, ${endWhenSilent}`;
+
+/** The limits of a transaction of the owner, without which its locks could hold up servers for long. */
+export function limitOwner(write: 'short' | 'long' | undefined): string {
+  if (write === undefined) return `select ${endWhenSilent}`;
+  const seconds = 30 * (write === 'long' ? longFactor : 1);
+  return `select set_config('statement_timeout', '${seconds}s', true), ${lockTimeout}, ${endWhenSilent}`;
+}
+
+/** How many times as long a statement of the owner may take that is known to be long. */
+export const longFactor = 20;
 
 /** The statement every transaction of an account begins with: role, account and limits, all local to it. */
 export function restrictTo(account: string, options: TransactionOptions): CompiledQuery {

@@ -42,7 +42,7 @@ const step = 500;
  */
 export async function foldStep(database: Database, registry: Registry, target: FoldTarget): Promise<number> {
   let folded = 0;
-  await database.asOwner(async (run) => {
+  const work = async (run: Run) => {
     folded = 0;
     const restriction = restrictTo(target.account, { write: true });
     await run(restriction.sql, restriction.parameters);
@@ -54,7 +54,8 @@ export async function foldStep(database: Database, registry: Registry, target: F
     ]);
     if (base === undefined || Number(base['revision']) >= target.revision) return;
     folded = await fold(run, registry, target, Number(base['revision']));
-  });
+  };
+  await database.asOwner(work, { write: 'short' });
   if (folded > 0) database.wrote(folded);
   return folded;
 }

@@ -18,8 +18,8 @@ export interface TransactionOptions {
 /** How long the owner waits; without it, for as long as it takes. */
 export interface OwnerOptions {
   /**
-   * A write while servers are at work: 5 s for a lock, and a connection is given up when nothing comes, as in any write.
-   * `long` allows a statement twenty times as much, since the logs of an account that goes take their time.
+   * A write while servers are at work: 5 s for a lock, 30 s for a statement, and a connection is given up when nothing
+   * comes, as in any write. `long` allows a statement twenty times as much, since whole logs that go take their time.
    */
   readonly write?: 'short' | 'long';
 }

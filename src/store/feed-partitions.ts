@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database, Run } from './database.ts';
 import { type Feed, feeds } from './feeds.ts';
 
 const day = 86_400_000;
@@ -20,7 +20,7 @@ const lock = 'select pg_advisory_xact_lock(1212498020, 3)';
 
 /** Makes the partitions of a feed for the weeks that begin at these moments, where they are missing. */
 export async function makePartitions(database: Database, feed: Feed, weeks: Iterable<number>): Promise<void> {
-  await database.asOwner(async (run) => {
+  const work = async (run: Run) => {
     await run(lock);
     const present = await partitionsOf(run, feed);
     for (const start of weeks) {
@@ -29,7 +29,8 @@ export async function makePartitions(database: Database, feed: Feed, weeks: Iter
       const [from, to] = [start, start + week].map((time) => `'${new Date(time).toISOString()}'`);
       await run(`create table ${name} partition of ${feed.table} for values from (${from}) to (${to})`);
     }
-  });
+  };
+  await database.asOwner(work, { write: 'short' });
 }
 
 /** Makes the partitions of all feeds for the present and the coming weeks. */
@@ -41,7 +42,7 @@ export async function makePartitionsAhead(database: Database, now: number): Prom
 /** Drops what a feed holds from before a moment, whole weeks at a time; answers the partitions that went. */
 export async function dropBefore(database: Database, feed: Feed, moment: number): Promise<readonly string[]> {
   const dropped: string[] = [];
-  await database.asOwner(async (run) => {
+  const work = async (run: Run) => {
     await run(lock);
     const oldest = partitionName(feed, weekOf(moment));
     for (const name of await partitionsOf(run, feed)) {
@@ -55,18 +56,18 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
     await run('delete from feed_hours where feed = $1 and hour < $2::timestamptz', [feed.name, kept]);
     // A day longer: the clock of a reporter may be a little ahead of the day on which its values were listed.
     await run('delete from feed_values where feed = $1 and day < $2::date - 1', [feed.name, kept.slice(0, 10)]);
-  });
+  };
+  await database.asOwner(work, { write: 'long' });
   return dropped;
 }
 
 /** Forgets which reports were stored before a moment; nobody repeats one that old. */
 export async function forgetBatches(database: Database, moment: number): Promise<void> {
-  await database.asOwner(async (run) => {
+  const work = async (run: Run) => {
     await run('delete from feed_batches where stored_at < $1::timestamptz', [new Date(moment).toISOString()]);
-  });
+  };
+  await database.asOwner(work, { write: 'long' });
 }
-
-type Run = Parameters<Extract<Parameters<Database['asOwner']>[0], (...args: never) => unknown>>[0];
 
 /** The names of a feed's partitions, oldest first. */
 async function partitionsOf(run: Run, feed: Feed): Promise<readonly string[]> {

@@ -39,7 +39,8 @@ export async function renewIdpKeys(
   make: (purpose: IdpKeyRow['purpose']) => NewIdpKey,
 ): Promise<boolean> {
   let renewed = false;
-  await database.asOwner(async (run) => {
+  const work = async (run: Run) => {
+    renewed = false;
     await run('lock table idp_keys in exclusive mode');
     await run("delete from idp_keys where purpose = 'sign' and retired_at < now() - $1::text::interval second", [
       String(keepRetired),
@@ -49,7 +50,8 @@ export async function renewIdpKeys(
     await run("update idp_keys set retired_at = now() where purpose = 'sign' and retired_at is null");
     await insertKey(run, 'sign', make('sign'));
     renewed = true;
-  });
+  };
+  await database.asOwner(work, { write: 'short' });
   return renewed;
 }
 

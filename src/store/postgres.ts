@@ -6,9 +6,9 @@ import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 import {
   beginText,
   checkParameters,
-  endWhenSilent,
+  limitOwner,
   lockHead,
-  lockTimeout,
+  longFactor,
   perform,
   plannedEachTime,
   restrictTo,
@@ -33,8 +33,6 @@ import { columnParsers } from './schema.ts';
 const CONNECT_MS = 10_000;
 const READ_SILENCE_MS = 30_000;
 const WRITE_SILENCE_MS = 15_000;
-/** How many times as long a statement of the owner may take that is known to be long. */
-const LONG_FACTOR = 20;
 
 /** After how long an idle connection is asked whether it is still there. */
 const KEEPALIVE_MS = 4000;
@@ -142,7 +140,7 @@ class PostgresDatabase implements Database {
     const client = await this.#connect();
     const ask = async (text: string, values?: unknown[]): Promise<QueryResult> => {
       if (write === undefined) return client.query(text, values);
-      const silenceMs = this.#writeSilenceMs * (write === 'long' ? LONG_FACTOR : 1);
+      const silenceMs = this.#writeSilenceMs * (write === 'long' ? longFactor : 1);
       const [answer] = await answers(client, [{ text, ...(values === undefined ? {} : { values }) }], silenceMs);
       if (answer === undefined) throw new Internal('a statement had no answer');
       return answer;
@@ -150,7 +148,7 @@ class PostgresDatabase implements Database {
     const run: Run = async (text, parameters = []) => (await ask(text, [...parameters])).rows;
     try {
       await ask('begin isolation level read committed');
-      await ask(`select ${write === undefined ? endWhenSilent : `${lockTimeout}, ${endWhenSilent}`}`);
+      await ask(limitOwner(write));
       await perform(work, run);
       mustBeCommitted(await ask('commit'));
       client.release();

@@ -147,10 +147,11 @@ function keyIdIn(sealed: string): string | undefined {
  * start any more from then on, whatever becomes of the rest: they could not open what is written.
  */
 export async function beginSealing(database: Database): Promise<void> {
-  await database.asOwner(async (run) => {
+  const work = async (run: Run) => {
     const moved = await run("update sealing set form = 'binding' where form = 'unbound' returning form");
     if (moved.length > 0) await raiseOldestProgram(run);
-  });
+  };
+  await database.asOwner(work, { write: 'short' });
 }
 
 /**

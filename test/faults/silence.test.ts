@@ -2,12 +2,19 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { productRegistry } from '../../src/app.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { commitTogether, type TogetherInput } from '../../src/store/commit-together.ts';
+import { type FoldTarget, foldStep } from '../../src/store/compaction.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { dropBefore, forgetBatches, makePartitionsAhead } from '../../src/store/feed-partitions.ts';
+import { feeds } from '../../src/store/feeds.ts';
+import { renewIdpKeys } from '../../src/store/idp-keys.ts';
+import { beginSealing } from '../../src/store/sealing.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
 import { testDatabase } from '../setup/database.ts';
+import { present } from '../setup/present.ts';
 import { serverProcess } from '../setup/server-process.ts';
 import { openCuttingProxy } from './cutting-proxy.ts';
 
@@ -22,7 +29,10 @@ it('a server that is stopped, or behind a network that swallows everything, bloc
 const nothing: TogetherInput = { inputs: [], founded: [], entries: [], identities: [], beside: [], gone: [] };
 const at = '2026-03-04T05:06:07.000Z';
 
-describe('a write of several accounts, and one of a first token,', () => {
+const target: FoldTarget = { account: 'a', revision: 1 };
+const times = { rotateAfter: 0, keepRetired: 0 };
+
+describe('a write of the owner', () => {
   it.each<readonly [string, (database: Database) => Promise<unknown>]>([
     [
       'several accounts',
@@ -44,6 +54,12 @@ describe('a write of several accounts, and one of a first token,', () => {
           ...{ createdBy: 'u', createdAt: at, expiresAt: at },
         }),
     ],
+    ['keys of the identity provider', (database) => renewIdpKeys(database, times, () => ({ id: 'k', sealed: 's' }))],
+    ['history that is folded', (database) => foldStep(database, productRegistry(), target)],
+    ['partitions that are made', (database) => makePartitionsAhead(database, Date.parse(at))],
+    ['partitions that go', (database) => dropBefore(database, present(feeds[0]), Date.parse(at))],
+    ['reports that are forgotten', (database) => forgetBatches(database, Date.parse(at))],
+    ['secrets that are bound to their places', (database) => beginSealing(database)],
   ])('gives up a connection on which nothing comes: %s', async (_, write) => {
     await using made = await testDatabase('postgres');
     await using proxy = await openCuttingProxy(made.url ?? '', Math.random);
