@@ -15,6 +15,7 @@ import type { Call, Engine } from './engine.ts';
 import { type AlsoUsedBy, usedByInvites } from './invited.ts';
 import { withCommits } from './managed.ts';
 import { type OverrideRequest, openGlass } from './overrides.ts';
+import { readableProblems } from './readable-problems.ts';
 
 /** An object with the state it was read from. */
 export interface Found {
@@ -148,7 +149,10 @@ export async function write(
     return planned instanceof Promise ? planned.then(judge) : judge(planned);
   };
   const committed = await engine.committer.mutate({ ...call, propose });
-  if (!committed.ok) throw refusalOf(await withCommits(engine, call.account, committed.problems));
+  if (!committed.ok) {
+    const problems = await withCommits(engine, call.account, committed.problems);
+    throw refusalOf(readableProblems(committed.state, call, problems));
+  }
   const id = outcome?.id ?? '';
   const object = committed.after.get(id) ?? committed.before.get(id) ?? impliedObject(engine, committed.after, kind);
   if (object === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);

@@ -2,6 +2,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { PlanView } from '../plan/view.ts';
 import type { Call } from './engine.ts';
 import { readableNames } from './object-list.ts';
+import { hideUsers, readableProblems } from './readable-problems.ts';
 
 /**
  * A plan as its reader may see it: without what it does to objects of kinds that they may not read. Counts and digest stay
@@ -9,13 +10,12 @@ import { readableNames } from './object-list.ts';
  */
 export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: PlanView): PlanView {
   const isReadable = readableNames(state, call);
-  const changes = view.changes.filter(({ kind }) => isReadable(kind));
+  const changes = view.changes.filter(({ kind }) => isReadable(kind)).map(hideUsers(state, call));
   const claims = view.claims.filter(({ kind }) => isReadable(kind));
-  const warnings = view.warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
+  const kept = view.warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
+  const warnings = readableProblems(state, call, kept);
   const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
   const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
-  const isWhole = warnings.length === view.warnings.length && overrides?.length === view.overrides?.length;
-  if (hidden === 0 && isWhole) return view;
   const message = `${hidden} changes of the plan are of kinds that you may not read; ask somebody who may before you approve or apply it`;
   const told = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
   const { overrides: _, ...rest } = view;

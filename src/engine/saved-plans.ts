@@ -22,6 +22,7 @@ import { readableNames } from './object-list.ts';
 import { refusalOf } from './objects.ts';
 import { desireOf, keepDesire } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
+import { readableProblems } from './readable-problems.ts';
 import { runInSlices } from './slices.ts';
 import { withWriters } from './writers.ts';
 
@@ -35,7 +36,7 @@ export async function createPlan(engine: Engine, call: Call, desire: Desire): Pr
   if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
     return await showPlan(engine, call, id);
   const { outcome, before } = await planDesire(engine, call, desire);
-  if (!outcome.ok) throw refusalOf(outcome.problems);
+  if (!outcome.ok) throw refusalOf(readableProblems(before, call, outcome.problems));
   const { digest } = outcome.plan;
   if (desire.expectDigest !== undefined && desire.expectDigest !== digest) throw unexpectedDigest(digest);
   return await storePlan(engine, call, desire, { id, plan: outcome.plan, before, after: outcome.next });

@@ -7,6 +7,8 @@ import { driftOf } from '../plan/drift.ts';
 import { type HandRun, listHandRuns } from '../store/hand-runs.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
+import { readableNames } from './object-list.ts';
+import { readableStatus } from './readable-problems.ts';
 import { inventoryOf } from './sources.ts';
 import { readTests } from './told-tests.ts';
 import { readClaims } from './wanted.ts';
@@ -18,6 +20,7 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
   const known = new Set(stored.map(({ id }) => id));
   const wanted = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
   const handRuns = new Map((await listHandRuns(engine.database, call.account)).map((run) => [run.source, run]));
+  const isReadable = readableNames(state, call);
   // A source that only ever pushed through the API has no row of its own.
   const pushing = [...state.sources()]
     .filter((source) => !known.has(source))
@@ -25,7 +28,12 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
   return [...stored, ...pushing]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((source) =>
-      viewSource(state, source, { wanted: wanted.get(source.id), handRun: handRuns.get(source.id), now: engine.now() }),
+      viewSource(state, source, {
+        wanted: wanted.get(source.id)?.filter(({ kind }) => isReadable(kind)),
+        handRun: handRuns.get(source.id),
+        now: engine.now(),
+        readable: (status) => readableStatus(state, call, status),
+      }),
     );
 }
 
@@ -36,9 +44,15 @@ function viewSource(
     wanted = [],
     handRun,
     now,
-  }: { readonly wanted?: Wanted['units'] | undefined; readonly handRun: HandRun | undefined; readonly now: string },
+    readable,
+  }: {
+    readonly wanted?: Wanted['units'] | undefined;
+    readonly handRun: HandRun | undefined;
+    readonly now: string;
+    readonly readable: (status: SourceStatus) => SourceStatus;
+  },
 ): JsonObject {
-  const found = Object.keys(status).length > 0 ? readStatus(status) : contradicted(wanted);
+  const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(wanted);
   // What it states can change without it: by a rollback, or when others take it over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
   const conditions = found === undefined || handRun === undefined ? {} : { conditions: drifted(found, handRun) };

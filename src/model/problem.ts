@@ -19,6 +19,8 @@ export interface Problem {
   readonly column?: number | undefined;
   /** The source whose document stands in the way. */
   readonly source?: string | undefined;
+  /** Who uses the object that the problem is about, as the message says it too: by kind, name and source. */
+  readonly usedBy?: readonly string[] | undefined;
 }
 
 /** Codes of problems that another source is part of: agreeing with it mends them as well. */

@@ -9,7 +9,7 @@ import { detached } from './detach.ts';
 import type { Edit } from './finish.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember } from './overrides.ts';
-import { describeReferrer } from './rules.ts';
+import { describeReferrer } from './referrers.ts';
 import { stateUnits } from './state-units.ts';
 
 /** What happens to the objects that a source no longer states. */
@@ -130,7 +130,7 @@ function* settle(
       changed = true;
       const message = `${object.kind} ${object.key ?? object.name} is no longer stated but still in use by ${users.join(', ')}; it is kept until that ends`;
       const { kind, key = object.name } = object;
-      blocked.push({ object, warning: { code: 'in_use', kind, key, message } });
+      blocked.push({ object, warning: { code: 'in_use', kind, key, message, usedBy: users } });
     }
   }
   return { leaving, blocked };

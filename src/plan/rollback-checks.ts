@@ -4,8 +4,8 @@ import type { Problem } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from './finish.ts';
+import { describeReferrer } from './referrers.ts';
 import { told } from './rollback-object.ts';
-import { describeReferrer } from './rules.ts';
 
 /** Edits that can be made, what is in their way, and what is left out of them. */
 export interface Checked {
@@ -83,7 +83,7 @@ function children(
     .referrersOf(object.id)
     .filter(({ from, field }) => field === parentField && !leaving.has(from.id) && !leaving.has(originOf(from) ?? ''));
   if (staying.length === 0) return [];
-  const names = staying.map(({ from }) => describeReferrer(present, from)).join(', ');
-  const message = `${object.kind} ${object.key ?? object.name} came after revision ${past.revision} and would go, but others put something into it: ${names}; delete that first`;
-  return [told(object, 'object_in_use', message)];
+  const users = staying.map(({ from }) => describeReferrer(present, from));
+  const message = `${object.kind} ${object.key ?? object.name} came after revision ${past.revision} and would go, but others put something into it: ${users.join(', ')}; delete that first`;
+  return [{ ...told(object, 'object_in_use', message), usedBy: users }];
 }

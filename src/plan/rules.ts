@@ -10,6 +10,7 @@ import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { rightFaults } from './authorize.ts';
 import { type Change, subjectOf } from './plan.ts';
+import { namesOf, type Referrers } from './referrers.ts';
 
 /** Turns a fault of an object into a problem with the place where its input stands. */
 export type Locate = (object: StoredObject, fault: Fault) => Problem;
@@ -185,6 +186,7 @@ function deleteProblems(
       kind: kind.name,
       key: object.key ?? object.name,
       message: `${kind.name.toLowerCase()} has been linked to ${list.join(', ')}; remove it there first`,
+      usedBy: list,
     },
   ];
 }
@@ -196,32 +198,6 @@ function inUseReason(kind: Kind, referrers: Referrers): keyof typeof inUseCodes 
   const reasons = new Set(referrers.map(({ from }) => inUse[from.kind] ?? 'in_use'));
   const [only = 'in_use', ...others] = reasons;
   return others.length === 0 ? only : 'in_use';
-}
-
-type Referrers = readonly { readonly from: StoredObject }[];
-
-/** Each of those who use an object. Whoever wants to delete it has to know all of them. */
-function namesOf(state: Snapshot, referrers: Referrers): readonly string[] {
-  return [...new Set(referrers.map(({ from }) => describeReferrer(state, from)))];
-}
-
-/** Those who use an object; of many the first twenty. */
-export function describeReferrers(state: Snapshot, referrers: Referrers): readonly string[] {
-  const names = namesOf(state, referrers);
-  return names.length > 20 ? [...names.slice(0, 20), `and ${names.length - 20} more`] : names;
-}
-
-/** Kind, name and owner of an object that uses another one. */
-export function describeReferrer(state: Snapshot, object: StoredObject): string {
-  const kind = state.registry.get(object.kind);
-  const owner = object.owner === undefined ? '' : ` (source ${object.owner})`;
-  return `${kind.name.toLowerCase()}: ${object.key ?? nameIn(state, object)}${owner}`;
-}
-
-/** What people call an object without a key: a child by its parent too, what has no name by its id. */
-function nameIn(state: Snapshot, { parent, name, id }: StoredObject): string {
-  const within = parent === undefined ? '' : `${state.get(parent)?.name ?? parent}/`;
-  return `${within}${name === '' ? id : name}`;
 }
 
 /** The problem of a reference that names nothing, with the nearest names. */

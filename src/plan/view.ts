@@ -18,7 +18,7 @@ import {
   subjectOf,
   type TrippedGuard,
 } from './plan.ts';
-import { describeReferrers } from './rules.ts';
+import { describeReferrers } from './referrers.ts';
 import type { RunningOverride } from './running-overrides.ts';
 
 /** How a stored plan stands. */

@@ -35,6 +35,11 @@ export const errorSchemas: JsonObject = {
       line: { type: 'integer', minimum: 1 },
       column: { type: 'integer', minimum: 1 },
       source: { type: 'string', description: 'The source whose document stands in the way.' },
+      usedBy: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Who uses the object, by kind, name and source; a count of what you may not read.',
+      },
     },
   },
 };

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { recordStatus } from '../../src/engine/sources.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { unknownStatus } from '../../src/model/source-status.ts';
+import { doc } from './documents.ts';
+import { callAs, person } from './people.ts';
+import { type Call, type TestApi, testApi } from './setup.ts';
+
+const secret = 'hidden-tenant';
+const checks = doc(
+  'EdrVendorB',
+  'vendor-b',
+  `client_id: ${secret}\ntenant_id: t\ngroups: [devs]\nlast_synced_interval: 24\nsecret: {valueFrom: {envRef: HEDDLE_VALUE_B}}`,
+);
+const values = { 'env:HEDDLE_VALUE_B': 'of a document' };
+const group = (name: string) => doc('Group', name, `name: ${name}`);
+const body = (source: string, ...documents: readonly string[]): JsonObject => ({
+  source,
+  values,
+  files: [{ path: `${source}.yaml`, text: documents.join('---\n') }],
+});
+
+// Who may read everything, and who may not read integrations.
+const roles = [
+  ['owner', true],
+  ['admin', true],
+  ['auditor', true],
+  ['network_admin', false],
+] as const;
+
+/** A group that an integration of another source uses. */
+async function scene(own: TestApi): Promise<void> {
+  const applied = [body('team', group('devs'), group('ops')), body('other', checks)];
+  for (const one of applied) expect((await own.call('POST', '/api/config/apply', one)).status).toBe(200);
+}
+
+async function asRole(own: TestApi, role: string): Promise<Call> {
+  // The first owner is there; nobody makes another one.
+  if (role === 'owner') return own.call;
+  const made = await own.call('POST', '/api/users', person({ role }));
+  expect(made.status).toBe(200);
+  return callAs(own, made.body.id);
+}
+
+const counted = '1 object that you may not read';
+
+describe('who may not read a kind sees a count and no names of its objects', () => {
+  it('in stored plans: who uses what goes, and what stays because it is used', async () => {
+    await using own = await testApi();
+    await scene(own);
+    const stays = await own.call('POST', '/api/config/plans', body('team', group('ops')));
+    expect(stays.body.warnings).toMatchObject([{ code: 'in_use', usedBy: [expect.stringContaining('vendor-b')] }]);
+    for (const [role, sees] of roles) {
+      const ask = await asRole(own, role);
+      const { body: shown } = await ask('GET', `/api/config/plans/${stays.body.id}`);
+      const text = JSON.stringify(shown.warnings);
+      expect([role, text.includes('vendor-b'), text.includes(counted)]).toEqual([role, sees, !sees]);
+      const markdown = JSON.stringify((await ask('GET', `/api/config/plans/${stays.body.id}.md`)).body);
+      expect([role, markdown.includes('vendor-b')]).toEqual([role, sees]);
+    }
+  });
+
+  it('in the users of an object that a plan deletes', async () => {
+    await using own = await testApi();
+    const both = await own.call('POST', '/api/config/apply', body('team', group('devs'), group('ops'), checks));
+    expect(both.status).toBe(200);
+    const plan = await own.call('POST', '/api/config/plans', body('team', group('ops')));
+    const used = (changes: readonly JsonObject[]) => changes.filter(({ usedBy }) => usedBy !== undefined);
+    expect(used(plan.body.changes)).toMatchObject([{ key: 'devs' }]);
+    for (const [role, sees] of roles) {
+      const shown = (await (await asRole(own, role))('GET', `/api/config/plans/${plan.body.id}`)).body;
+      const text = JSON.stringify(used(shown.changes));
+      expect([role, text.includes('vendor-b'), text.includes(counted)]).toEqual([role, sees, !sees]);
+    }
+  });
+
+  it('in the refusal to delete what is used', async () => {
+    await using own = await testApi();
+    const devs = await own.group('devs');
+    expect((await own.call('POST', '/api/config/apply', body('other', checks))).status).toBe(200);
+    for (const [role, sees] of roles.filter(([name]) => name !== 'auditor')) {
+      const { status, body: refused } = await (await asRole(own, role))('DELETE', `/api/groups/${devs}`);
+      const text = JSON.stringify(refused);
+      expect([role, status, text.includes('vendor-b'), text.includes(counted)]).toEqual([role, 400, sees, !sees]);
+    }
+  });
+
+  it('in what became of a source', async () => {
+    await using own = await testApi();
+    await scene(own);
+    await own.call('POST', '/api/config/sources', {
+      name: 'git',
+      type: 'git',
+      url: 'https://example.com/a.git',
+      branch: 'main',
+    });
+    const message = 'EdrVendorB vendor-b: unknown Group `nobody`';
+    await recordStatus(own.engine, own.account, 'git', {
+      ...unknownStatus,
+      ...{
+        state: 'invalid',
+        message,
+        problems: [{ code: 'reference_unknown', kind: 'EdrVendorB', key: 'vendor-b', message }],
+      },
+      history: [{ digest: 'd', result: 'invalid', message, at: own.engine.now() }],
+    });
+    for (const [role, sees] of roles) {
+      const ask = await asRole(own, role);
+      for (const path of ['/api/config/sources/git', '/api/config/sources', '/api/config/status']) {
+        const { status, body: shown } = await ask('GET', path);
+        expect([role, path, status, JSON.stringify(shown).includes('vendor-b')]).toEqual([role, path, 200, sees]);
+      }
+    }
+  });
+
+  it('in drift and history', async () => {
+    await using own = await testApi();
+    await scene(own);
+    expect((await own.call('POST', '/api/config/apply', body('other', checks.replace('24', '72')))).status).toBe(200);
+    for (const [role, sees] of roles) {
+      const ask = await asRole(own, role);
+      for (const path of ['/api/config/drift', '/api/config/revisions?limit=1000', '/api/config/revisions/3']) {
+        const { status: answered, body: shown } = await ask('GET', path);
+        const isNamed = JSON.stringify(shown).includes('vendor-b');
+        expect([role, path, answered, isNamed && !sees]).toEqual([role, path, 200, false]);
+      }
+    }
+  });
+});
