@@ -148,6 +148,7 @@ export interface KindDeclaration<
   F extends Fields = Fields,
   Name extends string = string,
   O extends StoredObject = StoredObject,
+  Example = JsonObject,
 > {
   readonly name: Name;
   readonly doc: string;
@@ -262,7 +263,7 @@ export interface KindDeclaration<
   /** The object is the server's own: never exported, adopted or pruned. */
   isSystem?(object: O): boolean;
   /** A believable `spec` as a document states it; references may name keys of other kinds' examples. */
-  readonly example: JsonObject;
+  readonly example: Example;
 }
 
 /** A declaration with its defaults filled, as the machinery sees it. */
@@ -276,7 +277,9 @@ export interface Kind extends KindDeclaration {
 
 /** Declares a kind. The fields give the rules their static types. */
 export function defineKind<const F extends Fields, const Name extends string>(
-  declaration: KindDeclaration<F, Name, ObjectOf<NoInfer<Name>>> & { readonly spec: FieldsOf<NoInfer<Name>> },
+  declaration: KindDeclaration<F, Name, ObjectOf<NoInfer<Name>>, ExampleOf<NoInfer<F>>> & {
+    readonly spec: FieldsOf<NoInfer<Name>>;
+  },
 ): Kind {
   return {
     verbs: ['list', 'create', 'read', 'replace', 'delete'],
@@ -291,6 +294,9 @@ export function defineKind<const F extends Fields, const Name extends string>(
 
 /** The fields with which a kind added itself to `KindTypes`. */
 type FieldsOf<Name extends string> = Name extends KindName ? KindTypes[Name]['fields'] : Fields;
+
+/** Values of declared fields alone, so that an example cannot outlive a field. */
+type ExampleOf<F extends Fields> = { readonly [Field in keyof F]?: Json };
 
 /** Whether documents only state objects that others make, and never make or end one. */
 export function statesOnly(kind: Kind): boolean {

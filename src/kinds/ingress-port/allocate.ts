@@ -13,7 +13,6 @@ import {
   portsOn,
   regionOf,
 } from '../shared/ingress.ts';
-import type { WishesSpec } from './rules.ts';
 
 /** Ports that an ingress port asks for; without `start` they have the numbers of the ingress peer. */
 interface Wish {
@@ -191,8 +190,7 @@ function keptOf({ start, count, protocol }: Wish, port: Stored<'IngressPort'>): 
 }
 
 function wishesOf(port: Stored<'IngressPort'>): readonly Wish[] {
-  // A stored spec is canonical, so it has the shape that the fields give it.
-  const { port_ranges: ranges, direct_port: direct } = port.spec as unknown as WishesSpec;
-  if (direct !== undefined) return [{ ...direct }];
-  return ranges.map(({ start, end, protocol }) => ({ start, count: end - start + 1, protocol }));
+  const { port_ranges: ranges = [], direct_port: direct } = port.spec;
+  if (direct !== undefined) return [{ count: direct.count ?? 0, protocol: direct.protocol ?? 'tcp' }];
+  return ranges.map(({ start = 0, end = 0, protocol = 'tcp' }) => ({ start, count: end - start + 1, protocol }));
 }

@@ -16,7 +16,7 @@ export interface DirectPort {
 }
 
 /** What an ingress port asks for. */
-export interface WishesSpec {
+interface WishesSpec {
   readonly port_ranges: readonly PortRange[];
   readonly direct_port?: DirectPort | undefined;
 }
