@@ -252,8 +252,7 @@ function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): Read
 function unknownIds(snapshot: Snapshot, fields: Fields, spec: JsonObject): readonly Fault[] {
   const faults: Fault[] = [];
   mapReferences(fields, spec, ({ kind: target, text, pointer }) => {
-    const object = snapshot.get(text);
-    if (object === undefined || object.kind !== target)
+    if (faults.length < mostProblems && snapshot.find(target, text) === undefined)
       faults.push({ ...unknownReference(text, target, []), path: pointer });
     return text;
   });
