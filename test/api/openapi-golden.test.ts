@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { areaPaths } from '../../src/api/area-routes.ts';
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
+import { registry } from '../model/product.ts';
+
+// A change of the interface shows as a difference of these files. Review it, and accept it by running this file with `-u`.
+it.each(['self-hosted', 'hosted'] as const)('the interface of the %s edition is the committed one', async (edition) => {
+  const document = lowerToOpenApi(registry, { version: '0.0.0', extraPaths: areaPaths(edition), edition });
+  await expect(`${write(withoutTexts(document), '')}\n`).toMatchFileSnapshot(`../golden/openapi.${edition}.json`);
+});
+
+/** Texts for people may be reworded; members stand in alphabetical order, because their order says nothing. */
+function withoutTexts(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutTexts);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value as JsonObject)
+    .filter(([name, member]) => !(texts.includes(name) && typeof member === 'string'))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutTexts(member)]));
+}
+
+const texts = ['description', 'summary'];
+
+/** JSON with one line for what is short, so that a difference is easy to read. */
+function write(value: Json, indent: string): string {
+  const flat = JSON.stringify(value);
+  if (flat.length + indent.length <= 120) return flat;
+  const inner = `${indent} `;
+  if (Array.isArray(value)) return `[\n${value.map((item) => inner + write(item, inner)).join(',\n')}\n${indent}]`;
+  if (!isObject(value)) return flat;
+  const members = Object.entries(value as JsonObject).map(
+    ([name, member]) => `${inner}${JSON.stringify(name)}: ${write(member, inner)}`,
+  );
+  return `{\n${members.join(',\n')}\n${indent}}`;
+}
