@@ -1,7 +1,16 @@
 import { longestGlob } from '../lib/glob.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { mostPatterns } from './file-rules.ts';
-import type { AdoptMode, ConflictMode, GuardLimits, MembershipMode, Scope } from './source-settings.ts';
+import {
+  type AdoptMode,
+  adoptModes,
+  type ConflictMode,
+  conflictModes,
+  type GuardLimits,
+  type MembershipMode,
+  membershipModes,
+  type Scope,
+} from './source-settings.ts';
 
 /** What a source says of itself, whatever its type; an absent member is as always. */
 export interface SourceConfig {
@@ -101,15 +110,15 @@ const members = (description: string, properties: JsonObject, required: readonly
 /** The settings of a source of any type, as members of a JSON Schema. */
 export const settingsMembers: JsonObject = {
   conflictMode: words(
-    ['guard', 'correct', 'observe', 'seed'],
+    conflictModes,
     'What happens when the API changes what documents state: it is refused (`guard`, as always), undone by the next reconcile, only reported, or nothing, because values are given at creation only (`seed`).',
   ),
   adopt: words(
-    ['identical', 'take', 'never'],
+    adoptModes,
     'Which objects that no source owns a document of the same name takes over: those that it does not change (as always), any, or none.',
   ),
   membership: words(
-    ['additive', 'exclusive'],
+    membershipModes,
     'Whether groups keep members that others put there (as always), or hold what documents state and nothing else.',
   ),
   prune: flag('Whether objects that no document states any more are deleted; true unless said otherwise.'),

@@ -1,20 +1,29 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 
+/** Every `ConflictMode`. */
+export const conflictModes = ['guard', 'correct', 'observe', 'seed'] as const;
+
 /**
  * What happens when the API changes a unit that a source states.
  * `guard`: the change is refused. `correct`: it is made and undone by the next reconcile. `observe`: it is made, stays and
  * is reported. `seed`: the source gives values at creation and owns no units afterwards.
  */
-export type ConflictMode = 'guard' | 'correct' | 'observe' | 'seed';
+export type ConflictMode = (typeof conflictModes)[number];
+
+/** Every `AdoptMode`. */
+export const adoptModes = ['identical', 'take', 'never'] as const;
 
 /**
  * Which unmanaged objects of the same name a document takes over. `identical`: those that it would not change.
  * `take`: any. `never`: none but those it names by annotation.
  */
-export type AdoptMode = 'identical' | 'take' | 'never';
+export type AdoptMode = (typeof adoptModes)[number];
+
+/** Every `MembershipMode`. */
+export const membershipModes = ['additive', 'exclusive'] as const;
 
 /** Whether groups keep members that others put there, or hold what sources state and nothing else. */
-export type MembershipMode = 'additive' | 'exclusive';
+export type MembershipMode = (typeof membershipModes)[number];
 
 /** What a source may state and refer to; an absent list allows everything. */
 export interface Scope {
@@ -82,9 +91,9 @@ export interface SourceFacts {
 export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: SourceFacts): SourceSettings {
   const limits = objectOf(spec['limits']);
   return {
-    conflictMode: wordOf(spec['conflictMode'], ['guard', 'correct', 'observe', 'seed'], plainSettings.conflictMode),
-    adopt: wordOf(spec['adopt'], ['identical', 'take', 'never'], plainSettings.adopt),
-    membership: wordOf(spec['membership'], ['additive', 'exclusive'], plainSettings.membership),
+    conflictMode: wordOf(spec['conflictMode'], conflictModes, plainSettings.conflictMode),
+    adopt: wordOf(spec['adopt'], adoptModes, plainSettings.adopt),
+    membership: wordOf(spec['membership'], membershipModes, plainSettings.membership),
     prune: spec['prune'] !== false,
     allowEmpty: spec['allowEmpty'] === true,
     strictFiles: spec['strictFiles'] === true,

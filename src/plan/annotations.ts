@@ -1,6 +1,7 @@
 import { nearest } from '../lib/nearest.ts';
 import { entriesOf } from '../model/field.ts';
 import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
+import { membershipModes } from '../model/source-settings.ts';
 
 /** Links a document to an object which no source manages yet: `id:<id>`. */
 export const adoptAnnotation = 'heddle.dev/adopt';
@@ -19,7 +20,7 @@ const known: Readonly<Record<string, readonly string[] | undefined>> = {
   [adoptAnnotation]: undefined,
   [protectAnnotation]: ['true', 'false'],
   [releaseAnnotation]: ['prune', 'release'],
-  [membershipAnnotation]: ['additive', 'exclusive'],
+  [membershipAnnotation]: membershipModes,
 };
 
 const prefix = 'heddle.dev/';

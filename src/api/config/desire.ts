@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { longestPath } from '../../lib/path.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import { adoptModes, membershipModes } from '../../model/source-settings.ts';
 import type { PushedValues } from '../../model/values.ts';
 import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/filter.ts';
 import type { RequestedOptions } from '../../plan/options.ts';
@@ -72,9 +73,6 @@ function readOptions(body: JsonObject, query: Query): RequestedOptions {
     ...(filter === undefined ? {} : { filter }),
   };
 }
-
-const adoptModes = ['identical', 'take', 'never'] as const;
-const membershipModes = ['additive', 'exclusive'] as const;
 
 function readFilter(body: JsonObject, query: Query): DocumentFilter | undefined {
   const kinds = body['kinds'] ?? query['kinds']?.split(',');

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { adoptModes, membershipModes } from '../source-settings.ts';
 import { impactSchemas } from './openapi-impact.ts';
 import { listOf, named } from './openapi-operation.ts';
 import { count, object, text, time, words } from './openapi-words.ts';
@@ -186,11 +187,11 @@ export const planSchemas: JsonObject = {
       },
       allowEmpty: { type: 'boolean', description: 'Whether the source may come to state nothing at all.' },
       adopt: words(
-        ['identical', 'take', 'never'],
+        adoptModes,
         'Which objects that no source manages are taken over by documents of the same name: those that stay as they are, any, or none. As the source is set unless said otherwise.',
       ),
       membership: words(
-        ['additive', 'exclusive'],
+        membershipModes,
         'Whether groups keep the members that others put there, or have those of their documents and no others. As the source is set unless said otherwise.',
       ),
       force: {

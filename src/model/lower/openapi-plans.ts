@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { adoptModes, membershipModes } from '../source-settings.ts';
 import { configExamples } from './openapi-config-examples.ts';
 import { pairsExample } from './openapi-impact.ts';
 import { type Items, json, listOf, named, query, textual } from './openapi-operation.ts';
@@ -17,11 +18,11 @@ const options = [
   query('allowEmpty', 'For a YAML body: as `allowEmpty` of a JSON body.', flag),
   query('adopt', 'For a YAML body: as `adopt` of a JSON body.', {
     type: 'string',
-    enum: ['identical', 'take', 'never'],
+    enum: adoptModes,
   }),
   query('membership', 'For a YAML body: as `membership` of a JSON body.', {
     type: 'string',
-    enum: ['additive', 'exclusive'],
+    enum: membershipModes,
   }),
   query('force', 'For a YAML body: as `force` of a JSON body.', flag),
   query('allowReplace', 'For a YAML body: as `allowReplace` of a JSON body.', flag),
