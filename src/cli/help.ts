@@ -53,7 +53,8 @@ export function usageOf(command: Command): string {
   return `heddle ${command.name}${argument} [flags]`;
 }
 
-const exitRows: readonly Row[] = [
+/** What exit codes mean, for people. */
+export const exitRows: readonly Row[] = [
   [String(exit.ok), 'done; with --detailed-exitcode: nothing to change'],
   [String(exit.error), 'an error: command line, input or output, server'],
   [String(exit.changes), 'there are changes (--detailed-exitcode), or drift'],

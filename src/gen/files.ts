@@ -8,9 +8,9 @@ export type Files = ReadonlyMap<string, string>;
 export const generatedNotice = 'Written by `npm run gen` from src/kinds; do not edit.';
 
 /** Folders that hold generated files and nothing else. */
-const folders = ['crds', 'examples/kinds', 'charts/heddle-crds/files'];
+const folders = ['crds', 'examples/kinds', 'charts/heddle-crds/files', 'docs/reference'];
 
-/** Paths that are not as they should be: missing, different, or left over from a kind that is gone. */
+/** Paths that are not as they should be: missing, different, or left over from a declaration that is gone. */
 export function findStale(root: string, files: Files): readonly string[] {
   const different = [...files].filter(([path, text]) => readText(root, path) !== text).map(([path]) => path);
   return [...different, ...leftOver(root, files)].sort();
@@ -39,6 +39,6 @@ function writeText(root: string, path: string, text: string): void {
 }
 
 function leftOver(root: string, files: Files): readonly string[] {
-  const present = folders.flatMap((folder) => globSync(`${folder}/*.yaml`, { cwd: root }));
+  const present = folders.flatMap((folder) => globSync(`${folder}/*.{yaml,md}`, { cwd: root }));
   return present.map((path) => path.replaceAll('\\', '/')).filter((path) => !files.has(path));
 }

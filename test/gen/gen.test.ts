@@ -18,7 +18,7 @@ import { createValidator } from '../../src/model/validate.ts';
 import { documentKinds, registry } from '../model/product.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const generated = ['crds', 'examples/kinds', 'charts', 'README.md'];
+const generated = ['crds', 'examples/kinds', 'charts', 'docs/reference'];
 const copy = mkdtempSync(join(tmpdir(), 'heddle-gen-'));
 for (const path of ['src', 'package.json', ...generated])
   cpSync(join(root, path), join(copy, path), { recursive: true });
@@ -72,7 +72,7 @@ describe('npm run gen', () => {
     }
   });
 
-  const table = '| `Group` |';
+  const row = '| [`Group`](#group) |';
   const edits: readonly (readonly [string, string, () => void])[] = [
     ['an edited CRD', 'crds/groups.yaml', () => appendFileSync(join(copy, 'crds/groups.yaml'), '\n')],
     ['a missing example', 'examples/kinds/policy.yaml', () => rmSync(join(copy, 'examples/kinds/policy.yaml'))],
@@ -89,9 +89,10 @@ describe('npm run gen', () => {
     ],
     [
       'an edited kind table',
-      'README.md',
-      () => rewrite('README.md', (text) => text.replace(table, `${table} edited |`)),
+      'docs/reference/kinds.md',
+      () => rewrite('docs/reference/kinds.md', (text) => text.replace(row, `${row} edited |`)),
     ],
+    ['a left-over page', 'docs/reference/gone.md', () => writeFileSync(join(copy, 'docs/reference/gone.md'), '')],
   ];
   const linesOf = (text: string) => text.trimEnd().split('\n').sort();
 
@@ -109,22 +110,6 @@ describe('npm run gen', () => {
     const mended = gen(copy);
     expect([mended.status, linesOf(mended.stdout)]).toEqual([0, paths.map((path) => `wrote ${path}`).sort()]);
     expect(gen(copy, '--check')).toMatchObject({ status: 0 });
-  });
-
-  test('leaves the rest of the README alone, and writes one where there is none', () => {
-    rewrite('README.md', (text) => `before\n${text}after\n`);
-    expect(gen(copy, '--check')).toMatchObject({ status: 0 });
-    rmSync(join(copy, 'README.md'));
-    expect(gen(copy)).toMatchObject({ status: 0, stdout: 'wrote README.md\n' });
-    expect(readFileSync(join(copy, 'README.md'), 'utf8')).toContain(table);
-  });
-
-  test('refuses a README without a place for the table', () => {
-    writeFileSync(join(copy, 'README.md'), '# Heddle\n');
-    expect(gen(copy)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('add the lines <!-- generated:kinds -->'),
-    });
   });
 });
 

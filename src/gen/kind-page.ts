@@ -1,18 +1,50 @@
 import { type AnyField, entriesOf, type Fields } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
+import { type Explanation, explain } from '../model/lower/explain.ts';
 import type { Registry } from '../model/registry.ts';
-import { table } from './readme.ts';
+import { page, table } from './markdown.ts';
 
-/** The kinds: what each is, where it is served, and what its documents may leave out. */
-export function kindTable(registry: Registry): string {
+const introduction = `
+Every kind of object that an account holds. The \`spec\` of a document is the body of the API's request, with keys of
+documents in place of ids. \`heddle explain KIND.FIELD\` prints the same in a terminal, and \`examples/kinds/\` has a
+document with every field of each kind.`;
+
+/** The reference of kinds: what each is, where it is served, what its documents may leave out, and all of its fields. */
+export function kindPage(registry: Registry): string {
+  const sections = registry.kinds.map((kind) => kindSection(registry, kind));
+  return page('Kinds', 'src/kinds', introduction, summary(registry), ...sections);
+}
+
+function summary(registry: Registry): string {
   const rows = registry.kinds.map((kind) => [
-    `\`${kind.name}\``,
+    `[\`${kind.name}\`](#${kind.name.toLowerCase()})`,
     kind.doc,
     endpointsOf(kind),
     documentsOf(kind),
     defaultsOf(kind),
   ]);
   return table(['Kind', 'What it is', 'Endpoints', 'Documents', 'A document may leave out'], rows);
+}
+
+function kindSection(registry: Registry, kind: Kind): string {
+  const rows = fieldRows(registry, kind.name, '');
+  const fields = rows.length === 0 ? 'It has no fields.' : table(['Field', 'Type', 'Meaning'], rows);
+  return `## ${kind.name}\n\n${kind.doc}\n\n${fields}`;
+}
+
+/** A row for each field below a path such as `rules.`, and for those within it. */
+function fieldRows(registry: Registry, kind: string, prefix: string): readonly (readonly string[])[] {
+  const above = explainPath(registry, `${kind}.${prefix}`.slice(0, -1));
+  return above.members.flatMap(({ name }) => {
+    const { path, type = '', doc, facts } = explainPath(registry, `${kind}.${prefix}${name}`);
+    return [[`\`${path}\``, type, [doc, ...facts].join(' ')], ...fieldRows(registry, kind, `${path}.`)];
+  });
+}
+
+function explainPath(registry: Registry, name: string): Explanation {
+  const found = explain(registry, name);
+  if (typeof found === 'string') throw new Error(found);
+  return found;
 }
 
 function endpointsOf(kind: Kind): string {

@@ -1,0 +1,77 @@
+import { metrics } from '../api/metrics.ts';
+import type { Command } from '../cli/command.ts';
+import { allCommands } from '../cli/commands.ts';
+import { commandHelp, exitRows } from '../cli/help.ts';
+import { settings } from '../config.ts';
+import { cellOf, modules, roles } from '../model/roles.ts';
+import { page, table } from './markdown.ts';
+
+const aboutCommands = `
+From a checkout, \`npx heddle …\` runs them. \`--json\` writes exactly one JSON document to standard output.
+\`source <(heddle completion bash)\` completes commands and flags. [GitOps](../gitops.md) shows most of them at work.`;
+
+/** The reference of commands: each with its help text, and what exit codes mean. */
+export async function commandPage(): Promise<string> {
+  const commands = await allCommands(async () => {
+    throw new Error('the commands are only described here');
+  });
+  const rows = commands.map((command) => [`[\`${callOf(command)}\`](#${anchorOf(command)})`, command.summary]);
+  const codes = table(['Exit code', 'Meaning'], exitRows);
+  const summary = [table(['Command', 'Does'], rows), '## Exit codes', codes];
+  return page('Commands', 'src/cli', aboutCommands, ...summary, ...commands.map(commandSection));
+}
+
+function commandSection(command: Command): string {
+  return `## heddle ${command.name}\n\n\`\`\`text\n${commandHelp(command).trim()}\n\`\`\``;
+}
+
+function callOf({ name, argument }: Command): string {
+  return `heddle ${name}${argument === undefined ? '' : ` ${argument.placeholder}`}`;
+}
+
+function anchorOf({ name }: Command): string {
+  return `heddle-${name.replaceAll(' ', '-')}`;
+}
+
+const aboutSettings = `
+Every setting of the server is a flag or a variable. A flag takes precedence over its variable, and a variable over the
+file that \`--config\` names; \`examples/server/heddle.yaml\` is such a file with every setting.
+[Operations](../operations.md) says when to use which.`;
+
+/** The reference of settings: each with its flag and its variable. */
+export function settingPage(): string {
+  const rows = Object.values(settings).map(({ flag, variable, placeholder, doc, isSwitch }) => [
+    flag === undefined ? '' : `\`--${flag}${isSwitch === true ? '' : ` ${placeholder}`}\``,
+    variable === undefined ? '' : `\`${variable}\``,
+    doc,
+  ]);
+  return page('Settings', 'src/config.ts', aboutSettings, table(['Flag', 'Variable', 'Meaning'], rows));
+}
+
+const aboutMetrics = `
+What \`/metrics\` answers, as Prometheus text. Only the server that runs a source reports its age and its drift.
+[Operations](../operations.md#health-and-metrics) says who may read it.`;
+
+/** The reference of metrics. */
+export function metricPage(): string {
+  const rows = Object.entries(metrics).map(([name, { type, labels, help }]) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    help,
+  ]);
+  return page('Metrics', 'src/api/metrics.ts', aboutMetrics, table(['Metric', 'Type', 'Labels', 'Meaning'], rows));
+}
+
+const aboutRoles = `
+What each role may do, by module of the API. C, R, U and D are creating, reading, updating and deleting. Everybody manages
+their own tokens and sees their own profile and, where the account lets them, their own peers. A service user may read
+everything, whatever its role. Documents are authorised change by change, by the same table. The answer of every endpoint
+to every role is in [test/api/roles.md](../../test/api/roles.md), which a test writes.`;
+
+/** The reference of roles: what each may do, by module. */
+export function rolePage(): string {
+  const rows = modules.map((module) => [`\`${module}\``, ...roles.map((role) => cellOf(role, module))]);
+  const matrix = table(['Module', ...roles.map((role) => `\`${role}\``)], rows);
+  return page('Roles', 'src/model/roles.ts', aboutRoles, matrix);
+}
