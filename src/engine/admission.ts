@@ -51,14 +51,14 @@ export interface Admission {
   /** Throws when the account, as it is at that moment, lets nobody in like this. */
   check?(state: Snapshot): void;
   /** Nobody asked for it: the server does it by itself. */
-  readonly isOwnDeed?: true;
+  readonly isByServer?: true;
 }
 
 /** Makes the user, and what lets them in, in one step. */
 export async function admit(engine: Engine, call: Call, wish: Wish, admission: Admission): Promise<Written> {
   const { id, email, body, options } = wish;
   const { account } = call;
-  const { derived = {}, isOwnDeed } = admission;
+  const { derived = {}, isByServer } = admission;
   let outcome: RequestOutcome | undefined;
   const state = await changeTogether(
     engine,
@@ -68,7 +68,7 @@ export async function admit(engine: Engine, call: Call, wish: Wish, admission: A
       propose: (stateOf) => {
         admission.check?.(stateOf(account));
         const { actor, ...context } = contextOf(engine, call, stateOf(account), options);
-        const by = isOwnDeed === true || actor === undefined ? {} : { actor };
+        const by = isByServer === true || actor === undefined ? {} : { actor };
         const kind = engine.registry.get(userKind);
         outcome = planCreate({ ...context, ...by }, kind, body, undefined, { id, derived });
         return { [account]: outcome };
@@ -122,7 +122,7 @@ export function requireUser(state: Snapshot, id: string): Stored<'User'> {
   return user;
 }
 
-/** What is told about a deed of the caller that is no revision. */
+/** The audit event of something the caller did that makes no revision. */
 export function toldBy({ actor }: Call, at: string, event: AuditEvent): Told {
   return { actor, at, event };
 }

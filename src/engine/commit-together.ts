@@ -106,8 +106,8 @@ interface AccountStep {
   readonly input: CommitInput;
 }
 
-/** Who does it, and what is told beside the changes. */
-interface Deed {
+/** Who makes the mutation, and the audit events beside those of its changes. */
+interface MutationContext {
   readonly actor: Actor;
   readonly requestId: string | undefined;
   readonly told: readonly AuditEvent[] | undefined;
@@ -115,7 +115,7 @@ interface Deed {
 
 function stepOf(
   { now, newRequestId, forgets }: CommitterOptions,
-  { actor, requestId = newRequestId(), told = [] }: Deed,
+  { actor, requestId = newRequestId(), told = [] }: MutationContext,
   base: Snapshot,
   { plan, next }: Extract<Outcome, { readonly ok: true }>,
 ): AccountStep {

@@ -5,7 +5,7 @@ import { type Edit, finishPlan } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
 import type { Engine } from './engine.ts';
 
-/** Plans what the server does by itself, as far as the rules go: it is nobody's deed. */
+/** Plans what the server does by itself, as far as the rules go: it has no actor. */
 export function planEdits(
   engine: Engine,
   snapshot: Snapshot,

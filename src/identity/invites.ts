@@ -172,7 +172,7 @@ async function enter(
   const wish: Wish = { id, email, name, role: invite.role, groups, body: wished, options: { strict: false } };
   const derived = { status: 'active', invite: invite.id };
   // Whoever invited had the right to; the person themselves has none yet.
-  await admit(engine, call, wish, { beside, isFound: true, derived, check, isOwnDeed: true });
+  await admit(engine, call, wish, { beside, isFound: true, derived, check, isByServer: true });
 }
 
 /** The invite of a token. A text that cannot be one is answered like one that is not known. */

@@ -60,7 +60,7 @@ export async function setUp(engine: Engine, body: JsonObject, mayReopen: () => P
   const wish: Wish = { id, email, name, role: 'owner', groups: [], body: user, options: { strict: false } };
   try {
     const derived = { status: 'active' };
-    await admit(engine, call, wish, { beside, isFound: true, derived, told, isOwnDeed: true });
+    await admit(engine, call, wish, { beside, isFound: true, derived, told, isByServer: true });
   } catch (error) {
     if (error instanceof Conflict && (await hasPeople(engine.database))) throw done();
     throw error;

@@ -98,15 +98,15 @@ export interface Filter<O = StoredObject> {
   readonly schema?: JsonObject;
 }
 
-/** What the creation of an object may use. */
-export interface Birth {
+/** What the generation of values of a new object may use. */
+export interface GeneratorInput {
   /** ISO 8601, UTC. */
   readonly now: string;
   random(bytes: number): Uint8Array;
 }
 
-/** What the server made up: kept in `derived`, and shown once in the answer to the creation. */
-export interface Born {
+/** Values that the server generated: kept in `derived`, and shown once in the answer to the creation. */
+export interface GeneratedValues {
   readonly derived: JsonObject;
   readonly outputs?: Readonly<Record<string, string>>;
 }
@@ -122,8 +122,8 @@ export interface Step<O = StoredObject> {
   newId(): string;
 }
 
-/** What somebody does to one object, for the rules that depend on who it is and on what was there. */
-export type Deed<O = StoredObject> = Pick<Step<O>, 'before' | 'after'> & {
+/** A change of one object by a caller, for the rules that depend on who makes it and on what was stored before. */
+export type Mutation<O = StoredObject> = Pick<Step<O>, 'before' | 'after'> & {
   readonly actor?: Caller;
   /** It goes back to what was there before. */
   readonly rollback?: true;
@@ -219,9 +219,9 @@ export interface KindDeclaration<
    * Rules about the change itself: what it was before, and who does it. The code `not_allowed` says that it is not theirs
    * to do, `precondition_failed` that the object is not in a state for it. What follows from another change is not asked.
    */
-  checkDeed?(deed: Deed<O>, before: State, next: State): readonly Fault[];
-  /** What the server makes up when an object is created. */
-  born?(object: O, means: Birth): Born;
+  checkMutation?(mutation: Mutation<O>, before: State, next: State): readonly Fault[];
+  /** The values that the server generates when an object is created. */
+  generate?(object: O, input: GeneratorInput): GeneratedValues;
   /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */
   consequences?(step: Step<O>, state: State): readonly Consequence[];
   /** What follows, follows from `inputs` alone; documents, which give none, need not be asked. */

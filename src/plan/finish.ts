@@ -4,7 +4,7 @@ import type { Actor } from '../model/actor.ts';
 import type { Place } from '../model/document.ts';
 import { withEntryIds } from '../model/entry-ids.ts';
 import { withGivenDefaults } from '../model/given-defaults.ts';
-import type { Birth, Kind } from '../model/kind.ts';
+import type { GeneratorInput, Kind } from '../model/kind.ts';
 import { withListOrder } from '../model/list-order.ts';
 import { bareMeans, type Means } from '../model/means.ts';
 import { withMemberOrder } from '../model/member-order.ts';
@@ -78,16 +78,13 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const changes: Change[] = [];
   const claims: Claim[] = [];
   const outputs = new Map<string, Readonly<Record<string, string>>>();
+  const generator = { now, random: means.random };
   const following = { now, newId: input.newId, actor: input.actor };
   const edits = yield* withConsequences(snapshot, input.edits, following);
   for (const [at, edit] of edits.entries()) {
     if (isTurn(at)) yield undefined;
-    sortEdit(
-      input,
-      edit.before === undefined ? bear(input, edit, { now, random: means.random }, outputs) : settled(input, edit),
-      changes,
-      claims,
-    );
+    const complete = edit.before === undefined ? initialize(input, edit, generator, outputs) : settled(input, edit);
+    sortEdit(input, complete, changes, claims);
   }
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
   const next = yield* snapshot.withInSteps(
@@ -145,19 +142,19 @@ function settled({ settle }: FinishInput, edit: Edit): Edit {
   return { ...edit, after: settle(edit.before, edit.after) };
 }
 
-/** Lets a new object be born: who made it and what the server makes up is added, what may be shown once is put aside. */
-function bear(
+/** Completes a new object: adds its creator and the generated values, and puts aside the values that are shown once. */
+function initialize(
   { snapshot, actor }: FinishInput,
   edit: Edit,
-  means: Birth,
+  generatorInput: GeneratorInput,
   outputs: Map<string, Readonly<Record<string, string>>>,
 ): Edit {
   const { after } = edit;
   if (after === undefined) return edit;
-  const born = snapshot.registry.get(after.kind).born?.(after, means);
-  if (born?.outputs !== undefined) outputs.set(after.id, born.outputs);
+  const generated = snapshot.registry.get(after.kind).generate?.(after, generatorInput);
+  if (generated?.outputs !== undefined) outputs.set(after.id, generated.outputs);
   const maker = actor === undefined ? {} : { created_by: actor.id };
-  return { ...edit, after: { ...after, derived: { ...maker, ...after.derived, ...born?.derived } } };
+  return { ...edit, after: { ...after, derived: { ...maker, ...after.derived, ...generated?.derived } } };
 }
 
 function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {

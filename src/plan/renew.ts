@@ -7,15 +7,15 @@ import type { RequestContext, RequestOutcome } from './requests.ts';
 /** Plans that the server makes up anew what it made up when the object was created; the outputs are shown once more. */
 export function planRenewal(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
   const { snapshot, now, newId, actor, means = bareMeans } = context;
-  const born = kind.born?.(before, { now, random: means.random });
-  if (born === undefined) throw new Error(`the server makes up nothing for objects of kind ${kind.name}`);
-  const after = { ...before, derived: { ...before.derived, ...born.derived }, updatedAt: now };
+  const generated = kind.generate?.(before, { now, random: means.random });
+  if (generated === undefined) throw new Error(`the server makes up nothing for objects of kind ${kind.name}`);
+  const after = { ...before, derived: { ...before.derived, ...generated.derived }, updatedAt: now };
   const outcome = finishPlan({
     ...{ snapshot, now, newId, means, edits: [{ before, after }] },
     ...(actor === undefined ? {} : { actor }),
     locate: (_, { code, path, message }) => ({ code, kind: kind.name, path, message }),
   });
   if (!outcome.ok) return { ...outcome, id: before.id, ignored: [] };
-  const outputs = new Map([...outcome.plan.outputs, [before.id, born.outputs ?? {}]]);
+  const outputs = new Map([...outcome.plan.outputs, [before.id, generated.outputs ?? {}]]);
   return { ...outcome, plan: { ...outcome.plan, outputs }, id: before.id, ignored: [] };
 }

@@ -40,7 +40,7 @@ export function* checkRules(step: StepInput, locate: Locate): Generator<undefine
       ...refusals(kind, change),
       ...(change.internal === true ? [] : rightFaults(before, step.actor, kind, change.action)),
       ...editionFaults(kind, change, edition),
-      ...deedFaults(kind, change, step),
+      ...mutationFaults(kind, change, step),
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, left })),
     ];
     for (const fault of faults) problems.push(locate(subjectOf(change), fault));
@@ -55,16 +55,16 @@ function refusals(kind: Kind, change: Change): readonly Fault[] {
   return reason === undefined ? [] : [{ code: `${change.action}_refused`, path: '', message: reason }];
 }
 
-function deedFaults(kind: Kind, change: Change, { before, next, actor, rollback }: StepInput): readonly Fault[] {
-  if (kind.checkDeed === undefined || change.internal === true) return [];
+function mutationFaults(kind: Kind, change: Change, { before, next, actor, rollback }: StepInput): readonly Fault[] {
+  if (kind.checkMutation === undefined || change.internal === true) return [];
   const { before: was, after: is } = change;
-  const deed = {
+  const mutation = {
     ...(was === undefined ? {} : { before: was }),
     ...(is === undefined ? {} : { after: is }),
     ...(actor === undefined ? {} : { actor }),
     ...(rollback === undefined ? {} : { rollback }),
   };
-  return kind.checkDeed(deed, before, next);
+  return kind.checkMutation(mutation, before, next);
 }
 
 /** What the hosted edition alone has is refused elsewhere, as soon as somebody wants it. */

@@ -1,7 +1,7 @@
 import type { Actor } from '../model/actor.ts';
 import type { AuditEvent } from '../model/kind.ts';
 
-/** What is told about a deed that is no revision: written in the transaction of the deed. */
+/** An audit event of something that makes no revision: written in the same transaction as what was done. */
 export interface Told {
   readonly actor: Actor;
   readonly event: AuditEvent;

@@ -73,7 +73,7 @@ async function trouble(
 ): Promise<void> {
   const under: Promise<void>[] = [];
   let isDown = false;
-  const deeds: readonly ((replica: Replica) => Promise<void>)[] = [
+  const faults: readonly ((replica: Replica) => Promise<void>)[] = [
     async ({ proxy }) => {
       proxy.set('cutting');
       await delay(3000);
@@ -104,7 +104,7 @@ async function trouble(
     const replica = all[Math.floor(Math.random() * all.length)];
     if (replica !== undefined && !replica.isBusy) {
       replica.isBusy = true;
-      const work = deeds[turn % deeds.length]?.(replica).finally(() => {
+      const work = faults[turn % faults.length]?.(replica).finally(() => {
         replica.proxy.set('clear');
         replica.isBusy = false;
       });

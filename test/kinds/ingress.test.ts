@@ -209,13 +209,13 @@ describe('what a port was given', () => {
   });
 });
 
-interface Deed {
+interface PortRequest {
   readonly name: string;
   readonly wishes: readonly { readonly count: number; readonly protocol: (typeof ingressProtocols)[number] }[];
   readonly direct: boolean;
 }
 
-const deeds: fc.Arbitrary<Deed> = fc.record({
+const portRequests: fc.Arbitrary<PortRequest> = fc.record({
   name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
   direct: fc.boolean(),
   wishes: fc.array(
@@ -224,8 +224,8 @@ const deeds: fc.Arbitrary<Deed> = fc.record({
   ),
 });
 
-/** The request of a deed: every range has ports of its own. Without wishes the port is released. */
-function wishesOf({ wishes, direct }: Deed): JsonObject {
+/** The body of a request: every range has ports of its own. Without wishes the port is released. */
+function wishesOf({ wishes, direct }: PortRequest): JsonObject {
   const [first] = wishes;
   if (direct && first !== undefined) return { direct_port: { ...first } };
   return {
@@ -249,7 +249,7 @@ function numbersOf(state: Snapshot, transport: 'tcp' | 'udp', except = ''): read
 }
 
 /** Whether the pool of twelve ports has room, beside what the others have. */
-function fits(state: Snapshot, name: string, wishes: Deed['wishes']): boolean {
+function fits(state: Snapshot, name: string, wishes: PortRequest['wishes']): boolean {
   const taken = { tcp: new Set(numbersOf(state, 'tcp', name)), udp: new Set(numbersOf(state, 'udp', name)) };
   const all = Array.from({ length: 12 }, (_, at) => 100 + at);
   const count = (protocol: string) =>
@@ -265,27 +265,27 @@ function fits(state: Snapshot, name: string, wishes: Deed['wishes']): boolean {
 describe('allocations', () => {
   it('never overlap, however ports come, change and go, and a new one that fits is found', () => {
     fc.assert(
-      fc.property(fc.array(deeds, { maxLength: 14 }), (list) => {
+      fc.property(fc.array(portRequests, { maxLength: 14 }), (list) => {
         let state: Snapshot = stateOf(
           located('web', ''),
           located('edge', ''),
           gate('g', 'edge', { fallback: true, ...pools(100, 111) }),
         );
-        for (const deed of list) {
-          const [present] = state.lookUp('IngressPort', 'name', deed.name);
-          if (deed.wishes.length === 0) {
+        for (const request of list) {
+          const [present] = state.lookUp('IngressPort', 'name', request.name);
+          if (request.wishes.length === 0) {
             if (present !== undefined) state = nextOf(planDelete(contextOf(state), kind, present));
             continue;
           }
-          const wishes = deed.direct ? deed.wishes.slice(0, 1) : deed.wishes;
-          const body = { name: deed.name, enabled: true, ...wishesOf(deed) };
+          const wishes = request.direct ? request.wishes.slice(0, 1) : request.wishes;
+          const body = { name: request.name, enabled: true, ...wishesOf(request) };
           const outcome =
             present === undefined
               ? planCreate(contextOf(state), kind, body, 'web')
               : planReplace(contextOf(state), kind, present, body);
           // What a port has stays where it is, so there may be room for a change that only moving would make.
-          const room = fits(state, deed.name, wishes);
-          expect(outcome.ok, JSON.stringify(deed)).toBe(present === undefined ? room : room && outcome.ok);
+          const room = fits(state, request.name, wishes);
+          expect(outcome.ok, JSON.stringify(request)).toBe(present === undefined ? room : room && outcome.ok);
           if (outcome.ok) state = outcome.next;
           for (const transport of ['tcp', 'udp'] as const) {
             const numbers = numbersOf(state, transport);

@@ -63,10 +63,10 @@ describe('the token of SCIM', () => {
   it('is well formed, and only its hash and its beginning are kept', () => {
     const kind = registry.get('ScimIntegration');
     const means = { now: at.createdAt, random: (bytes: number) => new Uint8Array(bytes).fill(3) };
-    const born = kind.born?.(stored('ScimIntegration', 'x', kind.example), means);
-    const token = born?.outputs?.['auth_token'] ?? '';
+    const generated = kind.generate?.(stored('ScimIntegration', 'x', kind.example), means);
+    const token = generated?.outputs?.['auth_token'] ?? '';
     expect(isWellFormedToken('nbs_', token)).toBe(true);
-    expect(born?.derived).toEqual({
+    expect(generated?.derived).toEqual({
       token_hash: sha256Base64(token),
       auth_token: `${token.slice(0, 8)}${'*'.repeat(32)}`,
     });

@@ -78,7 +78,9 @@ describe('the address of a peer', () => {
   const after = (change: JsonObject) => stored('Peer', 'p', { ...plain, ...change });
   const faults = (change: JsonObject, members: readonly string[] = ['p']) => {
     const state = stateOf(settings, group('v6', members), stored('Peer', 'p', plain));
-    return texts(kind.checkDeed?.({ before: stored('Peer', 'p', plain), after: after(change) }, state, state) ?? []);
+    return texts(
+      kind.checkMutation?.({ before: stored('Peer', 'p', plain), after: after(change) }, state, state) ?? [],
+    );
   };
 
   it.each<readonly [JsonObject, readonly string[]]>([
@@ -102,7 +104,7 @@ describe('the address of a peer', () => {
     const outside = stored('Peer', 'p', { ...plain, ip: '10.0.0.1' });
     const named = stored('Peer', 'p', { ...plain, ip: '10.0.0.1', name: 'CI' });
     const state = stateOf(settings, outside);
-    expect(kind.checkDeed?.({ before: outside, after: named }, state, state)).toEqual([]);
+    expect(kind.checkMutation?.({ before: outside, after: named }, state, state)).toEqual([]);
   });
 });
 
@@ -111,7 +113,7 @@ describe('the expirations of a peer', () => {
     const before = stored('Peer', 'p', { ...plain, ...user });
     const after = stored('Peer', 'p', { ...plain, ...user, login_expiration_enabled: true });
     const state = stateOf(before);
-    return texts(kind.checkDeed?.({ before, after }, state, state) ?? []);
+    return texts(kind.checkMutation?.({ before, after }, state, state) ?? []);
   };
 
   it('change only where somebody can sign in again', () => {

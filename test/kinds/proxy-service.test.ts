@@ -52,16 +52,16 @@ describe('modes', () => {
 
   it('decide what else there can be, and cannot change', () => {
     const [before, after] = [service('a'), service('a', { mode: 'tcp' })];
-    const deed = (one: StoredObject | undefined, other: StoredObject | undefined) =>
+    const mutation = (one: StoredObject | undefined, other: StoredObject | undefined) =>
       texts(
-        kind.checkDeed?.(
+        kind.checkMutation?.(
           { ...(one === undefined ? {} : { before: one }), ...(other === undefined ? {} : { after: other }) },
           stateOf(),
           stateOf(),
         ) ?? [],
       );
-    expect(deed(before, after)).toEqual(['service_mode_fixed /mode']);
-    expect([deed(before, before), deed(undefined, after), deed(before, undefined)]).toEqual([[], [], []]);
+    expect(mutation(before, after)).toEqual(['service_mode_fixed /mode']);
+    expect([mutation(before, before), mutation(undefined, after), mutation(before, undefined)]).toEqual([[], [], []]);
   });
 });
 

@@ -34,8 +34,8 @@ function faults(
     put: after === undefined ? [] : [after],
     remove: after === undefined && before !== undefined ? [before.id] : [],
   });
-  const deed = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), actor };
-  return texts(kind.checkDeed?.(deed, was, next) ?? []);
+  const mutation = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), actor };
+  return texts(kind.checkMutation?.(mutation, was, next) ?? []);
 }
 
 describe('a user', () => {
@@ -129,8 +129,12 @@ describe('changing a user', () => {
       const was = stateOf(owner, admin, regular, tenant, group('lords'), group('helpers'));
       const base = before ?? user('new');
       const after = { ...base, spec: { ...base.spec, auto_groups: [auto] } };
-      const deed = { ...(before === undefined ? {} : { before }), after, ...(actor === undefined ? {} : { actor }) };
-      return texts(kind.checkDeed?.(deed, was, was.with({ put: [after], remove: [] })) ?? []);
+      const mutation = {
+        ...(before === undefined ? {} : { before }),
+        after,
+        ...(actor === undefined ? {} : { actor }),
+      };
+      return texts(kind.checkMutation?.(mutation, was, was.with({ put: [after], remove: [] })) ?? []);
     };
     for (const before of [regular, admin, undefined]) {
       expect(joins(before, 'lords', as('ana'))).toEqual(['not_allowed /auto_groups']);
@@ -157,7 +161,7 @@ describe('deleting a user', () => {
   it('is for the identity provider or a service user, when the provider brought the user', () => {
     const bot = program('bot', { role: 'admin' });
     const was = stateOf(owner, brought, bot);
-    expect(kind.checkDeed?.({ before: brought, actor: as('bot') }, was, was)).toEqual([]);
+    expect(kind.checkMutation?.({ before: brought, actor: as('bot') }, was, was)).toEqual([]);
   });
 });
 

@@ -24,7 +24,7 @@ const guest = defineKind({
       { doc: 'Locks.', key: 'on' },
     ),
   },
-  checkDeed: ({ before, after }) =>
+  checkMutation: ({ before, after }) =>
     before !== undefined && before.spec['class'] !== after?.spec['class']
       ? [{ code: 'class_fixed', path: '/class', message: 'no' }]
       : [],

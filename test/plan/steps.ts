@@ -25,7 +25,7 @@ const validator = createValidator(registry);
 
 export const now = '2026-03-01T10:00:00.000Z';
 
-/** An account as it is born, with three peers: `p1`, `p2`, `p3`. */
+/** A new account with three peers: `p1`, `p2`, `p3`. */
 export const office = stateOf(
   all,
   { ...account(), key: 'account' },

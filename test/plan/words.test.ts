@@ -22,7 +22,7 @@ const box = defineKind({
     config: mapOf(string({ doc: 'Value.' }), { doc: 'Config.', required: true, merge: true }),
     inside: refs('Bag', { doc: 'Inside.', answer: 'full' }),
   },
-  born: (_, { random }) => ({ derived: { hash: 'kept' }, outputs: { key: `key-${random(1)[0]}` } }),
+  generate: (_, { random }) => ({ derived: { hash: 'kept' }, outputs: { key: `key-${random(1)[0]}` } }),
   example: {},
 });
 const bag = defineKind({

@@ -16,7 +16,7 @@ import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
 import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
 /** What was done, as the page says it after it was loaded anew. */
-const deeds: Readonly<Record<string, string>> = {
+const actionTexts: Readonly<Record<string, string>> = {
   deleted: 'The token is deleted. It stopped working at once.',
   password: 'Your password is changed. You are signed out everywhere else.',
   'totp-on': 'The second factor is on. Keep the recovery codes below: the next sign-in asks for a code.',
@@ -70,8 +70,8 @@ function signInAddress(publicUrl: string, again: Readonly<Record<string, string>
 
 function doneIn({ req }: WebRequest): string | undefined {
   const query = new URLSearchParams((req.url ?? '').split('?')[1] ?? '');
-  const deed = query.get('done') ?? query.get('state') ?? '';
-  return Object.hasOwn(deeds, deed) ? deeds[deed] : undefined;
+  const action = query.get('done') ?? query.get('state') ?? '';
+  return Object.hasOwn(actionTexts, action) ? actionTexts[action] : undefined;
 }
 
 type Shown = Partial<Pick<AccountView, 'made' | 'codes' | 'done' | 'at' | 'faults' | 'filled'>>;
@@ -126,12 +126,12 @@ async function act(visit: Visit, step: string): Promise<WebAnswer> {
 /** The page anew when all went well, else with what is wrong. */
 function after(visit: Visit, at: 'password' | 'totp', outcome: Outcome): WebAnswer | Promise<WebAnswer> {
   if ('faults' in outcome) return show(visit, { at, faults: outcome.faults }, 422);
-  const { deed, codes } = outcome;
-  return codes === undefined ? done(deed) : show(visit, { codes, done: deeds[deed] });
+  const { action, codes } = outcome;
+  return codes === undefined ? done(action) : show(visit, { codes, done: actionTexts[action] });
 }
 
-function done(deed: string): WebAnswer {
-  return { location: deed === '' ? accountPath : `${accountPath}?done=${deed}` };
+function done(action: string): WebAnswer {
+  return { location: action === '' ? accountPath : `${accountPath}?done=${action}` };
 }
 
 async function makeOwnToken(visit: Visit): Promise<WebAnswer> {

@@ -16,7 +16,7 @@ import { inWords, textIn, type WebRequest } from './web.ts';
 
 /** What became of a form: what was done, with codes that are shown this once, or what is wrong with its fields. */
 export type Outcome =
-  | { readonly deed: string; readonly codes?: readonly string[] }
+  | { readonly action: string; readonly codes?: readonly string[] }
   | { readonly faults: Readonly<Record<string, string>> };
 
 interface Visit {
@@ -46,7 +46,7 @@ export async function changeOwnPassword({ host, request, person, session }: Visi
   });
   if (!isChanged) return { faults: { old_password: 'It was changed somewhere else just now.' } };
   await host.endSessions(user, session);
-  return { deed: 'password' };
+  return { action: 'password' };
 }
 
 /** What of the second factor wants a code: to switch it on, and everything about one that is on. */
@@ -59,10 +59,10 @@ const wanting: Readonly<Record<string, boolean>> = {
 /** Sets the second factor up, step by step, or takes it away. */
 export async function changeTotp({ host, request, person }: Visit, step: string): Promise<Outcome> {
   const credentials = await readCredentials(host.engine.database, person.account, person.id);
-  if (credentials === undefined) return { deed: '' };
+  if (credentials === undefined) return { action: '' };
   const factor = { host, person, credentials };
   if (step === 'totp-begin' || step === 'totp-cancel') await prepareApp(factor, step === 'totp-begin');
-  if (wanting[step] !== credentials.totpConfirmed || credentials.totpSecret === null) return { deed: '' };
+  if (wanting[step] !== credentials.totpConfirmed || credentials.totpSecret === null) return { action: '' };
   const use = credentials.totpConfirmed ? useSecondFactor : useAppCode;
   const attempt = () => use(factor, textIn(request.form, 'code'));
   const isRight = await guarded({ host, request, person }, 'code', attempt);
@@ -76,11 +76,11 @@ async function changeFactor(factor: Factor, step: string): Promise<Outcome> {
     if (await wantsSecondFactor(factor.host.engine, factor.person))
       return { faults: { code: 'Your account wants a second factor of everybody; it stays on.' } };
     await switchOff(factor);
-    return { deed: 'totp-off' };
+    return { action: 'totp-off' };
   }
   const codes = step === 'totp-confirm' ? await switchOn(factor) : await replaceCodes(factor);
   if (codes === undefined) return { faults: { code: 'It was set up anew in another window; use that one.' } };
-  return { deed: step === 'totp-confirm' ? 'totp-on' : 'totp-codes', codes };
+  return { action: step === 'totp-confirm' ? 'totp-on' : 'totp-codes', codes };
 }
 
 /** Does what may be guessed, slowly when it is tried often: `true` when it was right, else `false` or why not. */

@@ -108,7 +108,7 @@ export const account = defineKind({
     },
   }),
   check: checkRanges,
-  checkDeed: (deed, was, next) => [...keepCallerIn(deed), ...keepClaim(deed, was, next)],
+  checkMutation: (mutation, was, next) => [...keepCallerIn(mutation), ...keepClaim(mutation, was, next)],
   checkState: checkAgainstAccount,
   consequences: followAccount,
   risks: warnOfNewAddresses,

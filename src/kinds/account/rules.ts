@@ -1,7 +1,7 @@
 import { type Cidr, contains, overlaps, parseCidr } from '../../lib/address.ts';
 import { equalJson } from '../../lib/json.ts';
 import { groupRules, isLetIn } from '../../model/allowed-groups.ts';
-import type { Deed, Fault, State } from '../../model/kind.ts';
+import type { Fault, Mutation, State } from '../../model/kind.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
 import type { Stored } from '../../model/stored.ts';
 import { actsAsOwner, tenantWithOwners } from '../shared/tenant-owners.ts';
@@ -62,7 +62,7 @@ function rangeOf(text: unknown): Cidr | undefined {
 }
 
 /** Nobody keeps themselves out: the next request of whoever did could not take it back. */
-export function keepCallerIn({ after, actor }: Deed<Stored<'Account'>>): readonly Fault[] {
+export function keepCallerIn({ after, actor }: Mutation<Stored<'Account'>>): readonly Fault[] {
   // Whoever manages a tenant comes in by the rules of their own account.
   if (after === undefined || actor?.tokenLists === undefined || actor.granted !== undefined) return [];
   const rules = groupRules(after.spec.settings ?? {});
@@ -73,7 +73,7 @@ export function keepCallerIn({ after, actor }: Deed<Stored<'Account'>>): readonl
 
 /** Which claim fills groups decides who is in them: where a group makes owners of a tenant, only an owner changes that. */
 export function keepClaim(
-  { before, after, actor }: Deed<Stored<'Account'>>,
+  { before, after, actor }: Mutation<Stored<'Account'>>,
   was: State,
   next: State,
 ): readonly Fault[] {

@@ -96,7 +96,7 @@ export const group = defineKind({
     const holds = isAll(object) ? 'always holds every peer of the account' : 'holds the proxies of a cluster';
     return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
-  checkDeed: keepProvidedName,
+  checkMutation: keepProvidedName,
   consequences: (step, state) => [...placeResources(step, state), ...followIpv6(step, state)],
   consequencesOf: 'inputs',
   alsoFollows: hasIpv6Enabled,

@@ -1,5 +1,5 @@
 import type { Json } from '../../lib/json.ts';
-import type { Deed, Fault, State } from '../../model/kind.ts';
+import type { Fault, Mutation, State } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { actsAsOwner, ownedTenant } from '../shared/tenant-owners.ts';
@@ -28,7 +28,7 @@ export function listAllPeers(state: State): readonly Json[] {
 
 /** A claim fills groups by their names: where one makes owners of a tenant, only an owner gives it another name. */
 export function keepProvidedName(
-  { before, after, actor }: Deed<Stored<'Group'>>,
+  { before, after, actor }: Mutation<Stored<'Group'>>,
   was: State,
   next: State,
 ): readonly Fault[] {

@@ -3,7 +3,7 @@ import { defineKind } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { updatedEvents } from './events.ts';
-import { checkDeed } from './rules.ts';
+import { checkMutation } from './rules.ts';
 
 const moment = (name: string, doc: string) => ({
   doc,
@@ -93,8 +93,8 @@ export const mspTenant = defineKind({
       message: (value) => `a tenant with the domain \`${value}\` already exists; change that one`,
     },
   },
-  checkDeed,
-  born: (_, { random }) => ({ derived: { dns_challenge: `heddle-challenge=${hex(random(20))}` } }),
+  checkMutation,
+  generate: (_, { random }) => ({ derived: { dns_challenge: `heddle-challenge=${hex(random(20))}` } }),
   activity: { create: 'msp.tenant.create', delete: 'msp.tenant.unlink' },
   activityMeta: (object) => ({ name: object.name, domain: object.spec.domain ?? '' }),
   updateEvents: updatedEvents,

@@ -1,9 +1,9 @@
-import type { Deed, Fault, State } from '../../model/kind.ts';
+import type { Fault, Mutation, State } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { actsAsOwner, ownerGroups } from '../shared/tenant-owners.ts';
 
 /** Owners of the account of a tenant are made by owners of this one: nobody gives more than they have. */
-export function checkDeed({ before, after, actor }: Deed<Stored<'MSPTenant'>>, was: State): readonly Fault[] {
+export function checkMutation({ before, after, actor }: Mutation<Stored<'MSPTenant'>>, was: State): readonly Fault[] {
   if (after === undefined || actor === undefined || actsAsOwner(was, actor)) return [];
   const known = ownerGroups(before);
   if (ownerGroups(after).every((id) => known.includes(id))) return [];

@@ -9,7 +9,7 @@ import { followPeer } from './consequences.ts';
 import { enrolledEvents, peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
 import { namesOf } from './label.ts';
-import { checkDeed, isOwn, isPassing } from './rules.ts';
+import { checkMutation, isOwn, isPassing } from './rules.ts';
 
 const spec = {
   name: string({
@@ -167,7 +167,7 @@ export const peer = defineKind({
   // A key that nobody has shown to be theirs is kept from no other account.
   entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : (peer.spec.wg_pub_key ?? '')) },
   indexes: { label: namesOf },
-  checkDeed,
+  checkMutation,
   isOwn,
   consequences: followPeer,
   isSystem: isPassing,

@@ -1,11 +1,11 @@
 import { type Cidr, contains, parseAddress, parseCidr } from '../../lib/address.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import type { Deed, Fault, State } from '../../model/kind.ts';
+import type { Fault, Mutation, State } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { holdsPeer } from '../shared/membership.ts';
 
 /** What a change of a peer must not break; what stays as it is is not looked at. */
-export function checkDeed({ before, after }: Deed<Stored<'Peer'>>, _was: State, next: State): readonly Fault[] {
+export function checkMutation({ before, after }: Mutation<Stored<'Peer'>>, _was: State, next: State): readonly Fault[] {
   if (after === undefined) return [];
   if (before === undefined) return checkArrival(after);
   const [account] = next.ofKind('Account');

@@ -99,7 +99,7 @@ export const policy = defineKind({
   spec,
   canonicalize: sortPorts,
   check: checkRules,
-  checkDeed: (deed) => [...keepDerived(deed), ...refuseNewTwins(deed)],
+  checkMutation: (mutation) => [...keepDerived(mutation), ...refuseNewTwins(mutation)],
   risks: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
   isSystem: isDerived,

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts';
-import type { Deed, Fault } from '../../model/kind.ts';
+import type { Fault, Mutation } from '../../model/kind.ts';
 import { originOf } from '../../model/object.ts';
 import type { Stored } from '../../model/stored.ts';
 
@@ -100,7 +100,7 @@ export function isDerived(policy: Stored<'Policy'>): boolean {
  * Rules are known by their names, so two of one name are no longer made. Those that are there stay writable, and what goes
  * back to a former state, or ends by itself, brings back what was.
  */
-export function refuseNewTwins({ before, after, actor, rollback }: Deed<Stored<'Policy'>>): readonly Fault[] {
+export function refuseNewTwins({ before, after, actor, rollback }: Mutation<Stored<'Policy'>>): readonly Fault[] {
   if (after === undefined || rollback === true || actor?.type === 'system') return [];
   const left = new Map<string, number>();
   for (const name of ruleNames(before)) left.set(name, (left.get(name) ?? 0) + 1);
@@ -123,7 +123,7 @@ function ruleNames(policy: Stored<'Policy'> | undefined): readonly string[] {
 }
 
 /** What follows from another object changes with it alone. */
-export function keepDerived({ before }: Deed<Stored<'Policy'>>): readonly Fault[] {
+export function keepDerived({ before }: Mutation<Stored<'Policy'>>): readonly Fault[] {
   if (before === undefined || !isDerived(before)) return [];
   const message =
     before.derived.temporary === true

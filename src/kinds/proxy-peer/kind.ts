@@ -43,7 +43,7 @@ export const proxyPeer = defineKind({
       message: () => 'a proxy with this tunnel key already exists; register with a key pair of its own',
     },
   },
-  checkDeed: checkAddress,
+  checkMutation: checkAddress,
   consequences: followProxyPeer,
   refuse: (object, action) =>
     `${object.name} is the place of a proxy in the mesh and cannot be ${action === 'update' ? 'changed' : 'deleted'} by hand; delete its token or its cluster`,

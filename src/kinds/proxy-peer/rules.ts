@@ -1,4 +1,4 @@
-import type { Consequence, Deed, Fault, State, Step } from '../../model/kind.ts';
+import type { Consequence, Fault, Mutation, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { freeAddress, isTakenIn, rangeOf } from '../shared/peer-addresses.ts';
 import { listProxies } from '../shared/private-access.ts';
@@ -20,7 +20,7 @@ function settle(proxy: Stored<'ProxyPeer'>, state: State): readonly Consequence[
 }
 
 /** Without an address there is no place in the mesh. */
-export function checkAddress({ after }: Deed<Stored<'ProxyPeer'>>): readonly Fault[] {
+export function checkAddress({ after }: Mutation<Stored<'ProxyPeer'>>): readonly Fault[] {
   if (after === undefined || (after.spec.ip ?? '') !== '') return [];
   const message = 'the account has no address left for another proxy; choose a larger `network_range`, or delete peers';
   return [{ code: 'nothing_free', path: '', message }];

@@ -1,5 +1,5 @@
 import { equalJson } from '../../lib/json.ts';
-import type { AuditEvent, Deed, Fault, State } from '../../model/kind.ts';
+import type { AuditEvent, Fault, Mutation, State } from '../../model/kind.ts';
 import { originOf } from '../../model/object.ts';
 import type { Stored } from '../../model/stored.ts';
 import { serviceMeta } from './answer.ts';
@@ -10,7 +10,7 @@ export function isExposed(service: Stored<'ProxyService'>): boolean {
 }
 
 /** What a peer exposes is the peer's to change; everybody who may delete services can end it. */
-export function keepExposed({ before, after }: Deed<Stored<'ProxyService'>>): readonly Fault[] {
+export function keepExposed({ before, after }: Mutation<Stored<'ProxyService'>>): readonly Fault[] {
   if (before === undefined || after === undefined || !isExposed(before)) return [];
   if (equalJson(before.spec, after.spec)) return [];
   const message = `the service ${before.name} is exposed by a peer and follows it; delete it, or make another service`;

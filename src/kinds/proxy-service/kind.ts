@@ -76,7 +76,7 @@ export const proxyService = defineKind({
   canonicalize: dropMeaningless,
   check: checkService,
   checkState: checkPlacing,
-  checkDeed: (deed) => [...keepExposed(deed), ...refuseOtherMode(deed)],
+  checkMutation: (mutation) => [...keepExposed(mutation), ...refuseOtherMode(mutation)],
   consequences(step, state) {
     const service = step.after ?? step.before;
     return service === undefined ? [] : [...settlePort(step, state), ...deriveAccess(service, state)];

@@ -48,7 +48,7 @@ export const scimIntegration = defineKind({
     },
     last_synced_at: lastSyncedAt,
   },
-  born: (_, means) => newToken(means),
+  generate: (_, input) => newToken(input),
   activity: integrationActivity,
   activityMeta: (object) => ({ platform: object.spec.provider ?? '' }),
   example: {

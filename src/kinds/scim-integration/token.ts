@@ -1,13 +1,13 @@
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
-import type { Birth, Born } from '../../model/kind.ts';
+import type { GeneratedValues, GeneratorInput } from '../../model/kind.ts';
 
 const prefix = 'nbs_';
 /** How many characters behind the prefix tell tokens apart for people. */
 const shown = 4;
 
 /** A new token: what is kept of it, and its value, which is shown once. */
-export function newToken({ random }: Birth): Born {
+export function newToken({ random }: GeneratorInput): GeneratedValues {
   const token = makeToken(prefix, random(tokenRandomBytes));
   const visible = prefix.length + shown;
   return {

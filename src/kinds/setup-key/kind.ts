@@ -129,7 +129,7 @@ export const setupKey = defineKind({
   canonicalize: limitOneOff,
   check: checkLimit,
   checkState: checkAutoGroups,
-  born: makeKey,
+  generate: makeKey,
   entries: { 'setup-key': (object) => object.derived.key_hash },
   activity: { create: 'setupkey.add', delete: 'setupkey.delete' },
   activityMeta: keyMeta,

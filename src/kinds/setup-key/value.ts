@@ -1,10 +1,10 @@
 import { sha256Base64 } from '../../lib/node-pure.ts';
-import type { Birth, Born } from '../../model/kind.ts';
+import type { GeneratedValues, GeneratorInput } from '../../model/kind.ts';
 import { mask } from '../../model/means.ts';
 import type { Stored } from '../../model/stored.ts';
 
 /** Makes the value of a key. It is shown once; what is kept is its hash, how it begins, and when it expires. */
-export function makeKey(object: Stored<'SetupKey'>, { now, random }: Birth): Born {
+export function makeKey(object: Stored<'SetupKey'>, { now, random }: GeneratorInput): GeneratedValues {
   const key = upperCaseUuid(random(16));
   const lifetime = Number(object.spec.expires_in) * 1000;
   const expires = new Date(Date.parse(now) + lifetime).toISOString();

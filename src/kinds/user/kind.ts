@@ -7,7 +7,7 @@ import { never } from '../shared/times.ts';
 import { followUser, leavingRisks } from './consequences.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
 import { email, parseFlag } from './formats.ts';
-import { checkDeed, isFirstOwner } from './rules.ts';
+import { checkMutation, isFirstOwner } from './rules.ts';
 
 const flags = { type: 'object', additionalProperties: { type: 'boolean' } };
 
@@ -138,7 +138,7 @@ export const user = defineKind({
     },
   },
   checkState: checkAutoGroups,
-  checkDeed,
+  checkMutation,
   consequences: followUser,
   risks: leavingRisks,
   createEvents: createdEvents,

@@ -1,12 +1,12 @@
 import type { Actor } from '../../model/actor.ts';
-import type { Deed, Fault, State } from '../../model/kind.ts';
+import type { Fault, Mutation, State } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { ownedTenant } from '../shared/tenant-owners.ts';
 
 /** Who may do what to whom, beside the rights of a role. What the server does by itself is not asked. */
-export function checkDeed(deed: Deed<Stored<'User'>>, was: State, next: State): readonly Fault[] {
-  const { before, after, actor } = deed;
-  const raised = actor === undefined ? [] : checkTenants(deed, actor, was, next);
+export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, next: State): readonly Fault[] {
+  const { before, after, actor } = mutation;
+  const raised = actor === undefined ? [] : checkTenants(mutation, actor, was, next);
   if (before === undefined) return after === undefined ? [] : [...checkCreation(after, actor !== undefined), ...raised];
   if (actor === undefined) return [];
   const stated = actor.type === 'source' && after !== undefined ? checkStated(before, after) : [];
@@ -27,7 +27,7 @@ function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fa
 
 /** A group may make its users owners of a tenant: only owners put somebody there. */
 function checkTenants(
-  { before, after }: Deed<Stored<'User'>>,
+  { before, after }: Mutation<Stored<'User'>>,
   actor: Actor,
   was: State,
   next: State,

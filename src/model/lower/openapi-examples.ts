@@ -37,13 +37,13 @@ export function createExamples(registry: Registry): Examples {
     response,
     created(kind) {
       const object = snapshot.get(ownId(kind));
-      return { ...response(kind), ...(object === undefined ? {} : kind.born?.(object, birth)?.outputs) };
+      return { ...response(kind), ...(object === undefined ? {} : kind.generate?.(object, generatorInput)?.outputs) };
     },
   };
 }
 
 /** Examples are the same at every run. */
-const birth = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(7) };
+const generatorInput = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(7) };
 
 /** Over HTTP secrets are sent as they are; the text is one that every kind of secret accepts. */
 const plain: Means = {
@@ -120,13 +120,13 @@ function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
     ...(kind.parent === undefined ? {} : { parent: exampleId(kind.parent.kind) }),
     ...{ protected: false, createdRevision: 1, updatedRevision: 1, createdAt: at, updatedAt: at, declared: [] },
   };
-  const born = kind.born?.(object, birth);
+  const generated = kind.generate?.(object, generatorInput);
   let entries = 0;
   const nextId = () => {
     entries += 1;
     return sampleId(id, String(entries));
   };
-  return withEntryIds(kind, born === undefined ? object : { ...object, derived: born.derived }, nextId);
+  return withEntryIds(kind, generated === undefined ? object : { ...object, derived: generated.derived }, nextId);
 }
 
 function membersOf(value: Json): Json {

@@ -184,7 +184,7 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
 
 /** Whether an object can only be made in certain circumstances, or in another edition. */
 function hasConditions(kind: Kind): boolean {
-  return kind.checkDeed !== undefined || entriesOf(kind.spec).some(([, { cloudOnly }]) => cloudOnly === true);
+  return kind.checkMutation !== undefined || entriesOf(kind.spec).some(([, { cloudOnly }]) => cloudOnly === true);
 }
 
 /** Whether a delete is refused because the object is linked to others, or for what it is. */
