@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/kind.ts';
+import { planActions } from '../model/plan-words.ts';
 import type { PlanView } from '../plan/view.ts';
 import type { Image } from '../store/history.ts';
 import { readPlan } from '../store/plans.ts';
@@ -34,7 +35,7 @@ export async function findApplied(engine: Engine, call: Call, revision: number):
   return { plan, revision };
 }
 
-const actions: readonly Json[] = ['create', 'update', 'delete'];
+const actions: readonly Json[] = planActions;
 
 /** Guards and warnings are not kept in the history. */
 function planOf(shown: JsonObject, revision: number): PlanView {

@@ -1,4 +1,5 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { planActions } from '../model/plan-words.ts';
 import { accessLine, accessSummary, changesAccess, firstRows } from './access.ts';
 import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
 import { type ChangeView, noteOf, type PlanView, type UnitView } from './view.ts';
@@ -113,7 +114,7 @@ function table({ changes }: PlanView): readonly string[] {
   if (changes.length === 0) return [];
   const kinds = [...new Set(changes.map(({ kind }) => kind))].sort();
   const rows = kinds.map((kind) => {
-    const counts = (['create', 'update', 'delete'] as const).map(
+    const counts = planActions.map(
       (action) => changes.filter((change) => change.kind === kind && change.action === action).length,
     );
     return `| ${kind} | ${counts.join(' | ')} |`;

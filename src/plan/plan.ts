@@ -1,5 +1,6 @@
 import type { Place } from '../model/document.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { claimActions, planActions, planGuards } from '../model/plan-words.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
@@ -7,7 +8,7 @@ import type { AccessImpact } from './access.ts';
 import type { Wanted } from './contested.ts';
 import type { RollbackScope } from './rollback-scope.ts';
 
-export type Action = 'create' | 'update' | 'delete';
+export type Action = (typeof planActions)[number];
 
 /** What one plan does to one object. */
 export interface Change {
@@ -31,7 +32,7 @@ export interface Change {
 
 /** A change of who states what or holds what for a while, without a change of value: it makes a revision, but it is no change for exit codes. */
 export interface Claim {
-  readonly action: 'claim' | 'release' | 'restate' | 'override';
+  readonly action: (typeof claimActions)[number];
   readonly before: StoredObject;
   readonly after: StoredObject;
   /** What differs without being a change: see `isHandover`. */
@@ -41,9 +42,7 @@ export interface Claim {
 
 /** A guard that wants to be told twice. */
 export interface TrippedGuard {
-  readonly guard:
-    | ('empty' | 'deletes' | 'kind' | 'updates' | 'protected' | 'rollback' | 'sensitive' | 'hidden')
-    | ('access_lost' | 'access_gained' | 'own_access');
+  readonly guard: (typeof planGuards)[number];
   readonly message: string;
 }
 

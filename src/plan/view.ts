@@ -4,6 +4,7 @@ import type { Actor } from '../model/actor.ts';
 import { parentField } from '../model/facets.ts';
 import { type Fields, isEmpty } from '../model/field.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { planStates } from '../model/plan-words.ts';
 import type { Problem } from '../model/problem.ts';
 import { hideUnitSecrets } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -23,9 +24,6 @@ import type { RunningOverride } from './running-overrides.ts';
 
 /** How a stored plan stands. */
 export type PlanState = (typeof planStates)[number];
-
-/** All that a stored plan can be. */
-export const planStates = ['ready', 'needs_approval', 'approved', 'applied', 'expired', 'failed'] as const;
 
 /** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
 export interface PlanView {

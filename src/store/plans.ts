@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { jsonInSteps } from '../lib/json-steps.ts';
 import type { Actor } from '../model/actor.ts';
+import type { planStates } from '../model/plan-words.ts';
 import { build, statement } from './builder.ts';
 import type { AccountAccess, Database } from './database.ts';
 
 /** What can be stored of a plan; that it has expired follows from the time. */
-export type StoredState = 'ready' | 'needs_approval' | 'approved' | 'applied' | 'failed';
+export type StoredState = Exclude<(typeof planStates)[number], 'expired'>;
 
 /** A stored plan without what it would do. */
 export interface PlanHead {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { claimActions, planActions, planGuards, planStates } from '../plan-words.ts';
 import { adoptModes, membershipModes } from '../source-settings.ts';
 import { impactSchemas } from './openapi-impact.ts';
 import { listOf, named } from './openapi-operation.ts';
@@ -30,16 +31,11 @@ const unit = object(
   ['before', 'after', 'reset', 'setBy'],
 );
 
-const guards = [
-  ...['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback', 'sensitive', 'hidden'],
-  ...['access_lost', 'access_gained', 'own_access'],
-];
-
 const planParts: JsonObject = {
   PlanChange: object(
     'What a plan does to one object.',
     {
-      action: words(['create', 'update', 'delete'], 'What is done.'),
+      action: words(planActions, 'What is done.'),
       ...subject,
       units: listOf('Unit'),
       replaces: text('The id of the object that goes, because this one is made anew in its place.'),
@@ -57,18 +53,18 @@ const planParts: JsonObject = {
         key: subject.key,
         id: text('Its id; `@Kind/key` of an object yet to be made.'),
       },
-      action: words(['create', 'update', 'delete'], 'What is done.'),
+      action: words(planActions, 'What is done.'),
       patch: { type: 'array', items: { type: 'object' }, description: 'Operations of RFC 6902, references as ids.' },
     },
     ['key'],
   ),
   PlanClaim: object(
     'A change of who states what or holds what for a while, without a change of value.',
-    { action: words(['claim', 'release', 'restate', 'override'], 'What is done.'), ...subject },
+    { action: words(claimActions, 'What is done.'), ...subject },
     subjectOptional,
   ),
   PlanGuard: object('A guard that wants the plan approved.', {
-    guard: words(guards, 'Which guard.'),
+    guard: words(planGuards, 'Which guard.'),
     message: text('Why, and how to approve.'),
   }),
   ...impactSchemas,
@@ -101,12 +97,10 @@ export const actor = object(
   ['email'],
 );
 
-const states = ['ready', 'needs_approval', 'approved', 'applied', 'expired', 'failed'];
-
 const planHead: JsonObject = {
   formatVersion: text('Members are only ever added within `1`.'),
   id: text('Of a stored plan.'),
-  state: words(states, 'How a stored plan stands.'),
+  state: words(planStates, 'How a stored plan stands.'),
   createdAt: time('When a stored plan was made.'),
   createdBy: actor,
   expiresAt: time('When a stored plan can no longer be applied.'),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { planStates } from '../plan-words.ts';
 import { adoptModes, membershipModes } from '../source-settings.ts';
 import { configExamples } from './openapi-config-examples.ts';
 import { pairsExample } from './openapi-impact.ts';
@@ -76,7 +77,7 @@ export const planItems: Items = {
         query('source', 'Only plans of this source.'),
         query('state', 'Only plans in this state.', {
           type: 'string',
-          enum: ['ready', 'needs_approval', 'approved', 'applied', 'expired', 'failed'],
+          enum: planStates,
         }),
         query('limit', 'How many at most; 100 unless said otherwise.', { type: 'integer', minimum: 1, maximum: 1000 }),
       ],
