@@ -1,7 +1,6 @@
+import { protocols } from '../model/access-words.ts';
 import type { Question } from './explain.ts';
 import { parsePorts } from './traffic.ts';
-
-const protocols = ['all', 'tcp', 'udp', 'icmp', 'ssh'] as const;
 
 /**
  * Reads the traffic of a question, such as `tcp/443`, `udp/8000-8010`, `icmp`, or `443`, which is one of TCP; `undefined`

@@ -5,7 +5,7 @@ import type { CheckOutcome, Mismatch } from './matching.ts';
 import type { Named } from './named.ts';
 import type { Party } from './parties.ts';
 import { missingText, trafficText } from './traffic.ts';
-import type { Policy } from './vocabulary.ts';
+import type { Policy, RuleAction } from './vocabulary.ts';
 
 /** An explanation as plain data. */
 export interface DescribedAccess {
@@ -33,7 +33,7 @@ export interface DescribedRule {
   /** Absent where a route without access control groups lets its receivers through. */
   readonly policy?: Pick<Policy, 'id' | 'name' | 'origin' | 'declared'>;
   readonly rule?: { readonly id: string; readonly name: string };
-  readonly action: 'accept' | 'drop';
+  readonly action: RuleAction;
   /** `reverse`: from its destinations to its sources. */
   readonly direction: 'forward' | 'reverse';
   readonly traffic: string;

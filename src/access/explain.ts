@@ -1,4 +1,5 @@
 import { type Interval, intersectIntervals, subtractIntervals } from '../lib/intervals.ts';
+import type { verdicts } from '../model/access-words.ts';
 import type { Access } from './access.ts';
 import type { Passing } from './line.ts';
 import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
@@ -17,7 +18,7 @@ export interface Question {
 }
 
 /** `mixed`: some of it is let through and some is not. */
-export type Verdict = 'allow' | 'conditional' | 'deny' | 'mixed';
+export type Verdict = (typeof verdicts)[number];
 
 /** Why nothing can pass, whatever rules say. */
 export type Obstacle =

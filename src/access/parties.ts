@@ -3,6 +3,7 @@ import type { Access } from './access.ts';
 import type { PeerFacts } from './facts.ts';
 import type { Membership } from './groups.ts';
 import { type Named, nameOf } from './named.ts';
+import type { RuleAction } from './vocabulary.ts';
 import { groupFields, partOf, readGroup, readResource, readRoute } from './vocabulary.ts';
 
 /** Why an end can be at no end of a connection, whatever rules say. */
@@ -15,7 +16,7 @@ export interface Party extends Named {
   readonly opens: boolean;
   readonly hindrance?: Hindrance;
   /** The groups among these that hold it, `All` included, as a rule that accepts or one that drops means them. */
-  groupsAmong(groups: readonly string[], means?: 'accept' | 'drop'): readonly string[];
+  groupsAmong(groups: readonly string[], means?: RuleAction): readonly string[];
   /** The groups among these that guard it, when it is a route. */
   guardsAmong(groups: readonly string[]): readonly string[];
   /** What is known about a peer; resources and routes have no facts. */
@@ -43,7 +44,7 @@ export function partyOf(access: Access, id: string): Party {
   };
 }
 
-function isMeant(group: Membership | undefined, at: number, means: 'accept' | 'drop' = 'accept'): boolean {
+function isMeant(group: Membership | undefined, at: number, means: RuleAction = 'accept'): boolean {
   if (group === undefined) return false;
   return hasBit(group.members, at) || (means === 'drop' && hasBit(group.guests, at));
 }

@@ -1,10 +1,11 @@
 import { type Address, type Cidr, contains, parseAddress, parseCidr } from '../lib/address.ts';
 import { chainsTo } from '../lib/node-pure.ts';
 import { compareVersions, leadingNumbers } from '../lib/version.ts';
+import type { postureResults } from '../model/access-words.ts';
 import type { PeerFacts } from './facts.ts';
 
 /** Whether a peer passes; `unknown` when that depends on something nobody knows. */
-export type PostureResult = 'pass' | 'fail' | 'unknown';
+export type PostureResult = (typeof postureResults)[number];
 
 /** The checks of a posture check, as they are stored. A check that is not given is absent. */
 export interface Checks {

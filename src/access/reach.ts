@@ -6,6 +6,7 @@ import type { Flow } from './flows.ts';
 import { compareTexts } from './named.ts';
 import { type PlaceAt, surroundingOf } from './neighbours.ts';
 import { flowsAbout } from './reached.ts';
+import type { RuleAction } from './vocabulary.ts';
 import { type Protocol, partOf, readResource, readRoute } from './vocabulary.ts';
 
 /**
@@ -32,7 +33,7 @@ export interface FirewallRule {
   /** Absent where a route without access control groups lets its receivers through. */
   readonly policy?: { readonly id: string; readonly name: string };
   readonly rule?: { readonly id: string; readonly name: string };
-  readonly action: 'accept' | 'drop';
+  readonly action: RuleAction;
   readonly protocol: Protocol;
   /** None: all of them. */
   readonly ports: readonly Interval[];

@@ -11,6 +11,7 @@ import {
 } from '../lib/bit-set.ts';
 import { intersectIntervals } from '../lib/intervals.ts';
 import { partition } from '../lib/partition.ts';
+import { verdicts } from '../model/access-words.ts';
 import type { Access } from './access.ts';
 import { classesOf } from './classes.ts';
 import { explainParties, type Verdict } from './explain.ts';
@@ -82,8 +83,6 @@ export function tallyParties(access: Access, asked: Traffic, from: Party, to: Pa
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0, [verdict]: 1 };
   return { pairs, first: (which) => (which === verdict ? { from, to } : undefined) };
 }
-
-const verdicts = ['allow', 'conditional', 'deny', 'mixed'] as const;
 
 /** Who is reached how, of some ends. */
 function spread(line: Line, asked: Traffic, to: BitSet): Readonly<Record<Verdict, BitSet>> {

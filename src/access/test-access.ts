@@ -8,6 +8,7 @@ import {
   subtractBits,
   uniteBits,
 } from '../lib/bit-set.ts';
+import { type testOutcomes, verdicts } from '../model/access-words.ts';
 import type { Access } from './access.ts';
 import { type Explanation, explainParties, type Question, trafficOfQuestion, type Verdict } from './explain.ts';
 import { type Party, partyOf, standInFor } from './parties.ts';
@@ -26,7 +27,7 @@ export interface TestResult {
 
 /** What a test finds: `conditional` when that depends on posture checks about which not enough is known. */
 export interface TestOutcome {
-  readonly outcome: 'pass' | 'fail' | 'conditional';
+  readonly outcome: (typeof testOutcomes)[number];
   readonly result: TestResult;
   /** The pair that decides, explained; absent when there is no pair at all. */
   readonly decided?: Explanation;
@@ -104,7 +105,7 @@ function isSet(side: Side): side is BitSet {
 }
 
 function overall(tally: Tally): Verdict {
-  const found = (['allow', 'conditional', 'deny', 'mixed'] as const).filter((verdict) => tally.pairs[verdict] > 0);
+  const found = verdicts.filter((verdict) => tally.pairs[verdict] > 0);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   // What is conditional may turn out to be allowed, and then all is.

@@ -2,8 +2,10 @@
  * The door between stored objects and access: the only file here that knows what kinds and their fields are called. It
  * reads each object once, as long as that object lives.
  */
+
 import { type Interval, joinIntervals } from '../lib/intervals.ts';
 import { isObject } from '../lib/json.ts';
+import type { protocols, ruleActions } from '../model/access-words.ts';
 import { entryIdsOf } from '../model/entry-ids.ts';
 import { keyedEntries } from '../model/keyed-entries.ts';
 import { originOf } from '../model/object.ts';
@@ -63,7 +65,9 @@ export const readChecks = readerOf(kindOf.posture, ({ spec }): Checks => {
   return (spec.checks ?? {}) as Checks;
 });
 
-export type Protocol = 'all' | 'tcp' | 'udp' | 'icmp' | 'ssh';
+export type Protocol = (typeof protocols)[number];
+
+export type RuleAction = (typeof ruleActions)[number];
 
 /** One end of a rule: the members of groups, or one object. */
 export interface Side {
@@ -78,7 +82,7 @@ export interface Rule {
   readonly key: string;
   readonly name: string;
   readonly enabled: boolean;
-  readonly action: 'accept' | 'drop';
+  readonly action: RuleAction;
   readonly bidirectional: boolean;
   readonly protocol: Protocol;
   /** None: all of them. */

@@ -4,6 +4,7 @@ import { explainAccess, type Question, type Verdict } from '../access/explain.ts
 import type { Named } from '../access/named.ts';
 import { testAccess } from '../access/test-access.ts';
 import { kindOf } from '../access/vocabulary.ts';
+import { verdicts } from '../model/access-words.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { requireRight } from '../plan/authorize.ts';
@@ -100,9 +101,7 @@ function pairsOf(
   expected: Verdict,
 ): Pick<AccessAnswer, 'pairs' | 'exceptions'> {
   const { pairs, example } = testAccess(image, asked);
-  const others = (['allow', 'conditional', 'deny', 'mixed'] as const).filter(
-    (verdict) => verdict !== expected && pairs[verdict] > 0,
-  );
+  const others = verdicts.filter((verdict) => verdict !== expected && pairs[verdict] > 0);
   const exceptions = others.flatMap((verdict) => {
     const found = example(verdict);
     return found === undefined ? [] : [{ verdict, message: describeAccess(found).message }];

@@ -1,3 +1,4 @@
+import { protocols } from '../../model/access-words.ts';
 import { longest, oneOf, optionalString, ref, string, typedRef } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
 import { portOrRange } from '../shared/formats.ts';
@@ -18,7 +19,7 @@ const spec = {
     omitEmpty: true,
   }),
   toResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `to`.', omitEmpty: true }),
-  protocol: oneOf(['all', 'tcp', 'udp', 'icmp', 'ssh'], {
+  protocol: oneOf(protocols, {
     doc: 'The traffic that the test is about.',
     default: 'all',
   }),

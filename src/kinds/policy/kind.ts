@@ -1,3 +1,4 @@
+import { protocols, ruleActions } from '../../model/access-words.ts';
 import {
   boolean,
   integer,
@@ -32,13 +33,13 @@ const ruleFields = {
   name: string({ doc: 'Name of the rule within the policy.', maxLength: longest.name, required: true, minLength: 1 }),
   description: string({ doc: 'What the rule is for.', default: '' }),
   enabled: boolean({ doc: 'Whether the rule has an effect.', required: true, documentDefault: true }),
-  action: oneOf(['accept', 'drop'], { doc: 'Whether matching traffic is let through or dropped.', required: true }),
+  action: oneOf(ruleActions, { doc: 'Whether matching traffic is let through or dropped.', required: true }),
   bidirectional: boolean({
     doc: 'Whether destinations may open connections to sources as well.',
     required: true,
     documentDefault: false,
   }),
-  protocol: oneOf(['all', 'tcp', 'udp', 'icmp', 'ssh'], { doc: 'The traffic that the rule is about.', required: true }),
+  protocol: oneOf(protocols, { doc: 'The traffic that the rule is about.', required: true }),
   ports: setOf(string({ doc: 'A port as text.', format: port }), {
     doc: 'Ports, each as text. Without ports and ranges the rule is about all of them. Not together with `port_ranges`.',
     omitEmpty: true,

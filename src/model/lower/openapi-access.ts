@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { postureResults, ruleActions, testOutcomes, verdicts } from '../access-words.ts';
 import { configExamples } from './openapi-config-examples.ts';
 import { type Items, json, listOf, named, query } from './openapi-operation.ts';
 import { count, object, text, words } from './openapi-words.ts';
@@ -94,7 +95,6 @@ export const accessItems: Items = {
   },
 };
 
-const verdicts = ['allow', 'conditional', 'deny', 'mixed'];
 const meaning =
   'It passes; that depends on posture checks about which not enough is known; it does not; some of it does.';
 
@@ -143,7 +143,7 @@ export const accessSchemas: JsonObject = {
       to: named('AccessName'),
       asked: text('The traffic in question.'),
       expect: words(['allow', 'deny'], 'What is expected.'),
-      outcome: words(['pass', 'fail', 'conditional'], 'What is found.'),
+      outcome: words(testOutcomes, 'What is found.'),
       message: text('What is expected and found, with the rules that decide and where they are declared.'),
       file: text('Where the test is declared.'),
       line: count('Where in the file, from 1.'),
@@ -164,7 +164,7 @@ export const accessSchemas: JsonObject = {
         ['origin'],
       ),
       rule: object('The rule.', { id: placed.id, name: placed.name }),
-      action: words(['accept', 'drop'], 'What it does.'),
+      action: words(ruleActions, 'What it does.'),
       direction: words(['forward', 'reverse'], 'Reverse: from its destinations to its sources.'),
       traffic: text('What it is about.'),
       matches: { type: 'boolean', description: 'Whether it speaks about this connection.' },
@@ -180,7 +180,7 @@ export const accessSchemas: JsonObject = {
         description: 'What its posture checks say.',
         items: object('A posture check.', {
           check: named('AccessEnd'),
-          result: words(['pass', 'fail', 'unknown'], 'Whether the peer passes.'),
+          result: words(postureResults, 'Whether the peer passes.'),
           parts: { type: 'array', items: { type: 'string' }, description: 'The checks that decide.' },
         }),
       },
