@@ -1,8 +1,11 @@
 import type { Role } from './roles.ts';
 
+/** What an actor can be. */
+export const actorTypes = ['user', 'source', 'system'] as const;
+
 /** On whose behalf a mutation happens: an argument of every engine call, recorded with every revision. */
 export interface Actor {
-  readonly type: 'user' | 'source' | 'system';
+  readonly type: (typeof actorTypes)[number];
   readonly id: string;
   readonly name: string;
   readonly email?: string;

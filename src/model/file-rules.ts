@@ -6,12 +6,15 @@ import { InvalidInput } from './errors.ts';
 /** The file at the top of a source that says which of its files are ignored, as `.gitignore` does. */
 export const ignoreFile = '.heddleignore';
 
+/** What a list of patterns does: `ignore` and `exclude` leave out what matches, `include` everything else. */
+export const fileRuleTypes = ['ignore', 'exclude', 'include'] as const;
+
 /** One list of patterns by which files of a source are read or not. Plain data: a push sends it along. */
 export interface FileRules {
   /** The directory that they are about, as files are named; empty at the top. */
   readonly root: string;
   /** What matches is left out; with `include`, everything else is. */
-  readonly type: 'ignore' | 'exclude' | 'include';
+  readonly type: (typeof fileRuleTypes)[number];
   /** Where they stand, for messages. */
   readonly name: string;
   /** One pattern each; in an ignore file also blank lines and comments. */

@@ -6,12 +6,18 @@ import type { Problem } from './problem.ts';
  * again without anybody's help. `Stalled`: nothing more happens until something changes. `Drifted`: something that it states
  * is different in the account. `Conflicted`: others state differently what it states. `Suspended`: its loop is stopped.
  */
-export type ConditionType = 'Ready' | 'Reconciling' | 'Stalled' | 'Drifted' | 'Conflicted' | 'Suspended';
+export type ConditionType = (typeof conditionTypes)[number];
+
+/** Every `ConditionType`. */
+export const conditionTypes = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Conflicted', 'Suspended'] as const;
+
+/** Whether a condition holds. */
+export const conditionStatuses = ['True', 'False', 'Unknown'] as const;
 
 /** One condition, and since when it is so. */
 export interface Condition {
   readonly type: ConditionType;
-  readonly status: 'True' | 'False' | 'Unknown';
+  readonly status: (typeof conditionStatuses)[number];
   /** One word for programs. */
   readonly reason: string;
   readonly message: string;
@@ -22,16 +28,13 @@ export interface Condition {
 }
 
 /** How a source fares in one word. */
-export type SourceState =
-  | 'pending'
-  | 'applied'
-  | 'needs_approval'
-  | 'invalid'
-  | 'conflicted'
-  | 'unavailable'
-  | 'failed'
-  | 'stalled'
-  | 'suspended';
+export type SourceState = (typeof sourceStates)[number];
+
+/** Every `SourceState`. */
+export const sourceStates = [
+  ...(['pending', 'applied', 'needs_approval', 'invalid', 'conflicted', 'unavailable', 'failed'] as const),
+  ...(['stalled', 'suspended'] as const),
+] as const;
 
 /** One attempt that ended differently from the one before, or on other content. */
 export interface HistoryEntry {

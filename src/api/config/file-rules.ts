@@ -1,12 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { longestPath } from '../../lib/path.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { type FileRules, patternFaults } from '../../model/file-rules.ts';
+import { type FileRules, fileRuleTypes, patternFaults } from '../../model/file-rules.ts';
 
 /** So many lists of patterns may come along. */
 const mostLists = 100;
-
-const types = ['ignore', 'exclude', 'include'] as const;
 
 /** By which rules the files of a request were chosen. Throws `InvalidInput`. */
 export function fileRulesIn(body: JsonObject): readonly FileRules[] {
@@ -20,8 +18,9 @@ export function fileRulesIn(body: JsonObject): readonly FileRules[] {
 
 function rulesAt(value: Json, index: number): FileRules {
   const { root, type: stated, name, patterns }: JsonObject = isObject(value) ? value : {};
-  const type = types.find((one) => one === stated);
-  if (type === undefined) throw new InvalidInput(`rules[${index}] must have a \`type\`, one of ${types.join(', ')}`);
+  const type = fileRuleTypes.find((one) => one === stated);
+  if (type === undefined)
+    throw new InvalidInput(`rules[${index}] must have a \`type\`, one of ${fileRuleTypes.join(', ')}`);
   if (!isText(root) || !isText(name))
     throw new InvalidInput(
       `rules[${index}] must have the texts \`root\` and \`name\`, of at most ${longestPath} characters`,

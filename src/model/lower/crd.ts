@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { apiVersion } from '../document.ts';
 import type { Kind } from '../kind.ts';
 import type { Registry } from '../registry.ts';
+import { conditionStatuses } from '../source-status.ts';
 import { specSchema } from './shape.ts';
 
 const [group = '', version = ''] = apiVersion.split('/');
@@ -107,7 +108,7 @@ const statusSchema: JsonObject = {
         required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
         properties: {
           type: { type: 'string', maxLength: 316 },
-          status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+          status: { type: 'string', enum: conditionStatuses },
           observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
           lastTransitionTime: { type: 'string', format: 'date-time' },
           reason: { type: 'string', minLength: 1, maxLength: 1024 },

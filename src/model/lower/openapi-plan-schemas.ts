@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { actorTypes } from '../actor.ts';
+import { fileRuleTypes } from '../file-rules.ts';
 import { claimActions, planActions, planGuards, planStates } from '../plan-words.ts';
 import { adoptModes, membershipModes } from '../source-settings.ts';
 import { impactSchemas } from './openapi-impact.ts';
@@ -89,7 +91,7 @@ const planParts: JsonObject = {
 export const actor = object(
   'On whose behalf.',
   {
-    type: words(['user', 'source', 'system'], 'What the actor is.'),
+    type: words(actorTypes, 'What the actor is.'),
     id: text('Its id.'),
     name: text('Its name.'),
     email: text('Its e-mail address.'),
@@ -156,7 +158,7 @@ export const planSchemas: JsonObject = {
         items: object('One list of patterns.', {
           root: text('The directory that they are about, as the paths of files begin; empty at the top.'),
           type: words(
-            ['ignore', 'exclude', 'include'],
+            fileRuleTypes,
             'Whether what matches is left out (`ignore` with blank lines and comments), or everything else.',
           ),
           name: text('Where they stand, for messages.'),

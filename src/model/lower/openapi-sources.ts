@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { apiSchemas, gitMembers } from '../source-schema.ts';
+import { conditionStatuses, conditionTypes, sourceStates } from '../source-status.ts';
 import { configExamples } from './openapi-config-examples.ts';
 import { type Items, json, listOf, named, query } from './openapi-operation.ts';
 import { count, object, text, time, words } from './openapi-words.ts';
@@ -121,8 +122,8 @@ export const sourceItems: Items = {
 };
 
 const condition = object('Something that is so, or is not.', {
-  type: words(['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Conflicted', 'Suspended'], 'What.'),
-  status: words(['True', 'False', 'Unknown'], 'Whether it is so.'),
+  type: words(conditionTypes, 'What.'),
+  status: words(conditionStatuses, 'Whether it is so.'),
   reason: text('Why, in one word.'),
   message: text('Why, in a sentence.'),
   lastTransitionTime: time('Since when.'),
@@ -143,10 +144,7 @@ const attempt = object(
 );
 
 const statusMembers: JsonObject = {
-  state: words(
-    ['pending', 'applied', 'needs_approval', 'invalid', 'conflicted', 'unavailable', 'failed', 'stalled', 'suspended'],
-    'In one word.',
-  ),
+  state: words(sourceStates, 'In one word.'),
   message: text('In a sentence.'),
   conditions: { type: 'array', items: condition, description: 'What is so, and since when.' },
   observedGeneration: count('The settings under which it was reconciled last.'),
