@@ -6,7 +6,7 @@ import { withEntryIds } from '../../src/model/entry-ids.ts';
 import type { AnyField } from '../../src/model/field.ts';
 import type { Kind } from '../../src/model/kind.ts';
 import { fieldsOn, type Surface } from '../../src/model/lower/shape.ts';
-import { bareMeans, type Means, sealedPrefix } from '../../src/model/means.ts';
+import { bareMeans, boundPrefix, type Means } from '../../src/model/means.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { mapReferences, mentionsOf } from '../../src/model/references.ts';
 import { sealSecrets } from '../../src/model/secrets.ts';
@@ -26,8 +26,8 @@ const means: Means = {
   vault: {
     ...bareMeans.vault,
     keyId: 'test',
-    seal: (text) => `${sealedPrefix}test:${text}`,
-    open: (text) => text.split(':')[2] ?? '',
+    seal: (text) => `${boundPrefix}test:${Buffer.from(text).toString('base64url')}`,
+    open: (text) => Buffer.from(text.split(':').at(-1) ?? '', 'base64url').toString(),
   },
   // A text that every kind of secret accepts.
   valueFrom: () => 'c2VjcmV0',
