@@ -2,14 +2,15 @@ import { Conflict, HeddleError, Internal } from '../model/errors.ts';
 import { type PlanView, viewInSteps } from '../plan/view.ts';
 import { recordEvents } from '../store/events.ts';
 import { putFailure, type SavedPlan, usePlan } from '../store/plans.ts';
+import type { ApplyRequest } from './apply-request.ts';
 import { approvePlan, awaitApproval, NeedsApproval, noteAsked } from './approvals.ts';
-import { applyDesire, type Desire, type Reconciled } from './documents.ts';
+import { applyDocuments, type Reconciled } from './documents.ts';
 import { writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { newIdFor } from './new-id.ts';
 import { refusalOf } from './objects.ts';
 import { outputsOf } from './outputs.ts';
-import { desireOf } from './plan-requests.ts';
+import { applyRequestOf } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
 import type { Output } from './shown-once.ts';
@@ -49,7 +50,7 @@ export async function applyPlan(
   const use = newIdFor(engine, call);
   if (saved.appliedRequest === use) return { plan: await showPlan(engine, call, id), revision: null };
   requireUsable(engine, saved);
-  const desire = await runInSlices(desireOf(engine, call.account, saved));
+  const request = await runInSlices(applyRequestOf(engine, call.account, saved));
   if (saved.state === 'needs_approval' && approve === saved.digest) {
     await approvePlan(engine, call, id, approve);
     saved = { ...saved, state: 'approved' };
@@ -57,13 +58,13 @@ export async function applyPlan(
   if (saved.state === 'needs_approval' && !(await isApproved(engine, call, saved)))
     throw await wanted(engine, call, saved);
   const exact = {
-    ...desire,
-    ...(desire.rollback === undefined ? { byHand: true as const } : {}),
+    ...request,
+    ...(request.rollback === undefined ? { byHand: true as const } : {}),
     approve: saved.digest,
     ...(strictBase ? { expectBase: saved.baseRevision } : {}),
     ...(override === undefined ? {} : { override }),
   };
-  const result = await applyDesire(engine, call, exact).catch((error) => failed(engine, call, saved, error));
+  const result = await applyDocuments(engine, call, exact).catch((error) => failed(engine, call, saved, error));
   switch (result.state) {
     case 'applied':
       return await used(engine, call, { id, use }, result);
@@ -126,22 +127,22 @@ async function failed(engine: Engine, call: Call, { id, source, digest }: SavedP
 }
 
 /** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
-export async function applyNow(engine: Engine, call: Call, desire: Desire): Promise<Applied> {
-  const result = await applyApproved(engine, call, desire);
+export async function applyNow(engine: Engine, call: Call, request: ApplyRequest): Promise<Applied> {
+  const result = await applyApproved(engine, call, request);
   switch (result.state) {
     case 'invalid':
       throw refusalOf(result.problems);
     case 'needs_approval':
-      throw new NeedsApproval(await awaitApproval(engine, call, desire, result));
+      throw new NeedsApproval(await awaitApproval(engine, call, request, result));
     case 'stale':
-      throw unexpected(desire, result);
+      throw unexpected(request, result);
     case 'applied':
       return await appliedOf(call, result);
   }
 }
 
 function unexpected(
-  { expectBase }: Desire,
+  { expectBase }: ApplyRequest,
   { plan, before }: Extract<Reconciled, { readonly state: 'stale' }>,
 ): Conflict {
   if (expectBase === undefined || expectBase === before.revision) return unexpectedDigest(plan.digest);
@@ -152,12 +153,12 @@ function unexpected(
 }
 
 /** Plans and commits what a source wants; a plan that its guards stop goes through when somebody approved its digest. */
-export async function applyApproved(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
-  const result = await applyDesire(engine, call, desire);
+export async function applyApproved(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
+  const result = await applyDocuments(engine, call, request);
   if (result.state !== 'needs_approval') return result;
-  const approval = await findApproval(engine, call.account, desire.source, result.plan.digest);
+  const approval = await findApproval(engine, call.account, request.source, result.plan.digest);
   if (approval === undefined) return result;
-  return await applyDesire(engine, call, { ...desire, approve: approval.digest });
+  return await applyDocuments(engine, call, { ...request, approve: approval.digest });
 }
 
 async function appliedOf(call: Call, result: Extract<Reconciled, { readonly state: 'applied' }>): Promise<Applied> {

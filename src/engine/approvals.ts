@@ -5,10 +5,10 @@ import type { PlanView } from '../plan/view.ts';
 import { recordEvents } from '../store/events.ts';
 import { putApproval, putWanted, supersedePlans } from '../store/plan-approvals.ts';
 import { listPlans, type SavedPlan } from '../store/plans.ts';
-import type { Desire } from './documents.ts';
+import type { ApplyRequest } from './apply-request.ts';
 import { writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
-import { desireOf } from './plan-requests.ts';
+import { applyRequestOf } from './plan-requests.ts';
 import { type Planned, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';
 import { runInSlices } from './slices.ts';
 
@@ -40,7 +40,7 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
   const state = stateOf(engine, saved);
   if (state === 'applied' || state === 'expired' || state === 'failed')
     throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
-  await runInSlices(desireOf(engine, call.account, saved));
+  await runInSlices(applyRequestOf(engine, call.account, saved));
   if (state !== 'approved') await approve(engine, call, saved);
   engine.notices.tell({ what: 'sources', account: call.account });
   return await showPlan(engine, call, id);
@@ -66,16 +66,16 @@ async function approve(engine: Engine, { account, actor }: Call, { id, source, d
 export async function awaitApproval(
   engine: Engine,
   call: Call,
-  desire: Desire,
+  request: ApplyRequest,
   planned: Planned,
 ): Promise<PlanView & { readonly id: string }> {
-  const { source } = desire;
+  const { source } = request;
   const { digest, guards } = planned.plan;
   const filter = { source, digest, states: ['needs_approval'], validAt: engine.now(), limit: 1 } as const;
   const [present] = await listPlans(engine.database, call.account, filter);
   const view =
     present === undefined
-      ? await storePlan(engine, call, desire, { ...planned, id: engine.newId() })
+      ? await storePlan(engine, call, request, { ...planned, id: engine.newId() })
       : await showPlan(engine, call, present.id);
   // A stored plan has an id.
   const id = view.id ?? '';

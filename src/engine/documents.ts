@@ -1,75 +1,31 @@
-import type { Actor } from '../model/actor.ts';
-import type { Document, ForeignFile } from '../model/document.ts';
-import type { FileRules } from '../model/file-rules.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { Means } from '../model/means.ts';
-import type { CommitInfo } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { meansOfPush, meansOfSource, type PushedValues } from '../model/values.ts';
+import { meansOfPush, meansOfSource } from '../model/values.ts';
 import { stuckIn, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { judgeForeign } from '../plan/foreign-files.ts';
-import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
+import { requestedOptions } from '../plan/options.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import { planRollback } from '../plan/rollback.ts';
 import { limitSize } from '../plan/size.ts';
 import type { DocumentsInput } from '../plan/stated-object.ts';
 import type { AccountAccess } from '../store/database.ts';
-import type { Lease } from '../store/leases.ts';
 import type { SavedPlan } from '../store/plans.ts';
+import type { ApplyRequest } from './apply-request.ts';
 import { afterCommit } from './bookkeeping.ts';
 import type { Mutation, Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
 import { type AlsoUsedBy, planAmongInvites } from './invited.ts';
 import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
-import { type Locator, placeOutcome, placeProblems, placeWarnings } from './places.ts';
+import { placeOutcome, placeProblems, placeWarnings } from './places.ts';
 import { reviewAccess } from './review-access.ts';
-import { isAgreed, type RollbackRequest, settleAgreed } from './rolled-back.ts';
+import { isAgreed, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
 import { refuseByHand, refuseSuspended } from './suspended.ts';
 import { claimsAfter, noClaims, noteClaims, type PendingClaims, type Refused, readClaims } from './wanted.ts';
-
-/** What a source wants. */
-export interface Desire extends RequestedOptions, Locator {
-  readonly source: string;
-  readonly documents: readonly Document[];
-  /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
-  readonly problems: readonly Problem[];
-  /** Files that are none of ours, and whether they are refused, all of them; unless said otherwise as the source is set. */
-  readonly foreign?: readonly ForeignFile[];
-  readonly strictFiles?: boolean;
-  /** By which rules the files were chosen. */
-  readonly rules?: readonly FileRules[];
-  /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
-  readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
-  /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
-  readonly approve?: string;
-  /** Refuses any other plan than this one. */
-  readonly expectDigest?: string;
-  /** Refuses to plan on any other revision than this one. */
-  readonly expectBase?: number;
-  readonly commitRef?: string;
-  readonly commitInfo?: CommitInfo;
-  readonly planId?: string;
-  /** Who made that plan. */
-  readonly plannedBy?: Actor;
-  /** The values that came along when somebody pushed the documents; absent for a source that the server reads. */
-  readonly values?: PushedValues;
-  /** Nobody waits for the values that are shown once: they are kept with the plan until somebody reads them. */
-  readonly keepOutputs?: boolean;
-  /** Nothing is written without this lease; throws `LeaseLost`. */
-  readonly lease?: Lease;
-  /** Somebody applies it by hand, which is refused while the source is suspended. */
-  readonly byHand?: true;
-  /** Why it is applied by hand although a server runs the source. */
-  readonly override?: string;
-  /** A former state is wanted, and no documents. */
-  readonly rollback?: RollbackRequest;
-  /** The state of an archive, for a rollback to it; absent: the history knows the revision. */
-  readonly archived?: Snapshot;
-}
 
 /** What became of it. Nothing is written unless it is `applied`. */
 export type Reconciled =
@@ -86,28 +42,28 @@ export type Reconciled =
   | { readonly state: 'stale'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
   | { readonly state: 'invalid'; readonly problems: readonly Problem[] };
 
-/** Plans what a source wants, on what the caller has seen or later. Writes nothing. */
-export async function planDesire(
+/** Plans an apply request, on what the caller has seen or later. Writes nothing. */
+export async function planApply(
   engine: Engine,
   call: Call,
-  desire: Desire,
+  request: ApplyRequest,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  const past = await pastOf(engine, call, desire);
-  const around = await surroundingsOf(engine, engine.database, call, desire, past);
-  return { outcome: await placeOutcome(desire, await planOn(engine, call, before, desire, around)), before };
+  const past = await pastOf(engine, call, request);
+  const around = await surroundingsOf(engine, engine.database, call, request, past);
+  return { outcome: await placeOutcome(request, await planOn(engine, call, before, request, around)), before };
 }
 
 /** The same without a look at who gains and loses access, and whatever tests find. */
 export async function planUnreviewed(
   engine: Engine,
   call: Call,
-  desire: Desire,
+  request: ApplyRequest,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
-  const past = await pastOf(engine, call, desire);
-  const around = await surroundingsOf(engine, engine.database, call, desire, past);
-  return { outcome: await placeOutcome(desire, await draft(engine, call, before, desire, around)), before };
+  const past = await pastOf(engine, call, request);
+  const around = await surroundingsOf(engine, engine.database, call, request, past);
+  return { outcome: await placeOutcome(request, await draft(engine, call, before, request, around)), before };
 }
 
 /** What a plan takes that is not in the snapshot. */
@@ -125,7 +81,7 @@ interface Surroundings {
 async function pastOf(
   engine: Engine,
   { account }: Call,
-  { rollback, archived }: Desire,
+  { rollback, archived }: ApplyRequest,
 ): Promise<Snapshot | undefined> {
   if (rollback === undefined) return undefined;
   return archived ?? (await engine.past.at(account, rollback.revision));
@@ -136,7 +92,7 @@ async function surroundingsOf(
   engine: Engine,
   database: AccountAccess,
   { account }: Call,
-  { rollback }: Desire,
+  { rollback }: ApplyRequest,
   past: Snapshot | undefined,
 ): Promise<Surroundings> {
   const now = await engine.time(database, account);
@@ -148,17 +104,23 @@ async function planOn(
   engine: Engine,
   call: Call,
   before: Snapshot,
-  desire: Desire,
+  request: ApplyRequest,
   around: Surroundings,
 ): Promise<Outcome> {
-  const outcome = await draft(engine, call, before, desire, around);
+  const outcome = await draft(engine, call, before, request, around);
   // Whoever applies a plan of somebody else takes over what its guards said.
-  const actors = [call.actor, ...(desire.plannedBy === undefined ? [] : [desire.plannedBy])];
-  return await reviewAccess(engine, { before, source: desire.source, actors }, outcome);
+  const actors = [call.actor, ...(request.plannedBy === undefined ? [] : [request.plannedBy])];
+  return await reviewAccess(engine, { before, source: request.source, actors }, outcome);
 }
 
-function draft(engine: Engine, call: Call, before: Snapshot, desire: Desire, around: Surroundings): Promise<Outcome> {
-  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, desire, { ...around, alsoUsedBy });
+function draft(
+  engine: Engine,
+  call: Call,
+  before: Snapshot,
+  request: ApplyRequest,
+  around: Surroundings,
+): Promise<Outcome> {
+  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, request, { ...around, alsoUsedBy });
   return planAmongInvites(around.database, before, plan);
 }
 
@@ -166,26 +128,26 @@ async function draftAmong(
   engine: Engine,
   { actor }: Call,
   before: Snapshot,
-  desire: Desire,
+  request: ApplyRequest,
   { claims, now, past, alsoUsedBy }: Surroundings & { readonly alsoUsedBy: AlsoUsedBy | undefined },
 ): Promise<Outcome> {
-  if (past !== undefined && desire.rollback !== undefined) {
+  if (past !== undefined && request.rollback !== undefined) {
     const { newId, means } = engine;
-    const { scope } = desire.rollback;
+    const { scope } = request.rollback;
     const back = { snapshot: before, past, scope, now, newId, means, actor, alsoUsedBy };
     return limitSize(await runInSlices(planRollback(back)));
   }
   const files = judgeForeign({
-    foreign: desire.foreign ?? [],
-    source: desire.source,
+    foreign: request.foreign ?? [],
+    source: request.source,
     kinds: engine.registry.names,
-    strict: desire.strictFiles === true || before.settingsOf(desire.source).strictFiles,
-    stated: () => before.declaredBy(desire.source),
+    strict: request.strictFiles === true || before.settingsOf(request.source).strictFiles,
+    stated: () => before.declaredBy(request.source),
   });
-  const unread = [...desire.problems, ...files.problems];
+  const unread = [...request.problems, ...files.problems];
   const isRead = unread.length === 0;
   // Where documents could not be read, nothing is known to be gone.
-  const sure = isRead ? desire : { ...desire, prune: false };
+  const sure = isRead ? request : { ...request, prune: false };
   const outcome = await runInSlices(
     planDocuments({
       ...inputOf(engine, before, sure),
@@ -193,7 +155,7 @@ async function draftAmong(
       actor,
       wanted: claims.list,
       alsoUsedBy,
-      isApply: desire.byHand === true,
+      isApply: request.byHand === true,
     }),
   );
   if (outcome.ok && isRead) return limitSize({ ...outcome, plan: withWarnings(outcome.plan, files.warnings) });
@@ -219,21 +181,21 @@ function isSure({ code, kind, key }: Problem, told: readonly Problem[]): boolean
  * Plans and commits what a source wants, as one revision or not at all. Before it deletes anything, other sources are asked
  * what they want: what moves from one to the other is not deleted.
  */
-export async function applyDesire(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
-  const result = await applyAsking(engine, call, desire);
-  if (isAgreed(desire, result)) await settleAgreed(engine, call, desire.source, result.before);
+export async function applyDocuments(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
+  const result = await applyAsking(engine, call, request);
+  if (isAgreed(request, result)) await settleAgreed(engine, call, request.source, result.before);
   return result;
 }
 
-async function applyAsking(engine: Engine, call: Call, desire: Desire): Promise<Reconciled> {
+async function applyAsking(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
   const { account } = call;
-  const wanters = [...engine.wanters].filter((wanter) => wanter.isConcerned(account, desire.source));
-  if (wanters.length > 0 && desire.rollback === undefined) {
-    const result = await applyNoting(engine, call, desire, (plan) => plan.counts.delete > 0);
+  const wanters = [...engine.wanters].filter((wanter) => wanter.isConcerned(account, request.source));
+  if (wanters.length > 0 && request.rollback === undefined) {
+    const result = await applyNoting(engine, call, request, (plan) => plan.counts.delete > 0);
     if (result !== 'stopped') return result;
-    for (const wanter of wanters) await wanter.ask(account, desire.source);
+    for (const wanter of wanters) await wanter.ask(account, request.source);
   }
-  const result = await applyNoting(engine, call, desire, () => false);
+  const result = await applyNoting(engine, call, request, () => false);
   if (result === 'stopped') throw new Error('nothing stops this plan');
   return result;
 }
@@ -242,13 +204,13 @@ async function applyAsking(engine: Engine, call: Call, desire: Desire): Promise<
 async function applyNoting(
   engine: Engine,
   call: Call,
-  desire: Desire,
+  request: ApplyRequest,
   isStop: (plan: Plan) => boolean,
 ): Promise<Reconciled | 'stopped'> {
-  const past = await pastOf(engine, call, desire);
-  const { result, refused } = await applyAgainst(engine, call, desire, past, isStop);
-  if (result !== 'stopped' && refused !== undefined && desire.rollback === undefined)
-    await noteClaims(engine, call.account, desire.source, refused);
+  const past = await pastOf(engine, call, request);
+  const { result, refused } = await applyAgainst(engine, call, request, past, isStop);
+  if (result !== 'stopped' && refused !== undefined && request.rollback === undefined)
+    await noteClaims(engine, call.account, request.source, refused);
   return result;
 }
 
@@ -261,7 +223,7 @@ interface Attempt {
 async function applyAgainst(
   engine: Engine,
   call: Call,
-  desire: Desire,
+  request: ApplyRequest,
   past: Snapshot | undefined,
   isStop: (plan: Plan) => boolean,
 ): Promise<Attempt> {
@@ -269,60 +231,60 @@ async function applyAgainst(
   let refused: Refused | undefined;
   let claims = noClaims;
   let kept: SavedPlan | undefined;
-  const lapse = desire.lease === undefined ? engine.claimLapse : undefined;
+  const lapse = request.lease === undefined ? engine.claimLapse : undefined;
   const propose: Propose = async (before, database) => {
     halted = undefined;
     kept = undefined;
-    const around = await surroundingsOf(engine, database, call, desire, past);
+    const around = await surroundingsOf(engine, database, call, request, past);
     claims = around.claims;
-    if (desire.byHand === true) {
-      refuseSuspended(before, desire.source);
-      refuseByHand(before, desire.source, desire.override);
+    if (request.byHand === true) {
+      refuseSuspended(before, request.source);
+      refuseByHand(before, request.source, request.override);
     }
-    const outcome = await planOn(engine, call, before, desire, around);
+    const outcome = await planOn(engine, call, before, request, around);
     const lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     refused = lacks === undefined ? undefined : { revision: before.revision, lacks, lapse };
     if (!outcome.ok) return outcome;
     if (isStop(outcome.plan)) halted = 'stopped';
-    else halted = haltOf(outcome.plan, desire, before, outcome.next);
+    else halted = haltOf(outcome.plan, request, before, outcome.next);
     if (typeof halted === 'object' && halted.state === 'needs_approval')
       for (const { guard } of outcome.plan.guards) engine.observer.tell({ what: 'guard', guard });
     // A plan that may not be applied proposes nothing.
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
   };
-  const { commitRef, commitInfo, planId, lease, approve } = desire;
+  const { commitRef, commitInfo, planId, lease, approve } = request;
   const keep: Mutation['keep'] = (planned) => {
-    kept = keepOutputs(engine, call, desire.source, planned);
+    kept = keepOutputs(engine, call, request.source, planned);
     return kept;
   };
   const committed = await engine.committer.mutate({
     ...call,
     propose,
     // A rollback has an event of its own.
-    audit: (plan) => (plan.rollback === undefined ? [appliedEvent(plan, desire)] : []),
+    audit: (plan) => (plan.rollback === undefined ? [appliedEvent(plan, request)] : []),
     ...(approve === undefined ? {} : { approved: approve }),
     ...(commitRef === undefined ? {} : { commitRef }),
     ...(commitInfo === undefined ? {} : { commitInfo }),
     ...(planId === undefined ? {} : { planId }),
     ...(lease === undefined ? {} : { lease }),
-    ...(desire.keepOutputs === true ? { keep } : {}),
-    ...(desire.rollback === undefined
+    ...(request.keepOutputs === true ? { keep } : {}),
+    ...(request.rollback === undefined
       ? { claims: (plan) => ({ at: claims.sequence, put: claimsAfter(engine.registry, plan, claims, engine.now()) }) }
       : {}),
   });
   if (!committed.ok)
-    return { result: { state: 'invalid', problems: await placeProblems(desire, committed.problems) }, refused };
-  if (halted !== undefined) return { result: await placeHalted(desire, halted), refused };
+    return { result: { state: 'invalid', problems: await placeProblems(request, committed.problems) }, refused };
+  if (halted !== undefined) return { result: await placeHalted(request, halted), refused };
   const { revision, before, after } = committed;
   let { plan } = committed;
   const place = async () => {
-    plan = await placeWarnings(desire, plan);
+    plan = await placeWarnings(request, plan);
   };
   if (revision === undefined) await place();
-  else await afterCommit(engine, `the places of warnings of source ${desire.source}`, place);
-  const move = () => moveDocuments(engine, call.account, desire.source, plan.moves, after);
+  else await afterCommit(engine, `the places of warnings of source ${request.source}`, place);
+  const move = () => moveDocuments(engine, call.account, request.source, plan.moves, after);
   if (revision === undefined) await move();
-  else await afterCommit(engine, `the lines of documents of source ${desire.source}`, move);
+  else await afterCommit(engine, `the lines of documents of source ${request.source}`, move);
   const applied: Reconciled = {
     ...{ state: 'applied', plan, before, after },
     ...(revision === undefined ? {} : { revision }),
@@ -333,7 +295,10 @@ async function applyAgainst(
 }
 
 /** What is recorded of a source whose documents became a revision. */
-function appliedEvent({ source = '', digest, counts }: Plan, { planId, commitRef, override }: Desire): AuditEvent {
+function appliedEvent(
+  { source = '', digest, counts }: Plan,
+  { planId, commitRef, override }: ApplyRequest,
+): AuditEvent {
   const { create, update, delete: gone } = counts;
   return {
     code: 'config.applied',
@@ -347,42 +312,47 @@ function appliedEvent({ source = '', digest, counts }: Plan, { planId, commitRef
   };
 }
 
-function haltOf(plan: Plan, desire: Desire, before: Snapshot, after: Snapshot): Reconciled | undefined {
-  const { expectDigest = plan.digest, expectBase = before.revision } = desire;
+function haltOf(plan: Plan, request: ApplyRequest, before: Snapshot, after: Snapshot): Reconciled | undefined {
+  const { expectDigest = plan.digest, expectBase = before.revision } = request;
   if (expectDigest !== plan.digest || expectBase !== before.revision) return { state: 'stale', plan, before, after };
-  if (plan.guards.length > 0 && desire.approve !== plan.digest) return { state: 'needs_approval', plan, before, after };
+  if (plan.guards.length > 0 && request.approve !== plan.digest)
+    return { state: 'needs_approval', plan, before, after };
   return undefined;
 }
 
-async function placeHalted(desire: Desire, halted: Reconciled | 'stopped'): Promise<Reconciled | 'stopped'> {
+async function placeHalted(request: ApplyRequest, halted: Reconciled | 'stopped'): Promise<Reconciled | 'stopped'> {
   // Who is stopped plans again.
   if (halted === 'stopped' || halted.state === 'invalid') return halted;
-  return { ...halted, plan: await placeWarnings(desire, halted.plan) };
+  return { ...halted, plan: await placeWarnings(request, halted.plan) };
 }
 
 function nothing(plan: Plan): Plan {
   return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
 }
 
-function meansOf(means: Means, { values }: Desire, user: { readonly account: string; readonly source: string }): Means {
+function meansOf(
+  means: Means,
+  { values }: ApplyRequest,
+  user: { readonly account: string; readonly source: string },
+): Means {
   return values === undefined ? meansOfSource(means, user) : meansOfPush(means, values, user);
 }
 
-function inputOf(engine: Engine, snapshot: Snapshot, desire: Desire): Omit<DocumentsInput, 'now'> {
-  const { source, documents } = desire;
+function inputOf(engine: Engine, snapshot: Snapshot, request: ApplyRequest): Omit<DocumentsInput, 'now'> {
+  const { source, documents } = request;
   const since =
-    desire.since?.revision === snapshot.revision && desire.problems.length === 0
-      ? { since: desire.since.documents }
+    request.since?.revision === snapshot.revision && request.problems.length === 0
+      ? { since: request.since.documents }
       : {};
   return {
     ...since,
-    ...requestedOptions(desire),
+    ...requestedOptions(request),
     snapshot,
     validator: engine.validator,
     source,
     documents,
-    rules: desire.rules,
+    rules: request.rules,
     newId: engine.newId,
-    means: meansOf(engine.means, desire, { account: snapshot.account, source }),
+    means: meansOf(engine.means, request, { account: snapshot.account, source }),
   };
 }

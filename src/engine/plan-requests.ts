@@ -8,7 +8,7 @@ import type { PushedValues } from '../model/values.ts';
 import { engineVersionOf } from '../plan/engine-version.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
 import type { SavedPlan } from '../store/plans.ts';
-import type { Desire } from './documents.ts';
+import type { ApplyRequest } from './apply-request.ts';
 import type { Engine } from './engine.ts';
 import type { RollbackRequest } from './rolled-back.ts';
 
@@ -22,13 +22,13 @@ interface Kept {
   readonly rules?: readonly FileRules[];
 }
 
-/** What a saved plan, with its id and account, keeps of a desire. Yields now and then. */
-export function* keepDesire(
+/** What a saved plan, with its id and account, keeps of an apply request. Yields now and then. */
+export function* keepApplyRequest(
   { means, registry }: Engine,
   { account, id }: { readonly account: string; readonly id: string },
-  desire: Desire,
+  request: ApplyRequest,
 ): Generator<undefined, JsonObject> {
-  const { documents, values, rollback, rules = [], expectBase } = desire;
+  const { documents, values, rollback, rules = [], expectBase } = request;
   const kept: Kept = {
     ...(values === undefined ? {} : { values }),
     ...(rollback === undefined ? {} : { rollback }),
@@ -39,27 +39,27 @@ export function* keepDesire(
     engine: engineVersionOf(registry),
     sealed: means.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
     // Options are plain data.
-    options: requestedOptions(desire) as unknown as JsonObject,
+    options: requestedOptions(request) as unknown as JsonObject,
     strictBase: expectBase !== undefined,
   };
 }
 
 /**
- * The desire of a saved plan; it wants the plan that was shown, and no other. Throws `Conflict` (`stale`) for a plan of
+ * The apply request of a saved plan: it accepts the plan that was shown, and no other. Throws `Conflict` (`stale`) for a plan of
  * another version of the program. Yields now and then.
  */
-export function* desireOf(
+export function* applyRequestOf(
   { means, registry }: Engine,
   account: string,
   saved: SavedPlan,
-): Generator<undefined, Desire> {
+): Generator<undefined, ApplyRequest> {
   const { engine, sealed, options, strictBase } = saved.request;
   if (engine !== engineVersionOf(registry) || typeof sealed !== 'string' || !isObject(options))
     throw new Conflict(
       'stale',
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
-  // Written by `keepDesire` alone.
+  // Written by `keepApplyRequest` alone.
   const text = means.vault.open(sealed, sealPlaces.plan(account, saved.id));
   const [head = '', ...lines] = text.split('\n');
   const kept: Kept = JSON.parse(head);

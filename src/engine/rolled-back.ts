@@ -1,7 +1,8 @@
 import type { Snapshot } from '../model/snapshot.ts';
 import type { RollbackScope } from '../plan/rollback-scope.ts';
 import { settleRollback } from '../store/sources.ts';
-import type { Desire, Reconciled } from './documents.ts';
+import type { ApplyRequest } from './apply-request.ts';
+import type { Reconciled } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 
 /** A former state of the account, and how much of it is wanted back. */
@@ -13,8 +14,8 @@ export interface RollbackRequest {
 type Applied = Extract<Reconciled, { readonly state: 'applied' }>;
 
 /** Whether all that a source states is so, without a change. */
-export function isAgreed(desire: Desire, result: Reconciled): result is Applied {
-  const isAll = desire.filter === undefined && desire.rollback === undefined && desire.prune !== false;
+export function isAgreed(request: ApplyRequest, result: Reconciled): result is Applied {
+  const isAll = request.filter === undefined && request.rollback === undefined && request.prune !== false;
   return isAll && result.state === 'applied' && result.revision === undefined;
 }
 

@@ -14,13 +14,14 @@ import {
   type StoredState,
   savePlan,
 } from '../store/plans.ts';
-import { type Desire, planDesire } from './documents.ts';
+import type { ApplyRequest } from './apply-request.ts';
+import { planApply } from './documents.ts';
 import { onceWritten, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { newIdFor } from './new-id.ts';
 import { readableNames } from './object-list.ts';
 import { refusalOf } from './objects.ts';
-import { desireOf, keepDesire } from './plan-requests.ts';
+import { applyRequestOf, keepApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
 import { readableProblems } from './readable-problems.ts';
 import { runInSlices } from './slices.ts';
@@ -30,16 +31,16 @@ import { withWriters } from './writers.ts';
 const lifetime = 24 * 60 * 60 * 1000;
 
 /** Plans what a source wants and keeps the plan, to be applied as it is or not at all. Throws `InvalidInput` with all problems. */
-export async function createPlan(engine: Engine, call: Call, desire: Desire): Promise<PlanView> {
+export async function createPlan(engine: Engine, call: Call, request: ApplyRequest): Promise<PlanView> {
   // A request that is repeated finds the plan that it made.
   const id = newIdFor(engine, call);
   if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
     return await showPlan(engine, call, id);
-  const { outcome, before } = await planDesire(engine, call, desire);
+  const { outcome, before } = await planApply(engine, call, request);
   if (!outcome.ok) throw refusalOf(readableProblems(before, call, outcome.problems));
   const { digest } = outcome.plan;
-  if (desire.expectDigest !== undefined && desire.expectDigest !== digest) throw unexpectedDigest(digest);
-  return await storePlan(engine, call, desire, { id, plan: outcome.plan, before, after: outcome.next });
+  if (request.expectDigest !== undefined && request.expectDigest !== digest) throw unexpectedDigest(digest);
+  return await storePlan(engine, call, request, { id, plan: outcome.plan, before, after: outcome.next });
 }
 
 /** The refusal of a plan that does something else than was expected. */
@@ -61,19 +62,19 @@ export interface Planned {
 export async function storePlan(
   engine: Engine,
   call: Call,
-  desire: Desire,
+  request: ApplyRequest,
   { id, plan, before, after }: Planned & { readonly id: string },
 ): Promise<PlanView> {
   const now = engine.now();
   const changes = await runInSlices(viewInSteps(plan, before, after));
-  const overrides = runningOverrides(after, await engine.time(engine.database, call.account), desire.source);
+  const overrides = runningOverrides(after, await engine.time(engine.database, call.account), request.source);
   const view = overrides.length === 0 ? changes : { ...changes, overrides };
   const saved: SavedPlan = {
     id,
-    source: desire.source,
+    source: request.source,
     digest: plan.digest,
     state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
-    request: await runInSlices(keepDesire(engine, { account: call.account, id }, desire)),
+    request: await runInSlices(keepApplyRequest(engine, { account: call.account, id }, request)),
     // A view is plain data.
     view: (await withWriters(engine, call.account, plan, view)) as unknown as Json,
     baseRevision: plan.base,
@@ -176,10 +177,10 @@ export async function patchPlan(engine: Engine, call: Call, id: string): Promise
 export async function planAgain(engine: Engine, call: Call, id: string): Promise<Planned> {
   const saved = await requirePlan(engine, call, id);
   if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
-  const { outcome, before } = await planDesire(
+  const { outcome, before } = await planApply(
     engine,
     { ...call, actor: saved.actor },
-    await runInSlices(desireOf(engine, call.account, saved)),
+    await runInSlices(applyRequestOf(engine, call.account, saved)),
   );
   if (!outcome.ok || outcome.plan.digest !== saved.digest)
     throw new Conflict(

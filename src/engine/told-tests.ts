@@ -3,7 +3,8 @@ import { runTests, type TestReport, testsIn } from '../access/tests.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { AccessName } from '../plan/access.ts';
 import { accessStep } from './access-step.ts';
-import { type Desire, planUnreviewed } from './documents.ts';
+import type { ApplyRequest } from './apply-request.ts';
+import { planUnreviewed } from './documents.ts';
 import type { Call, Engine } from './engine.ts';
 import { withMoves } from './moved-documents.ts';
 import { refusalOf } from './objects.ts';
@@ -44,10 +45,10 @@ export async function readTests(engine: Engine, call: Call): Promise<TestResults
 }
 
 /** Runs the tests on what documents lead to; nothing is written or kept. Throws `InvalidInput` with all problems of theirs. */
-export async function testDesire(engine: Engine, call: Call, desire: Desire): Promise<TestResults> {
-  const { outcome, before } = await planUnreviewed(engine, call, desire);
+export async function testApply(engine: Engine, call: Call, request: ApplyRequest): Promise<TestResults> {
+  const { outcome, before } = await planUnreviewed(engine, call, request);
   if (!outcome.ok) throw refusalOf(outcome.problems);
-  const { after } = await accessStep(engine, before, withMoves(outcome.next, outcome.plan, desire.source));
+  const { after } = await accessStep(engine, before, withMoves(outcome.next, outcome.plan, request.source));
   return await tellTests(after, before);
 }
 

@@ -1,9 +1,10 @@
 import { readInput } from '../documents/input.ts';
 import type { Reader } from '../documents/reader.ts';
 import { applyApproved } from '../engine/apply-plan.ts';
+import type { ApplyRequest } from '../engine/apply-request.ts';
 import { awaitApproval } from '../engine/approvals.ts';
 import { LeaseLost } from '../engine/batch.ts';
-import type { Desire, Reconciled } from '../engine/documents.ts';
+import type { Reconciled } from '../engine/documents.ts';
 import { countDrift, handRunOf, inventoryOf, wantedByOthers } from '../engine/sources.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Document } from '../model/document.ts';
@@ -179,15 +180,15 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   memory.valuesDigest = valuesDigest;
   const state = await engine.snapshots.current(account);
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
-  const desire: Desire = {
+  const request: ApplyRequest = {
     ...{ source: name, documents, foreign, place, rules, lease, keepOutputs: true },
     problems: [...ruleProblems, ...problems],
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
     ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),
   };
-  const result = await applyApproved(engine, call, desire);
-  const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, desire, result) : undefined;
+  const result = await applyApproved(engine, call, request);
+  const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, request, result) : undefined;
   memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
   const content = { digest: fetched.digest, ...(fetched.commit === undefined ? {} : { commit: fetched.commit }) };
   const isSame = result.state === 'applied' && result.revision === undefined;

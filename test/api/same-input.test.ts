@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { planDesire } from '../../src/engine/documents.ts';
+import { planApply } from '../../src/engine/documents.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { viewPlan } from '../../src/plan/view.ts';
 import { readDirectory } from '../../src/sources/read-directory.ts';
@@ -51,7 +51,7 @@ async function planOfDirectory({ engine, account }: TestApi, path: string) {
   const { documents, problems, place } = await readInput(reader, snapshot.files);
   await reader.close();
   const call = { account, actor: { type: 'source', id: 'team', name: 'team' }, revision: 0 } as const;
-  const { outcome, before } = await planDesire(engine, call, { source: 'team', documents, problems, place });
+  const { outcome, before } = await planApply(engine, call, { source: 'team', documents, problems, place });
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
   return viewPlan(outcome.plan, before, outcome.next);
 }

@@ -1,7 +1,7 @@
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { parseYaml } from '../../src/documents/yaml.ts';
-import { applyDesire, type Reconciled } from '../../src/engine/documents.ts';
+import { applyDocuments, type Reconciled } from '../../src/engine/documents.ts';
 import { createObject } from '../../src/engine/objects.ts';
 import type { SourceFile } from '../../src/model/document.ts';
 import { statement } from '../../src/store/builder.ts';
@@ -47,8 +47,8 @@ async function applyOnce(where: DatabaseOptions, files: readonly SourceFile[], c
   const reader = createReader();
   const milliseconds = await time(async () => {
     const input = await readInput(reader, files);
-    const desire = { source: 'bench', ...input, prune: true, allowEmpty: false };
-    requireApplied(await applyDesire(workplace.engine, callOf(workplace), desire));
+    const applyRequest = { source: 'bench', ...input, prune: true, allowEmpty: false };
+    requireApplied(await applyDocuments(workplace.engine, callOf(workplace), applyRequest));
   });
   await reader.close();
   return milliseconds;

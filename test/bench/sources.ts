@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { applyDesire, type Desire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
+import type { ApplyRequest } from '../../src/engine/apply-request.ts';
 import { defineDirectory, type OpenOptions } from '../../src/sources/definition.ts';
 import { openDirectory } from '../../src/sources/directory.ts';
 import { createFileMemory } from '../../src/sources/file-memory.ts';
@@ -94,14 +95,14 @@ async function followDirectory({ engine, account }: Workplace, directory: string
   await writeFiles(directory, files);
   const reader = createReader();
   const memory = createFileMemory();
-  let since: Desire['since'];
+  let since: ApplyRequest['since'];
   const reconcile = async () => {
     const found = await readDirectory(directory, { memory });
     if (!found.ok) throw new Error(found.reason);
     const input = await readInput(reader, found.files);
     const call = { account, actor: { type: 'source', id: 'bench', name: 'bench' }, revision: 0 } as const;
-    const desire = { source: 'bench', ...input, prune: true, allowEmpty: false };
-    const result = await applyDesire(engine, call, { ...desire, ...(since === undefined ? {} : { since }) });
+    const applyRequest = { source: 'bench', ...input, prune: true, allowEmpty: false };
+    const result = await applyDocuments(engine, call, { ...applyRequest, ...(since === undefined ? {} : { since }) });
     if (result.state !== 'applied' || result.revision === undefined) throw new Error(`not applied: ${result.state}`);
     since = { documents: input.documents, revision: result.revision };
   };

@@ -1,6 +1,6 @@
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { generateFiles } from '../setup/generate.ts';
 import type { Benchmark, Row } from './result.ts';
 import { openWorkplace } from './stand.ts';
@@ -24,7 +24,7 @@ export const statements: Benchmark = {
       await engine.snapshots.current(account);
       wire.take();
       const call = { account, actor: { type: 'source', id: 'bench', name: 'bench' }, revision: 0 } as const;
-      await applyDesire(engine, call, { source: 'bench', ...input, prune: true, allowEmpty: false });
+      await applyDocuments(engine, call, { source: 'bench', ...input, prune: true, allowEmpty: false });
       const figure = wire.take().filter((text) => !frame.test(text)).length;
       const what = `SQL statements of a commit of ${documents.toLocaleString('en')} objects`;
       rows.push({ what, figure, unit: '', budget: { is: 'at most', value: 1 } });

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/cli/commands.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { doc } from '../api/documents.ts';
-import { desire } from '../engine/office.ts';
+import { applyRequest } from '../engine/office.ts';
 import { document } from '../plan/steps.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { sharedServer } from './served.ts';
@@ -65,8 +65,8 @@ async function outputs(): Promise<string> {
   const { engine, account } = server().api;
   const actor = { type: 'source', id: `keys-${made}`, name: 'keys' } as const;
   const spec = { type: 'reusable', expires_in: 86400, usage_limit: 0, auto_groups: [] };
-  const wanted = desire(actor.id, [document('SetupKey', `key-${made}`, spec)], { keepOutputs: true });
-  const applied = await applyDesire(engine, { account, actor, revision: 0 }, wanted);
+  const wanted = applyRequest(actor.id, [document('SetupKey', `key-${made}`, spec)], { keepOutputs: true });
+  const applied = await applyDocuments(engine, { account, actor, revision: 0 }, wanted);
   return applied.state === 'applied' ? (applied.kept ?? '') : applied.state;
 }
 

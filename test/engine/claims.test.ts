@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { applyDesire, type Desire } from '../../src/engine/documents.ts';
+import type { ApplyRequest } from '../../src/engine/apply-request.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { endLapsedClaims, runLapseLoop } from '../../src/engine/lapses.ts';
 import { document, objectOf } from '../plan/steps.ts';
-import { desire, newOffice, type Office, rowsOf } from './office.ts';
+import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 
 const rules = [{ name: 'r', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }];
 const policy = (file: string, description: string) =>
@@ -14,9 +15,13 @@ async function push(
   { call, ...office }: Pick<Office, 'engine' | 'call'>,
   source: string,
   text: string,
-  more: Partial<Desire> = {},
+  more: Partial<ApplyRequest> = {},
 ) {
-  const { state } = await applyDesire(office.engine, call, desire(source, [policy(`${source}.yaml`, text)], more));
+  const { state } = await applyDocuments(
+    office.engine,
+    call,
+    applyRequest(source, [policy(`${source}.yaml`, text)], more),
+  );
   return state;
 }
 
@@ -133,7 +138,7 @@ describe('the claims of refused pushes', () => {
   it('end with the commit of the source, and those of another push of it that was refused meanwhile are not noted', async () => {
     await using office = await newOffice('postgres');
     await push(office, 'a', 'ours');
-    const agree = () => applyDesire(office.engine, office.call, desire('b', [document('Group', 'g')]));
+    const agree = () => applyDocuments(office.engine, office.call, applyRequest('b', [document('Group', 'g')]));
     const late = interrupted(office.engine, 'after', agree);
     expect(await push({ ...office, engine: late }, 'b', 'theirs')).toBe('invalid');
     expect(await claimRows(office)).toEqual([]);

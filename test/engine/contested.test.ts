@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { applyDesire, type Desire, planDesire } from '../../src/engine/documents.ts';
+import type { ApplyRequest } from '../../src/engine/apply-request.ts';
+import { applyDocuments, planApply } from '../../src/engine/documents.ts';
 import { exportDocuments } from '../../src/engine/export.ts';
 import { recordSource } from '../../src/engine/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { readTables } from '../store/accounts.ts';
-import { desire, newOffice, type Office, rowsOf } from './office.ts';
+import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 
 const rules = [{ name: 'r', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }];
 const policy = (file: string, spec: JsonObject) => document('Policy', 'p', { rules, ...spec }, { file, line: 7 });
@@ -16,9 +17,9 @@ async function apply(
   { engine, call }: Office,
   source: string,
   wanted: readonly ReturnType<typeof document>[],
-  more: Partial<Desire> = {},
+  more: Partial<ApplyRequest> = {},
 ) {
-  const result = await applyDesire(engine, call, desire(source, wanted, more));
+  const result = await applyDocuments(engine, call, applyRequest(source, wanted, more));
   return result.state === 'invalid'
     ? result.problems.map(({ code, path, message }) => `${code} ${path} ${message}`)
     : [result.state];
@@ -63,7 +64,7 @@ describe('E45 two sources that contradict each other', () => {
     await apply(office, 'a', [described('a.yaml', 'ours')]);
     await apply(office, 'b', [described('b.yaml', 'theirs')]);
     const engine = await office.another();
-    const result = await applyDesire(engine, office.call, desire('a', [described('a.yaml', 'a third one')]));
+    const result = await applyDocuments(engine, office.call, applyRequest('a', [described('a.yaml', 'a third one')]));
     expect(result).toMatchObject({ state: 'invalid', problems: [{ code: 'unit_conflict', file: 'a.yaml', line: 7 }] });
   });
 
@@ -120,7 +121,7 @@ describe('E45 two sources that contradict each other', () => {
     const exported = exportDocuments(state).map(({ kind, metadata, spec }) =>
       document(kind, metadata.name, spec, { ...metadata }),
     );
-    const planned = await planDesire(engine, call, desire('export', exported));
+    const planned = await planApply(engine, call, applyRequest('export', exported));
     expect(planned.outcome).toMatchObject({ ok: true, plan: { changes: [] } });
   });
 
@@ -141,7 +142,7 @@ describe('what a source lacks', () => {
     const { engine, call } = office;
     await apply(office, 'a', [off]);
     const before = await readTables(office.database);
-    const planned = await planDesire(engine, call, desire('b', [on]));
+    const planned = await planApply(engine, call, applyRequest('b', [on]));
     expect([planned.outcome.ok, await readTables(office.database)]).toEqual([false, before]);
     await apply(office, 'b', [on]);
     expect(await wantedRows(office)).toMatchObject([

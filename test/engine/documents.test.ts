@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyDesire, planDesire } from '../../src/engine/documents.ts';
+import { applyDocuments, planApply } from '../../src/engine/documents.ts';
 import { exportDocuments } from '../../src/engine/export.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
 import type { Document } from '../../src/model/document.ts';
@@ -10,7 +10,7 @@ import { checkState, objectsOf } from '../plan/invariants.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
 import { readTables } from '../store/accounts.ts';
-import { desire, newOffice, policyBody, revisionsOf, upTo } from './office.ts';
+import { applyRequest, newOffice, policyBody, revisionsOf, upTo } from './office.ts';
 
 const groups = (count: number): readonly Document[] =>
   upTo(count).map((at) => document('Group', `g${at}`, {}, { file: 'groups.yaml', line: at }));
@@ -20,10 +20,10 @@ eachEngine('applying documents on %s', (name) => {
   it('E108 is one revision, and none when there is nothing to do', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
-    const first = await applyDesire(
+    const first = await applyDocuments(
       engine,
       call,
-      desire('a', [...groups(3), allow('p', ['g1'], ['g2'])], { commitRef: 'abc123' }),
+      applyRequest('a', [...groups(3), allow('p', ['g1'], ['g2'])], { commitRef: 'abc123' }),
     );
     expect(first).toMatchObject({
       state: 'applied',
@@ -31,7 +31,7 @@ eachEngine('applying documents on %s', (name) => {
       plan: { counts: { create: 4, update: 0, delete: 0, claims: 0 } },
     });
     const before = await readTables(office.database);
-    const again = await applyDesire(engine, call, desire('a', [...groups(3), allow('p', ['g1'], ['g2'])]));
+    const again = await applyDocuments(engine, call, applyRequest('a', [...groups(3), allow('p', ['g1'], ['g2'])]));
     expect([again.state, 'revision' in again]).toEqual(['applied', false]);
     expect(await readTables(office.database)).toEqual(before);
   });
@@ -39,9 +39,9 @@ eachEngine('applying documents on %s', (name) => {
   it('E83 writes new positions without a revision', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
-    await applyDesire(engine, call, desire('a', groups(2)));
+    await applyDocuments(engine, call, applyRequest('a', groups(2)));
     const moved = groups(2).map((item) => ({ ...item, place: { ...item.place, file: 'moved.yaml' } }));
-    await applyDesire(engine, call, desire('a', moved));
+    await applyDocuments(engine, call, applyRequest('a', moved));
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
     const stored = await loadSnapshot(office.database, engine.registry, office.account);
     const current = await engine.snapshots.current(office.account);
@@ -63,7 +63,7 @@ describe('applying documents', () => {
       await gate;
       return problems.map((problem) => ({ ...problem, column: 7 }));
     };
-    const applying = applyDesire(engine, call, desire('a', [allow('p', ['nobody'], ['All'])], { place }));
+    const applying = applyDocuments(engine, call, applyRequest('a', [allow('p', ['nobody'], ['All'])], { place }));
     await asked;
     await createObject(engine, call, engine.registry.get('Group'), { name: 'devs' }, lenient);
     open();
@@ -74,7 +74,7 @@ describe('applying documents', () => {
     await using office = await newOffice('postgres');
     const place = () => Promise.reject(new Unavailable('the thread ended'));
     const foreign = [{ file: 'kustomization.yaml', holds: 'a Kustomization', kinds: [], problems: [] }];
-    const applied = await applyDesire(office.engine, office.call, desire('a', groups(1), { foreign, place }));
+    const applied = await applyDocuments(office.engine, office.call, applyRequest('a', groups(1), { foreign, place }));
     expect(applied).toMatchObject({ state: 'applied', revision: 3, plan: { warnings: [{ code: 'file_ignored' }] } });
     expect(office.logged.map(({ message }) => message)).toContainEqual(
       expect.stringContaining('the places of warnings of source a failed after the commit'),
@@ -84,18 +84,18 @@ describe('applying documents', () => {
   it('writes nothing for problems, a tripped guard or another digest than expected', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    await applyDesire(engine, call, desire('a', groups(8)));
+    await applyDocuments(engine, call, applyRequest('a', groups(8)));
     const before = await readTables(office.database);
     const states = [
-      await applyDesire(engine, call, desire('a', [allow('p', ['nobody'], ['All'])])),
-      await applyDesire(
+      await applyDocuments(engine, call, applyRequest('a', [allow('p', ['nobody'], ['All'])])),
+      await applyDocuments(
         engine,
         call,
-        desire('a', groups(9), { problems: [{ code: 'yaml_invalid', message: 'broken' }] }),
+        applyRequest('a', groups(9), { problems: [{ code: 'yaml_invalid', message: 'broken' }] }),
       ),
-      await applyDesire(engine, call, desire('a', groups(1))),
-      await applyDesire(engine, call, desire('a', [])),
-      await applyDesire(engine, call, desire('a', groups(9), { expectDigest: 'other' })),
+      await applyDocuments(engine, call, applyRequest('a', groups(1))),
+      await applyDocuments(engine, call, applyRequest('a', [])),
+      await applyDocuments(engine, call, applyRequest('a', groups(9), { expectDigest: 'other' })),
     ];
     expect(states.map(({ state }) => state)).toEqual([
       'invalid',
@@ -110,10 +110,10 @@ describe('applying documents', () => {
   it('reports no problem of references beside documents that could not be read', async () => {
     await using office = await newOffice('postgres');
     const read = { code: 'yaml_invalid', message: 'broken', file: 'b.yaml', line: 2 };
-    const result = await applyDesire(
+    const result = await applyDocuments(
       office.engine,
       office.call,
-      desire('a', [allow('p', ['unread'], ['All'])], { problems: [read] }),
+      applyRequest('a', [allow('p', ['unread'], ['All'])], { problems: [read] }),
     );
     expect(result).toEqual({ state: 'invalid', problems: [read] });
   });
@@ -121,18 +121,18 @@ describe('applying documents', () => {
   it('E74 goes ahead with the approved digest and with no other', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    await applyDesire(engine, call, desire('a', groups(8)));
+    await applyDocuments(engine, call, applyRequest('a', groups(8)));
     const [one, other] = [groups(1), groups(2)];
-    const { outcome } = await planDesire(engine, call, desire('a', one));
+    const { outcome } = await planApply(engine, call, applyRequest('a', one));
     const approve = outcome.ok ? outcome.plan.digest : '';
-    expect((await applyDesire(engine, call, desire('a', other, { approve }))).state).toBe('needs_approval');
-    expect((await applyDesire(engine, call, desire('a', one, { approve }))).state).toBe('applied');
+    expect((await applyDocuments(engine, call, applyRequest('a', other, { approve }))).state).toBe('needs_approval');
+    expect((await applyDocuments(engine, call, applyRequest('a', one, { approve }))).state).toBe('applied');
   });
 
   it('plans and writes nothing', async () => {
     await using office = await newOffice('postgres');
     const before = await readTables(office.database);
-    const { outcome } = await planDesire(office.engine, office.call, desire('a', groups(3)));
+    const { outcome } = await planApply(office.engine, office.call, applyRequest('a', groups(3)));
     expect(outcome.ok && outcome.plan.counts.create).toBe(3);
     expect(await readTables(office.database)).toEqual(before);
   });
@@ -140,10 +140,13 @@ describe('applying documents', () => {
   it('E29 takes the export of the account back without a change, from another source', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    await applyDesire(
+    await applyDocuments(
       engine,
       call,
-      desire('a', [document('Group', 'devs', { name: 'Developers', peers: ['p1'] }), allow('p', ['devs'], ['All'])]),
+      applyRequest('a', [
+        document('Group', 'devs', { name: 'Developers', peers: ['p1'] }),
+        allow('p', ['devs'], ['All']),
+      ]),
     );
     const { object } = await createObject(
       engine,
@@ -158,7 +161,7 @@ describe('applying documents', () => {
       ...document(kind, metadata.name, spec),
       metadata,
     }));
-    const { outcome } = await planDesire(engine, { ...call, revision: state.revision }, desire('copy', exported));
+    const { outcome } = await planApply(engine, { ...call, revision: state.revision }, applyRequest('copy', exported));
     expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
     expect(exported.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([
       'Account/account',
@@ -178,10 +181,10 @@ describe('applying documents', () => {
     const { engine, call } = office;
     const results = await Promise.all(
       upTo(12).map((at) =>
-        applyDesire(
+        applyDocuments(
           engine,
           call,
-          desire(`s${at}`, [document('Group', `mine-${at}`), allow(`p${at}`, [`mine-${at}`], ['All'])]),
+          applyRequest(`s${at}`, [document('Group', `mine-${at}`), allow(`p${at}`, [`mine-${at}`], ['All'])]),
         ),
       ),
     );
@@ -199,11 +202,11 @@ describe('many objects and many hands', () => {
   it('E91 writes 2,000 objects in one plan, and takes them back in one', { timeout: 120_000 }, async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const made = await applyDesire(engine, call, desire('a', groups(2000)));
+    const made = await applyDocuments(engine, call, applyRequest('a', groups(2000)));
     expect(made).toMatchObject({ state: 'applied', plan: { counts: { create: 2000 } } });
-    const { outcome } = await planDesire(engine, call, desire('a', [], { allowEmpty: true }));
+    const { outcome } = await planApply(engine, call, applyRequest('a', [], { allowEmpty: true }));
     const approve = outcome.ok ? outcome.plan.digest : '';
-    const gone = await applyDesire(engine, call, desire('a', [], { allowEmpty: true, approve }));
+    const gone = await applyDocuments(engine, call, applyRequest('a', [], { allowEmpty: true, approve }));
     expect(gone).toMatchObject({ state: 'applied', plan: { counts: { delete: 2000 } } });
   });
 
@@ -212,10 +215,10 @@ describe('many objects and many hands', () => {
     const { engine, call, account } = office;
     const kind = engine.registry.get('Group');
     for (const order of ['prune first', 'join first']) {
-      const state = await applyDesire(engine, call, desire('a', groups(2)));
+      const state = await applyDocuments(engine, call, applyRequest('a', groups(2)));
       if (state.state !== 'applied') throw new Error(state.state);
       const { id } = objectOf(state.after, 'Group', 'g2');
-      const prune = () => applyDesire(engine, call, desire('a', groups(1)));
+      const prune = () => applyDocuments(engine, call, applyRequest('a', groups(1)));
       const join = () =>
         replaceObject(engine, call, kind, id, { name: 'g2', peers: ['p1'] }, lenient).catch((error: Error) => error);
       const [first, second] = order === 'prune first' ? [prune, join] : [join, prune];
@@ -247,10 +250,10 @@ describe('names of exports', () => {
     const keys = exported.map(({ metadata }) => metadata.name);
     expect(keys.filter((key) => !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(key) || key.length > 253)).toEqual([]);
     expect(new Set(keys).size).toBe(names.length);
-    const { outcome } = await planDesire(
+    const { outcome } = await planApply(
       engine,
       { ...call, revision: state.revision },
-      desire(
+      applyRequest(
         'copy',
         exported.map(({ metadata, spec }) => ({ ...document('Group', metadata.name, spec), metadata })),
       ),

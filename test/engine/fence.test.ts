@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { LeaseLost } from '../../src/engine/batch.ts';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { createObject } from '../../src/engine/objects.ts';
 import { type Lease, takeLease } from '../../src/store/leases.ts';
 import { document } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
-import { desire, newOffice, type Office, revisionsOf, rowsOf, upTo } from './office.ts';
+import { applyRequest, newOffice, type Office, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const lenient = { strict: false };
 
@@ -25,7 +25,11 @@ eachEngine('E98: a worker on %s', (name) => {
   it('that holds its lease writes', async () => {
     await using office = await newOffice(name);
     const lease = await leaseOf(office, 'one');
-    const applied = await applyDesire(office.engine, office.call, desire('a', [document('Group', 'devs')], { lease }));
+    const applied = await applyDocuments(
+      office.engine,
+      office.call,
+      applyRequest('a', [document('Group', 'devs')], { lease }),
+    );
     expect(applied).toMatchObject({ state: 'applied', revision: 3 });
   });
 
@@ -33,14 +37,15 @@ eachEngine('E98: a worker on %s', (name) => {
     await using office = await newOffice(name);
     const lease = await leaseOf(office, 'one');
     await runOut(office);
-    const late = () => applyDesire(office.engine, office.call, desire('a', [document('Group', 'late')], { lease }));
+    const late = () =>
+      applyDocuments(office.engine, office.call, applyRequest('a', [document('Group', 'late')], { lease }));
     await expect(late()).rejects.toThrow(LeaseLost);
     const next = await leaseOf(office, 'two');
     await expect(late()).rejects.toThrow('the lease source/a is not held any more');
-    const applied = await applyDesire(
+    const applied = await applyDocuments(
       office.engine,
       office.call,
-      desire('a', [document('Group', 'early')], { lease: next }),
+      applyRequest('a', [document('Group', 'early')], { lease: next }),
     );
     expect(applied.state).toBe('applied');
     expect(await groupNames(office)).toEqual(['early']);
@@ -57,7 +62,7 @@ eachEngine('E98: a worker on %s', (name) => {
     // Behind this one the others are one batch, which loses the race against the other server's.
     const results = await Promise.allSettled([
       createObject(engine, call, kind, { name: 'g1' }, lenient),
-      applyDesire(engine, call, desire('a', [document('Group', 'late')], { lease })),
+      applyDocuments(engine, call, applyRequest('a', [document('Group', 'late')], { lease })),
       createObject(engine, call, kind, { name: 'g2' }, lenient),
       ...upTo(5).map((at) => createObject(other, call, kind, { name: `other ${at}` }, lenient)),
     ]);
@@ -76,7 +81,7 @@ eachEngine('E98: a worker on %s', (name) => {
     await using office = await newOffice(name);
     const lease = await leaseOf(office, 'one');
     await runOut(office);
-    expect(await applyDesire(office.engine, office.call, desire('a', [], { lease }))).toMatchObject({
+    expect(await applyDocuments(office.engine, office.call, applyRequest('a', [], { lease }))).toMatchObject({
       state: 'applied',
     });
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { applyDesire, planDesire } from '../../src/engine/documents.ts';
+import { applyDocuments, planApply } from '../../src/engine/documents.ts';
 import { reportDrift } from '../../src/engine/drift.ts';
 import { detachSource } from '../../src/engine/source-admin.ts';
 import { recordSource } from '../../src/engine/sources.ts';
 import { sourceStatuses } from '../../src/engine/status.ts';
 import { isObject } from '../../src/lib/json.ts';
 import { document, objectOf } from '../plan/steps.ts';
-import { desire, newOffice, type Office, rowsOf } from './office.ts';
+import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 
 const devs = (file: string, spec = {}) => document('Group', 'devs', spec, { file, line: 4 });
 
@@ -15,7 +15,7 @@ async function served(): Promise<Office> {
   const office = await newOffice('postgres');
   const { engine, call } = office;
   await recordSource(engine, call, { id: 'office', type: 'directory', spec: { managedBy: 'server' } });
-  expect((await applyDesire(engine, call, desire('office', [devs('groups.yaml')]))).state).toBe('applied');
+  expect((await applyDocuments(engine, call, applyRequest('office', [devs('groups.yaml')]))).state).toBe('applied');
   return office;
 }
 
@@ -44,11 +44,11 @@ describe('a source that a server runs', () => {
         isObject(status) ? status['conditions'] : [],
       );
     expect([await conditions(), (await reportDrift(engine, call)).byHand]).toEqual([[], []]);
-    const byHand = desire('office', [devs('groups.yaml', { name: 'Developers' })], {
+    const byHand = applyRequest('office', [devs('groups.yaml', { name: 'Developers' })], {
       byHand: true,
       override: 'incident',
     });
-    expect((await applyDesire(engine, call, byHand)).state).toBe('applied');
+    expect((await applyDocuments(engine, call, byHand)).state).toBe('applied');
     expect(await conditions()).toMatchObject([
       {
         type: 'Drifted',
@@ -65,9 +65,9 @@ describe('a source that a server runs', () => {
   it('goes on at once when what contradicts it is detached, and keeps what both state', async () => {
     await using office = await served();
     const { engine, call, database } = office;
-    expect((await applyDesire(engine, call, desire('cli', [devs('cli.yaml'), document('Group', 'own')]))).state).toBe(
-      'applied',
-    );
+    expect(
+      (await applyDocuments(engine, call, applyRequest('cli', [devs('cli.yaml'), document('Group', 'own')]))).state,
+    ).toBe('applied');
     await rowsOf(database, `update sources set status = '{"state": "conflicted"}' where id = 'office'`);
     expect(await detachSource(engine, call, 'cli')).toMatchObject({ released: 2, shared: 1, reconciled: ['office'] });
     const asked = await rowsOf(database, 'select id from sources where requested_at is not null');
@@ -77,7 +77,7 @@ describe('a source that a server runs', () => {
   it('that cannot be asked to go on keeps nobody from detaching what is in its way, and the log says what is missing', async () => {
     await using office = await served();
     const { engine, call, database } = office;
-    await applyDesire(engine, call, desire('cli', [devs('cli.yaml'), document('Group', 'own')]));
+    await applyDocuments(engine, call, applyRequest('cli', [devs('cli.yaml'), document('Group', 'own')]));
     await rowsOf(database, `update sources set status = '{"state": "conflicted"}' where id = 'office'`);
     await rowsOf(database, `create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`);
     await rowsOf(database, 'create trigger lose before update of requested_at on sources execute function lose()');
@@ -92,8 +92,8 @@ describe('documents of a source that a server runs', () => {
   it('are not taken over by a push: applying is refused with the name of the source, planning warns', async () => {
     await using office = await served();
     const { engine, call } = office;
-    const push = desire('cli', [devs('mine.yaml'), document('Group', 'own')], { byHand: true });
-    expect(await applyDesire(engine, call, push)).toMatchObject({
+    const push = applyRequest('cli', [devs('mine.yaml'), document('Group', 'own')], { byHand: true });
+    expect(await applyDocuments(engine, call, push)).toMatchObject({
       state: 'invalid',
       problems: [
         {
@@ -106,11 +106,13 @@ describe('documents of a source that a server runs', () => {
       ],
     });
     const { byHand: _, ...look } = push;
-    const planned = await planDesire(engine, call, look);
+    const planned = await planApply(engine, call, look);
     expect(planned.outcome).toMatchObject({ ok: true, plan: { warnings: [{ code: 'source_foreign' }] } });
     // Nothing is claimed by accident either: Git goes on deleting what it states no longer.
     expect(await ownerIn(office)).toEqual(['office', ['office']]);
-    expect((await applyDesire(engine, call, desire('office', [], { allowEmpty: true }))).state).toBe('applied');
+    expect((await applyDocuments(engine, call, applyRequest('office', [], { allowEmpty: true }))).state).toBe(
+      'applied',
+    );
     expect((await engine.snapshots.fresh(office.account)).findByKey('Group', 'devs')).toBeUndefined();
   });
 
@@ -118,7 +120,7 @@ describe('documents of a source that a server runs', () => {
     await using office = await served();
     const { engine, call } = office;
     const push = (source: string, more = {}) =>
-      applyDesire(engine, call, desire(source, [devs(`${source}.yaml`)], { byHand: true, ...more }));
+      applyDocuments(engine, call, applyRequest(source, [devs(`${source}.yaml`)], { byHand: true, ...more }));
     expect((await push('cli', { force: true })).state).toBe('applied');
     expect((await push('cli')).state).toBe('applied');
     await recordSource(engine, call, {
@@ -134,9 +136,9 @@ describe('documents of a source that a server runs', () => {
   it('are applied by hand only with a reason, which is recorded', async () => {
     await using office = await served();
     const { engine, call } = office;
-    const byHand = desire('office', [devs('groups.yaml', { name: 'Developers' })], { byHand: true });
-    await expect(applyDesire(engine, call, byHand)).rejects.toThrow('--override REASON');
-    expect((await applyDesire(engine, call, { ...byHand, override: 'incident 4711' })).state).toBe('applied');
+    const byHand = applyRequest('office', [devs('groups.yaml', { name: 'Developers' })], { byHand: true });
+    await expect(applyDocuments(engine, call, byHand)).rejects.toThrow('--override REASON');
+    expect((await applyDocuments(engine, call, { ...byHand, override: 'incident 4711' })).state).toBe('applied');
     const [event] = await rowsOf(
       office.database,
       `select meta ->> 'override' as reason from audit_events where activity_code = 'config.applied' order by id desc limit 1`,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { applyPlan } from '../../src/engine/apply-plan.ts';
 import { approvePlan } from '../../src/engine/approvals.ts';
-import { applyDesire, planDesire } from '../../src/engine/documents.ts';
+import { applyDocuments, planApply } from '../../src/engine/documents.ts';
 import { createPlan, showPlan } from '../../src/engine/saved-plans.ts';
 import type { FileRules } from '../../src/model/file-rules.ts';
 import { document } from '../plan/steps.ts';
-import { desire, newOffice, type Office } from './office.ts';
+import { applyRequest, newOffice, type Office } from './office.ts';
 
 const group = (name: string, file: string) => document('Group', name, {}, { file, line: 1 });
 const stated = [
@@ -20,12 +20,12 @@ const rules = (...patterns: string[]): readonly FileRules[] => [
 
 async function applied(): Promise<Office> {
   const office = await newOffice('postgres');
-  expect((await applyDesire(office.engine, office.call, desire('office', stated))).state).toBe('applied');
+  expect((await applyDocuments(office.engine, office.call, applyRequest('office', stated))).state).toBe('applied');
   return office;
 }
 
-async function guardsOf({ engine, call }: Office, documents: typeof stated, more: Parameters<typeof desire>[2]) {
-  const { outcome } = await planDesire(engine, call, desire('office', documents, more));
+async function guardsOf({ engine, call }: Office, documents: typeof stated, more: Parameters<typeof applyRequest>[2]) {
+  const { outcome } = await planApply(engine, call, applyRequest('office', documents, more));
   return outcome.ok ? outcome.plan.guards : outcome.problems;
 }
 
@@ -72,7 +72,7 @@ describe('a rule that hides files which stated objects', () => {
     const { engine, call } = office;
     const left = stated.filter(({ place }) => !place.file.includes('drafts'));
     const plan = async (documents: typeof stated, given: readonly FileRules[]) => {
-      const { outcome } = await planDesire(engine, call, desire('office', documents, { rules: given }));
+      const { outcome } = await planApply(engine, call, applyRequest('office', documents, { rules: given }));
       return outcome.ok ? [outcome.plan.guards, outcome.plan.digest] : outcome.problems;
     };
     const pathOf = (name: string) => (start === '' ? name : `${start}/${name}`.replace('///', '/'));
@@ -95,7 +95,7 @@ describe('a rule that hides files which stated objects', () => {
   it('wants none for what another directory of the same push stated', async () => {
     await using office = await applied();
     const more = [...stated, group('e', 'other/drafts/e.yaml')];
-    expect((await applyDesire(office.engine, office.call, desire('office', more))).state).toBe('applied');
+    expect((await applyDocuments(office.engine, office.call, applyRequest('office', more))).state).toBe('applied');
     expect(await guardsOf(office, stated, { rules: rules('/drafts/') })).toEqual([]);
   });
 
@@ -103,13 +103,13 @@ describe('a rule that hides files which stated objects', () => {
     await using office = await applied();
     const { engine, call } = office;
     const without = (...names: string[]) => stated.filter(({ metadata }) => !names.includes(metadata.name));
-    const first = desire('office', without('d'), { rules: rules('d.yaml') });
-    const refused = await applyDesire(engine, call, first);
+    const first = applyRequest('office', without('d'), { rules: rules('d.yaml') });
+    const refused = await applyDocuments(engine, call, first);
     expect(refused.state).toBe('needs_approval');
     const digest = refused.state === 'needs_approval' ? refused.plan.digest : '';
-    expect((await applyDesire(engine, call, { ...first, approve: digest })).state).toBe('applied');
+    expect((await applyDocuments(engine, call, { ...first, approve: digest })).state).toBe('applied');
 
-    const second = desire('office', without('d', 'c'), { rules: rules('d.yaml', 'c.yaml') });
+    const second = applyRequest('office', without('d', 'c'), { rules: rules('d.yaml', 'c.yaml') });
     const { id = '', digest: saved } = await createPlan(engine, call, second);
     expect(await showPlan(engine, call, id)).toMatchObject({ state: 'needs_approval', guards: [{ guard: 'hidden' }] });
     await approvePlan(engine, call, id, saved);

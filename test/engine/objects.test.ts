@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { createObject, deleteObject, listObjects, readObject, replaceObject } from '../../src/engine/objects.ts';
 import { Conflict, InvalidInput, NotFound } from '../../src/model/errors.ts';
 import { document, objectOf } from '../plan/steps.ts';
-import { desire, newOffice, type Office, policyBody, revisionsOf } from './office.ts';
+import { applyRequest, newOffice, type Office, policyBody, revisionsOf } from './office.ts';
 
 const lenient = { strict: false };
 const zoneBody = (domain: string, group: string) => ({
@@ -83,10 +83,10 @@ describe('objects', () => {
   it('E54, E58 that a source states are refused with its place', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const applied = await applyDesire(
+    const applied = await applyDocuments(
       engine,
       call,
-      desire('a', [document('Group', 'devs', { peers: ['p1'] }, { file: 'g.yaml', line: 3 })]),
+      applyRequest('a', [document('Group', 'devs', { peers: ['p1'] }, { file: 'g.yaml', line: 3 })]),
     );
     const id = applied.state === 'applied' ? objectOf(applied.after, 'Group', 'devs').id : '';
     const kind = engine.registry.get('Group');

@@ -1,6 +1,6 @@
 import { createEngine } from '../../src/app.ts';
+import type { ApplyRequest } from '../../src/engine/apply-request.ts';
 import { ensureAccount, type FirstObject, storedObject } from '../../src/engine/bootstrap.ts';
-import type { Desire } from '../../src/engine/documents.ts';
 import type { Call, Engine } from '../../src/engine/engine.ts';
 import { newAccount } from '../../src/kinds/new-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -99,7 +99,11 @@ export function withGroup(engine: Engine, state: Snapshot, name: string): Outcom
 }
 
 /** What a source wants, with nothing special about it. */
-export function desire(source: string, documents: readonly Document[], more: Partial<Desire> = {}): Desire {
+export function applyRequest(
+  source: string,
+  documents: readonly Document[],
+  more: Partial<ApplyRequest> = {},
+): ApplyRequest {
   return { source, documents, problems: [], place: (problems) => problems, prune: true, allowEmpty: false, ...more };
 }
 

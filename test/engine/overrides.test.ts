@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { runLapseLoop } from '../../src/engine/lapses.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
@@ -11,7 +11,7 @@ import { loadSnapshot } from '../../src/store/snapshots.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
-import { desire, newOffice, type Office, policyBody, rowsOf } from './office.ts';
+import { applyRequest, newOffice, type Office, policyBody, rowsOf } from './office.ts';
 
 const rule = {
   name: 'r',
@@ -40,7 +40,7 @@ async function stored({ database, engine, account }: Office) {
 /** Enables the policy that a document has switched off, for an hour. */
 async function override(office: Office, more: JsonObject = {}): Promise<void> {
   const { engine, call } = office;
-  await applyDesire(engine, call, desire('a', documents));
+  await applyDocuments(engine, call, applyRequest('a', documents));
   const state = await engine.snapshots.current(office.account);
   const all = state.lookUp('Group', 'name', 'All')[0]?.id ?? '';
   const { id } = objectOf(state, 'Policy', 'p');
@@ -93,7 +93,7 @@ eachEngine('an override on %s', (name) => {
 it('leaves nothing in the directory when its object goes', async () => {
   await using office = await newOffice('postgres');
   await override(office);
-  await applyDesire(office.engine, office.call, desire('a', [], { allowEmpty: true }));
+  await applyDocuments(office.engine, office.call, applyRequest('a', [], { allowEmpty: true }));
   expect(await entries(office)).toEqual([]);
 });
 
@@ -101,7 +101,7 @@ it('E56 is seen by another server, whose apply leaves it and whose loop ends it'
   await using office = await newOffice('postgres');
   await override(office);
   const other = await office.another();
-  const applied = await applyDesire(other, office.call, desire('a', documents));
+  const applied = await applyDocuments(other, office.call, applyRequest('a', documents));
   expect(applied).toMatchObject({
     state: 'applied',
     plan: { changes: [], warnings: [{ code: 'unit_overridden', key: 'p' }] },
@@ -120,7 +120,7 @@ it('E137 holds until its end by the clock of the database, whatever the clock of
   const [held] = objectOf(await stored(office), 'Policy', 'p').overrides ?? [];
   expect(Date.parse(held?.until ?? '')).toBeLessThan(Date.now() + 1.5 * hour);
   expect(await endOverrides(wrong, office.account)).toBeUndefined();
-  const applied = await applyDesire(wrong, office.call, desire('a', documents));
+  const applied = await applyDocuments(wrong, office.call, applyRequest('a', documents));
   expect(applied).toMatchObject({ state: 'applied', plan: { changes: [], warnings: [{ code: 'unit_overridden' }] } });
   const slow = { ...office.engine, now: () => new Date(Date.now() - 2 * hour).toISOString() };
   await rowsOf(
@@ -167,7 +167,7 @@ it('E57 is ended by whoever comes first, when an apply and the loop meet', async
   const at = later(office.engine, hour);
   const [plan, applied] = await Promise.all([
     endOverrides(at, office.account),
-    applyDesire(at, office.call, desire('a', documents)),
+    applyDocuments(at, office.call, applyRequest('a', documents)),
   ]);
   expect(applied.state).toBe('applied');
   expect([plan?.counts.update, applied.state === 'applied' ? applied.plan.counts.update : 0].sort()).toEqual([0, 1]);
@@ -177,7 +177,7 @@ it('E57 is ended by whoever comes first, when an apply and the loop meet', async
 it('E55 is for people who may change the configuration', async () => {
   await using office = await newOffice('postgres');
   const { engine, call, account } = office;
-  await applyDesire(engine, call, desire('a', documents));
+  await applyDocuments(engine, call, applyRequest('a', documents));
   const body = { name: 'helper', role: 'network_admin', is_service_user: true, auto_groups: [] };
   const helper = await createObject(engine, call, engine.registry.get('User'), body, { strict: false });
   const state = await engine.snapshots.current(account);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import type { Snapshots } from '../../src/engine/snapshots.ts';
 import type { Document } from '../../src/model/document.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
@@ -7,7 +7,7 @@ import { loadSnapshot } from '../../src/store/snapshots.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
-import { desire, newOffice, type Office, rowsOf } from './office.ts';
+import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 
 const group = (name: string, display: string, ...previousNames: readonly string[]): Document =>
   document('Group', name, { name: display }, { previousNames });
@@ -26,7 +26,7 @@ const zone = (name: string, previousNames: readonly string[], domain = `${name}.
   );
 
 async function apply({ engine, call }: Office, documents: readonly Document[], source = 'a'): Promise<Snapshot> {
-  const result = await applyDesire(engine, call, desire(source, documents));
+  const result = await applyDocuments(engine, call, applyRequest(source, documents));
   if (result.state !== 'applied') throw new Error(JSON.stringify(result, undefined, 2));
   return result.after;
 }

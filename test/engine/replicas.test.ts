@@ -2,7 +2,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import { ensureAccount } from '../../src/engine/bootstrap.ts';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
 import type { Conflict } from '../../src/model/errors.ts';
 import { objectsOf } from '../plan/invariants.ts';
@@ -10,7 +10,7 @@ import { allow, objectOf } from '../plan/steps.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 import { manyDocuments } from '../store/accounts.ts';
-import { actor, desire, firstObjects, newOffice, revisionsOf, rowsOf, upTo } from './office.ts';
+import { actor, applyRequest, firstObjects, newOffice, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const lenient = { strict: false };
 
@@ -60,7 +60,7 @@ describe('two servers on one database', () => {
     for (const round of upTo(10)) {
       const key = `p${round}`;
       const stated = [...upTo(round - 1).map((at) => allow(`p${at}`, ['All'], ['All'])), allow(key, ['All'], ['All'])];
-      const made = await applyDesire(engine, call, desire('a', stated));
+      const made = await applyDocuments(engine, call, applyRequest('a', stated));
       if (made.state !== 'applied') throw new Error(made.state);
       const policy = objectOf(made.after, 'Policy', key);
       const seen = { ...call, revision: made.revision ?? 0 };
@@ -74,7 +74,7 @@ describe('two servers on one database', () => {
         item.metadata.name === key ? { ...item, spec: { ...item.spec, enabled: false } } : item,
       );
       const [applied, replaced] = await Promise.allSettled([
-        applyDesire(engine, seen, desire('a', disabled)),
+        applyDocuments(engine, seen, applyRequest('a', disabled)),
         replaceObject(other, seen, engine.registry.get('Policy'), policy.id, body(true), lenient),
       ]);
       expect(applied).toMatchObject({ status: 'fulfilled', value: { state: 'applied' } });
@@ -93,7 +93,7 @@ describe('two servers on one database', () => {
       for (let at = 0; !done; at++)
         await createObject(other, call, other.registry.get('Group'), { name: `by hand ${at}` }, lenient);
     };
-    const applying = applyDesire(engine, call, desire('a', manyDocuments(2_000))).finally(() => {
+    const applying = applyDocuments(engine, call, applyRequest('a', manyDocuments(2_000))).finally(() => {
       done = true;
     });
     const [applied] = await Promise.all([applying, busy()]);

@@ -13,7 +13,7 @@ import type { Database } from '../../src/store/database.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
 import { readTables } from '../store/accounts.ts';
-import { actor, desire, newOffice, putAll, revisionsOf, rowsOf, upTo } from './office.ts';
+import { actor, applyRequest, newOffice, putAll, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const lenient = { strict: false };
 const stale = { name: 'Conflict', reason: 'stale' };
@@ -29,7 +29,7 @@ eachEngine('a saved plan on %s', (name) => {
   it('is applied as it was shown, once', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
-    const plan = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const plan = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
     expect(plan).toMatchObject({
       state: 'ready',
       counts: { create: 1 },
@@ -48,7 +48,7 @@ eachEngine('a saved plan on %s', (name) => {
   it('expires after a day', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
-    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
     const later = (hours: number): Engine => ({
       ...engine,
       now: () => new Date(Date.now() + hours * 3_600_000).toISOString(),
@@ -63,7 +63,7 @@ describe('a saved plan', () => {
   it('is applied by one of many who try at once', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
     const results = await Promise.allSettled(upTo(10).map(() => applyPlan(engine, call, id)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
@@ -72,7 +72,11 @@ describe('a saved plan', () => {
   it('E103 is applied after an unrelated write', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs', { peers: ['p1'] })]));
+    const { id = '' } = await createPlan(
+      engine,
+      call,
+      applyRequest('a', [document('Group', 'devs', { peers: ['p1'] })]),
+    );
     await createObject(engine, call, engine.registry.get('Group'), { name: 'unrelated', peers: ['p1'] }, lenient);
     expect((await applyPlan(engine, call, id)).revision).toBe(4);
   });
@@ -81,13 +85,13 @@ describe('a saved plan', () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const stated = [allow('p', ['All'], ['All'])];
-    await applyNow(engine, call, desire('a', stated));
+    await applyNow(engine, call, applyRequest('a', stated));
     const state = await engine.snapshots.current(office.account);
     const policy = objectOf(state, 'Policy', 'p');
     const { id = '' } = await createPlan(
       engine,
       { ...call, revision: state.revision },
-      desire('a', [allow('p', ['All'], ['All'], { description: 'by file' })]),
+      applyRequest('a', [allow('p', ['All'], ['All'], { description: 'by file' })]),
     );
     const body = { ...policy.spec, description: 'by hand' };
     await replaceObject(engine, call, engine.registry.get('Policy'), policy.id, body, lenient);
@@ -115,7 +119,7 @@ describe('a saved plan', () => {
     const { id = '' } = await createPlan(
       engine,
       { ...call, revision: first.object.updatedRevision },
-      desire('a', [allow('p', ['name:devs'], ['All'])]),
+      applyRequest('a', [allow('p', ['name:devs'], ['All'])]),
     );
     await engine.committer.mutate({ ...call, propose: (state) => bringTwin(engine, state, 'devs') });
     await expect(applyPlan(engine, call, id)).rejects.toMatchObject({
@@ -135,7 +139,7 @@ describe('a saved plan', () => {
     const { id = '' } = await createPlan(
       engine,
       { ...call, revision: object.updatedRevision },
-      desire('a', [allow('p', ['devs'], ['All'])]),
+      applyRequest('a', [allow('p', ['devs'], ['All'])]),
     );
     await replaceObject(engine, call, kind, object.id, { name: 'renamed' }, lenient);
     await expect(applyPlan(engine, call, id)).rejects.toBeInstanceOf(Conflict);
@@ -148,13 +152,13 @@ describe('a saved plan', () => {
     await applyNow(
       engine,
       call,
-      desire(
+      applyRequest(
         'a',
         upTo(8).map((at) => document('Group', `g${at}`)),
       ),
     );
-    const plan = await createPlan(engine, { ...call, revision: 3 }, desire('a', [document('Group', 'g1')]));
-    const other = await createPlan(engine, { ...call, revision: 3 }, desire('a', [document('Group', 'g2')]));
+    const plan = await createPlan(engine, { ...call, revision: 3 }, applyRequest('a', [document('Group', 'g1')]));
+    const other = await createPlan(engine, { ...call, revision: 3 }, applyRequest('a', [document('Group', 'g2')]));
     const id = plan.id ?? '';
     expect(plan).toMatchObject({ state: 'needs_approval', guards: [{ guard: 'deletes' }, { guard: 'kind' }] });
     await expect(applyPlan(engine, call, id)).rejects.toBeInstanceOf(UnsafePlan);
@@ -165,8 +169,12 @@ describe('a saved plan', () => {
   it('E108 without changes is applied without a revision', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    await applyNow(engine, call, desire('a', [document('Group', 'devs')]));
-    const { id = '' } = await createPlan(engine, { ...call, revision: 3 }, desire('a', [document('Group', 'devs')]));
+    await applyNow(engine, call, applyRequest('a', [document('Group', 'devs')]));
+    const { id = '' } = await createPlan(
+      engine,
+      { ...call, revision: 3 },
+      applyRequest('a', [document('Group', 'devs')]),
+    );
     expect((await applyPlan(engine, call, id)).revision).toBeNull();
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
   });
@@ -174,21 +182,21 @@ describe('a saved plan', () => {
   it('E157 of another account is not found', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
     await expect(showPlan(engine, { ...call, account: 'other' }, id)).rejects.toBeInstanceOf(NotFound);
   });
 
   it('shows problems instead of being saved', async () => {
     await using office = await newOffice('postgres');
     await expect(
-      createPlan(office.engine, office.call, desire('a', [allow('p', ['nobody'], ['All'])])),
+      createPlan(office.engine, office.call, applyRequest('a', [allow('p', ['nobody'], ['All'])])),
     ).rejects.toMatchObject({ name: 'InvalidInput', problems: [{ code: 'reference_unknown' }] });
   });
 
   it('E103 with a strict base is stale after any write', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
     await createObject(engine, call, engine.registry.get('Group'), { name: 'unrelated' }, lenient);
     await expect(applyPlan(engine, call, id, { strictBase: true })).rejects.toMatchObject({
       ...stale,
@@ -203,7 +211,7 @@ describe('a saved plan', () => {
   it('E107 of another version of the program has to be made anew', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const { id = '', digest } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const { id = '', digest } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
     await rowsOf(office.database, `update plans set request = jsonb_set(request, '{engine}', '"1.old"')`);
     const refused = { ...stale, message: expect.stringContaining('made by another version of the program') };
     await expect(applyPlan(engine, call, id)).rejects.toMatchObject(refused);
@@ -215,7 +223,7 @@ describe('a saved plan', () => {
   it('that meets a defect has failed, says so once, and is not tried again', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const { id = '' } = await createPlan(engine, call, desire('a', [document('Group', 'devs')]));
+    const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
     const broken: Engine = {
       ...engine,
       committer: { ...engine.committer, mutate: () => Promise.reject(new Error('a defect')) },
@@ -234,7 +242,7 @@ describe('a saved plan', () => {
     const streaming = document('EventStreaming', 'stream', {
       ...{ platform: 'datadog', enabled: true, config: { api_key: 'plain-text-of-the-key' } },
     });
-    const { id = '' } = await createPlan(engine, call, desire('a', [streaming]));
+    const { id = '' } = await createPlan(engine, call, applyRequest('a', [streaming]));
     expect(JSON.stringify(await rowsOf(office.database, 'select * from plans'))).not.toContain('plain-text');
     expect(JSON.stringify(await patchPlan(engine, call, id))).toContain('"api_key":"(secret)"');
     expect((await applyPlan(engine, call, id)).revision).toBe(3);
@@ -247,9 +255,9 @@ describe('an approval', () => {
   it('E74 is for one digest, and says who gave it', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    await applyNow(engine, call, desire('a', groups(8)));
+    await applyNow(engine, call, applyRequest('a', groups(8)));
     const seen = { ...call, revision: 3 };
-    const plan = await createPlan(engine, seen, desire('a', groups(1)));
+    const plan = await createPlan(engine, seen, applyRequest('a', groups(1)));
     const id = plan.id ?? '';
     await expect(approvePlan(engine, call, id, 'f'.repeat(64))).rejects.toMatchObject({ reason: 'refused' });
     const approved = await approvePlan(engine, call, id, plan.digest);
@@ -268,18 +276,21 @@ describe('an approval', () => {
   it('lets the source do the same until it expires, and is used up by it', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    await applyNow(engine, call, desire('a', groups(8)));
+    await applyNow(engine, call, applyRequest('a', groups(8)));
     const seen = { ...call, revision: 3 };
-    const { id = '', digest } = await createPlan(engine, seen, desire('a', groups(1)));
+    const { id = '', digest } = await createPlan(engine, seen, applyRequest('a', groups(1)));
     expect(await findApproval(engine, office.account, 'a', digest)).toBeUndefined();
     await approvePlan(engine, call, id, digest);
     expect(await findApproval(engine, office.account, 'a', digest)).toMatchObject({ id, approvedBy: actor });
     expect(await findApproval(engine, office.account, 'b', digest)).toBeUndefined();
     const tomorrow: Engine = { ...engine, now: () => new Date(Date.now() + 25 * 3_600_000).toISOString() };
     expect(await findApproval(tomorrow, office.account, 'a', digest)).toBeUndefined();
-    expect((await applyApproved(tomorrow, seen, desire('a', groups(1)))).state).toBe('needs_approval');
-    expect((await applyApproved(engine, seen, desire('a', groups(2)))).state).toBe('needs_approval');
-    expect(await applyApproved(engine, seen, desire('a', groups(1)))).toMatchObject({ state: 'applied', revision: 4 });
+    expect((await applyApproved(tomorrow, seen, applyRequest('a', groups(1)))).state).toBe('needs_approval');
+    expect((await applyApproved(engine, seen, applyRequest('a', groups(2)))).state).toBe('needs_approval');
+    expect(await applyApproved(engine, seen, applyRequest('a', groups(1)))).toMatchObject({
+      state: 'applied',
+      revision: 4,
+    });
     expect(await showPlan(engine, call, id)).toMatchObject({ state: 'applied', appliedRevision: 4 });
     expect(await findApproval(engine, office.account, 'a', digest)).toBeUndefined();
   });
@@ -289,8 +300,8 @@ describe('an approval', () => {
     const { engine, call } = office;
     const source = { id: 'a', type: 'directory', spec: {} };
     await recordSource(engine, call, source);
-    await applyNow(engine, call, desire('a', groups(8)));
-    const { id = '', digest } = await createPlan(engine, { ...call, revision: 4 }, desire('a', groups(1)));
+    await applyNow(engine, call, applyRequest('a', groups(8)));
+    const { id = '', digest } = await createPlan(engine, { ...call, revision: 4 }, applyRequest('a', groups(1)));
     await approvePlan(engine, call, id, digest);
     const [asked] = await rowsOf(office.database, 'select requested_at is not null as asked from sources');
     expect(asked).toEqual({ asked: true });
@@ -299,9 +310,9 @@ describe('an approval', () => {
   it('can be given for what was refused in one call, whose plan is kept and told once', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    await applyNow(engine, call, desire('a', groups(8)));
+    await applyNow(engine, call, applyRequest('a', groups(8)));
     const refused = async (): Promise<NeedsApproval> => {
-      const error = await applyNow(engine, call, desire('a', groups(1))).catch((caught) => caught);
+      const error = await applyNow(engine, call, applyRequest('a', groups(1))).catch((caught) => caught);
       expect(error).toBeInstanceOf(NeedsApproval);
       return error;
     };
@@ -314,17 +325,17 @@ describe('an approval', () => {
       { activity_code: 'config.plan.needs_approval', target_id: plan.id },
     ]);
     await approvePlan(engine, call, plan.id ?? '', plan.digest);
-    expect((await applyNow(engine, call, desire('a', groups(1)))).revision).toBe(4);
+    expect((await applyNow(engine, call, applyRequest('a', groups(1)))).revision).toBe(4);
   });
 
   it('is asked for the newest twenty plans of a source that runs by itself; older ones have expired', async () => {
     await using office = await newOffice('postgres');
     const { engine, account } = office;
     const call = { account, actor: { type: 'source', id: 'a', name: 'a' }, revision: 0 } as const;
-    await applyNow(engine, call, desire('a', groups(60)));
+    await applyNow(engine, call, applyRequest('a', groups(60)));
     const waiting: string[] = [];
     for (const count of upTo(22)) {
-      const error = await applyNow(engine, call, desire('a', groups(count))).catch((caught) => caught);
+      const error = await applyNow(engine, call, applyRequest('a', groups(count))).catch((caught) => caught);
       waiting.push(error.plan.id);
     }
     const states = await Promise.all(waiting.map(async (id) => (await showPlan(engine, call, id)).state));
@@ -336,7 +347,7 @@ describe('an approval', () => {
   it('is not given to what has expired', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const { id = '', digest } = await createPlan(engine, call, desire('a', groups(1)));
+    const { id = '', digest } = await createPlan(engine, call, applyRequest('a', groups(1)));
     const later: Engine = { ...engine, now: () => new Date(Date.now() + 25 * 3_600_000).toISOString() };
     await expect(approvePlan(later, call, id, digest)).rejects.toMatchObject({ reason: 'refused' });
   });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { recordSource } from '../../src/engine/sources.ts';
 import type { Document } from '../../src/model/document.ts';
 import { allow, document } from '../plan/steps.ts';
 import { readTables } from '../store/accounts.ts';
-import { desire, newOffice } from './office.ts';
+import { applyRequest, newOffice } from './office.ts';
 
 const devs = (file: string, line: number): Document => document('Group', 'data-devs', {}, { file, line });
 
@@ -14,7 +14,7 @@ it('scopes are kept by every server, and what overlaps is refused before anythin
   const scope = { kinds: ['Group', 'Policy'], keyPrefixes: ['data-'], groups: ['All'] };
   await recordSource(engine, call, { id: 'data', type: 'push', spec: { scope } });
   const apply = async (source: string, documents: readonly Document[]) =>
-    await applyDesire(engine, call, desire(source, documents));
+    await applyDocuments(engine, call, applyRequest(source, documents));
   const own = [devs('data.yaml', 1), allow('data-p', ['data-devs'], ['All'])];
   expect((await apply('data', own)).state).toBe('applied');
   expect((await apply('web', [document('Group', 'web')])).state).toBe('applied');

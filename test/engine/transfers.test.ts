@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { recordSource, recordWantedKeys } from '../../src/engine/sources.ts';
 import type { Document } from '../../src/model/document.ts';
 import { document, objectOf } from '../plan/steps.ts';
-import { desire, newOffice, type Office } from './office.ts';
+import { applyRequest, newOffice, type Office } from './office.ts';
 
 const zone = (ttl: number): Document =>
   document('DNSZone', 'lan', {
@@ -14,7 +14,7 @@ const zone = (ttl: number): Document =>
 const others = [document('Group', 'stays')];
 
 async function apply({ engine, call }: Office, source: string, documents: readonly Document[]) {
-  return await applyDesire(engine, call, desire(source, documents));
+  return await applyDocuments(engine, call, applyRequest(source, documents));
 }
 
 async function zoneOf({ engine, account }: Office) {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { paint } from '../../src/cli/paint.ts';
 import { renderPlan } from '../../src/cli/render.ts';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import { createObject, replaceObject } from '../../src/engine/objects.ts';
 import { createPlan } from '../../src/engine/saved-plans.ts';
 import { renderMarkdown } from '../../src/plan/markdown.ts';
 import { document, objectOf } from '../plan/steps.ts';
-import { desire, newOffice, policyBody } from './office.ts';
+import { applyRequest, newOffice, policyBody } from './office.ts';
 
 const rule = {
   name: 'r',
@@ -30,18 +30,18 @@ it('E49 a plan says who set what a source takes over, and when', async () => {
   const changed = policyBody('p', all, { description: 'by hand' });
   await replaceObject(engine, { ...call, actor: bea }, kind, made.object.id, changed, { strict: false });
   const stating = document('Policy', 'p', { description: 'by file', enabled: false, rules: [rule] });
-  const view = await createPlan(engine, call, desire('a', [stating], { adopt: 'take' }));
+  const view = await createPlan(engine, call, applyRequest('a', [stating], { adopt: 'take' }));
   const today = new Date().toISOString().slice(0, 10);
   const told = view.changes[0]?.units.map(({ path, setBy }) => `${path} ${setBy?.name} ${setBy?.at.slice(0, 10)}`);
   expect(told).toEqual([`description Bea ${today}`, `enabled Ana ${today}`, `rules[r] Ana ${today}`]);
   for (const text of [renderPlan(view, paint(false)), renderMarkdown(view)])
     expect(text).toContain(`(was set by Bea on ${today})`);
   // Nobody's value was there before, or it was a document's.
-  await applyDesire(engine, call, desire('a', [stating], { adopt: 'take' }));
+  await applyDocuments(engine, call, applyRequest('a', [stating], { adopt: 'take' }));
   const next = await createPlan(
     engine,
     call,
-    desire('a', [document('Policy', 'p', { ...stating.spec, enabled: true })]),
+    applyRequest('a', [document('Policy', 'p', { ...stating.spec, enabled: true })]),
   );
   expect(next.changes[0]?.units.map(({ setBy }) => setBy)).toEqual([undefined]);
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createEngine } from '../../src/app.ts';
-import { applyDesire, type Desire, planDesire } from '../../src/engine/documents.ts';
+import { applyDocuments, planApply } from '../../src/engine/documents.ts';
+import type { ApplyRequest } from '../../src/engine/apply-request.ts';
 import type { Document } from '../../src/model/document.ts';
 import { statement } from '../../src/store/builder.ts';
 import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
@@ -39,7 +40,7 @@ say({ backend: session?.backend ?? 0 });
 
 async function apply(wanted: readonly Document[], revision: number): Promise<void> {
   const call = { account, actor: { type: 'source', id: 'kill', name: 'kill' }, revision } as const;
-  const desire: Desire = {
+  const applyRequest: ApplyRequest = {
     source: 'kill',
     documents: wanted,
     problems: [],
@@ -47,10 +48,14 @@ async function apply(wanted: readonly Document[], revision: number): Promise<voi
     prune: true,
     allowEmpty: false,
   };
-  const { outcome } = await planDesire(engine, call, desire);
+  const { outcome } = await planApply(engine, call, applyRequest);
   if (outcome.ok && outcome.plan.access === undefined) throw new Error('nobody looked at who gains and loses access');
   // Rewriting everything wants an approval.
-  const result = await applyDesire(engine, call, outcome.ok ? { ...desire, approve: outcome.plan.digest } : desire);
+  const result = await applyDocuments(
+    engine,
+    call,
+    outcome.ok ? { ...applyRequest, approve: outcome.plan.digest } : applyRequest,
+  );
   if (result.state !== 'applied') throw new Error(`the documents were not applied: ${result.state}`);
   say('done');
 }

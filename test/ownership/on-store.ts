@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createEngine } from '../../src/app.ts';
-import { applyDesire } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/engine/documents.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
 import { endOverrides } from '../../src/engine/overrides.ts';
@@ -18,7 +18,7 @@ import { planRollback } from '../../src/plan/rollback.ts';
 import { putClaims } from '../../src/store/claims.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { loadSnapshot } from '../../src/store/snapshots.ts';
-import { desire } from '../engine/office.ts';
+import { applyRequest } from '../engine/office.ts';
 import { testDatabase } from '../setup/database.ts';
 import { bodyOf, documentsOf, finished, joined, newAccount, thingIn, timeAt, worldOf } from './acting.ts';
 import { worldRegistry } from './kinds.ts';
@@ -154,8 +154,8 @@ async function apply(
   { source, said }: Extract<Act, { readonly does: 'apply' }>,
   force: boolean,
 ): Promise<void> {
-  const wanted = desire(source, documentsOf(said), { force, allowEmpty: true });
-  await applyDesire(server, { account, actor: { type: 'source', id: source, name: source }, revision: 0 }, wanted);
+  const wanted = applyRequest(source, documentsOf(said), { force, allowEmpty: true });
+  await applyDocuments(server, { account, actor: { type: 'source', id: source, name: source }, revision: 0 }, wanted);
 }
 
 async function change(

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Applied, applyNow, applyPlan } from '../../engine/apply-plan.ts';
 import { approvePlan } from '../../engine/approvals.ts';
 import { planOnlyRefusal } from '../../engine/commit.ts';
-import { planDesire } from '../../engine/documents.ts';
+import { planApply } from '../../engine/documents.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { refusalOf } from '../../engine/objects.ts';
 import { readOutputs } from '../../engine/outputs.ts';
@@ -17,7 +17,7 @@ import { callOf } from '../authenticate.ts';
 import { objectBody, textMember } from '../bodies.ts';
 import { keepInstead } from '../idempotency.ts';
 import { recoverApplied } from '../recover.ts';
-import { overrideOf, readDesire } from './desire.ts';
+import { overrideOf, readApplyRequest } from './apply-request.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { flag, parameter, queryOf, textOf, wholeNumber, wordOf } from './request.ts';
 
@@ -37,20 +37,20 @@ function addDocumentRoutes(app: FastifyInstance, { engine, reader, planLimit }: 
     config: { access: { module: 'config', operation: 'read' }, plans: true },
   } as const;
   app.post('/api/config/validate', planning, async (request, reply) => {
-    const { desire, input } = await readDesire(reader, request, reply);
-    const { outcome } = await planDesire(engine, callOf(request), desire);
+    const { applyRequest, input } = await readApplyRequest(reader, request, reply);
+    const { outcome } = await planApply(engine, callOf(request), applyRequest);
     if (!outcome.ok) throw refusalOf(outcome.problems);
     return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
   });
   app.post('/api/config/plans', planning, async (request, reply) => {
-    const { desire } = await readDesire(reader, request, reply);
-    return reply.code(201).send(await createPlan(engine, callOf(request), desire));
+    const { applyRequest } = await readApplyRequest(reader, request, reply);
+    return reply.code(201).send(await createPlan(engine, callOf(request), applyRequest));
   });
   app.post('/api/config/apply', { ...planning, config: again }, async (request, reply) => {
-    const { desire } = await readDesire(reader, request, reply);
+    const { applyRequest } = await readApplyRequest(reader, request, reply);
     if (flag({}, queryOf(request), 'dryRun', false))
-      return { plan: await createPlan(engine, callOf(request), desire), revision: null };
-    return shownOnce(request, reply, await applyNow(engine, callOf(request), { ...desire, byHand: true }));
+      return { plan: await createPlan(engine, callOf(request), applyRequest), revision: null };
+    return shownOnce(request, reply, await applyNow(engine, callOf(request), { ...applyRequest, byHand: true }));
   });
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { readTests, testDesire } from '../../engine/told-tests.ts';
+import { readTests, testApply } from '../../engine/told-tests.ts';
 import { callOf } from '../authenticate.ts';
-import { readDesire } from './desire.ts';
+import { readApplyRequest } from './apply-request.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 
 /** The routes by which access tests are run: on the account, or on what documents lead to. */
@@ -13,7 +13,7 @@ export function addTestRoutes(app: FastifyInstance, { engine, reader, planLimit 
     config: { access: { module: 'config', operation: 'read' }, plans: true },
   } as const;
   app.post('/api/config/tests', planning, async (request, reply) => {
-    const { desire } = await readDesire(reader, request, reply);
-    return testDesire(engine, callOf(request), desire);
+    const { applyRequest } = await readApplyRequest(reader, request, reply);
+    return testApply(engine, callOf(request), applyRequest);
   });
 }

@@ -5,7 +5,8 @@ import type { StoredObject } from '../../model/object.ts';
 import type { Snapshot } from '../../model/snapshot.ts';
 import { isOutOfReach } from '../../plan/rollback-scope.ts';
 import type { ArchiveHeader } from '../../store/archive-format.ts';
-import { applyDesire, type Desire, planDesire } from '../documents.ts';
+import type { ApplyRequest } from '../apply-request.ts';
+import { applyDocuments, planApply } from '../documents.ts';
 import type { Call, Engine } from '../engine.ts';
 import { refusalOf } from '../objects.ts';
 import { checkArchive } from './read.ts';
@@ -26,15 +27,15 @@ export async function restoreObjects(
   confirm(call.account, header, replace);
   const { revision, createdAt } = header;
   const archived = restorable(state);
-  const desire: Desire = {
+  const request: ApplyRequest = {
     ...{ source: '', documents: [], problems: [], place: (problems) => problems },
     ...{ rollback: { revision, scope: 'all' }, archived },
   };
-  const { outcome } = await planDesire(engine, call, desire);
+  const { outcome } = await planApply(engine, call, request);
   if (!outcome.ok) throw refusalOf(outcome.problems);
   const { digest } = outcome.plan;
   // Whoever names the account to be replaced has said that much may go.
-  const result = await applyDesire(engine, call, { ...desire, expectDigest: digest, approve: digest });
+  const result = await applyDocuments(engine, call, { ...request, expectDigest: digest, approve: digest });
   if (result.state === 'invalid') throw refusalOf(result.problems);
   if (result.state !== 'applied')
     throw new Conflict('stale', 'the account changed while the archive was read; nothing was written, try again');

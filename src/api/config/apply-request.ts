@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentInput, readInput } from '../../documents/input.ts';
 import type { Reader } from '../../documents/reader.ts';
-import type { Desire } from '../../engine/documents.ts';
+import type { ApplyRequest } from '../../engine/apply-request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { longestPath } from '../../lib/path.ts';
 import type { SourceFile } from '../../model/document.ts';
@@ -19,11 +19,11 @@ import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
  * What a plan request says: `{source, files, rules?, values?, prune?, allowEmpty?, adopt?, membership?, allowReplace?, force?, kinds?, select?, approve?,
  * expectDigest?, strictBase?, strictFiles?, override?}`, or one YAML body with these in the query.
  */
-export async function readDesire(
+export async function readApplyRequest(
   reader: Reader,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<{ readonly desire: Desire; readonly input: DocumentInput }> {
+): Promise<{ readonly applyRequest: ApplyRequest; readonly input: DocumentInput }> {
   const query = queryOf(request);
   const body = objectBody(request.body);
   const { account } = callOf(request);
@@ -31,7 +31,7 @@ export async function readDesire(
   const approve = textOf(body, 'approve') ?? query['approve'];
   const expectDigest = textOf(body, 'expectDigest') ?? query['expectDigest'];
   const override = overrideOf(body, query);
-  const desire: Desire = {
+  const applyRequest: ApplyRequest = {
     source: sourceName(textOf(body, 'source') ?? query['source']),
     documents: input.documents,
     problems: input.problems,
@@ -46,7 +46,7 @@ export async function readDesire(
     ...(expectDigest === undefined ? {} : { expectDigest }),
     ...(flag(body, query, 'strictBase', false) ? { expectBase: callOf(request).revision } : {}),
   };
-  return { desire, input };
+  return { applyRequest, input };
 }
 
 /** Says when the caller is gone before the answer: what was asked for is not worth reading then. */
