@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
-import { createEngine, describe, firstObjects, meansOfKeys, productRegistry } from './app/engine.ts';
+import { createEngine, describe, environmentOfKeys, firstObjects, productRegistry } from './app/engine.ts';
 import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
 import { explained, requireListenable } from './app/listening.ts';
 import { connectNotices } from './app/notices.ts';
@@ -22,7 +22,9 @@ import { createTokenUses } from './identity/token-uses.ts';
 import { createTxtResolver } from './integrations/challenge.ts';
 import type { AllowList } from './lib/public-address.ts';
 import type { Log } from './log.ts';
-import type { Edition, Means, RateLimit } from './model/means.ts';
+import type { Edition } from './model/edition.ts';
+import type { PlanEnvironment } from './model/plan-environment.ts';
+import type { RateLimit } from './model/rate-limit.ts';
 import type { Transport } from './model/remote-url.ts';
 import type { StatedSource } from './model/source-schema.ts';
 import type { ValueGrant, ValuePolicy } from './model/value-policy.ts';
@@ -171,16 +173,16 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   await requireAddresses(options);
   const operator: Operator = {};
   const policy = valuePolicyOf(options, operator);
-  const means = await readMeans(options, policy);
+  const planEnvironment = await readEnvironment(options, policy);
   const database = await openDatabase(databaseOf(options, log));
   const closing: Closing = [() => database.close()];
   try {
     const registry = productRegistry(installationOf(options));
-    await prepareDatabase(database, options, log, () => checkKey(database, registry, means.vault));
+    await prepareDatabase(database, options, log, () => checkKey(database, registry, planEnvironment.vault));
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
     const engine = createEngine(
-      ...([database, log, registry, means, createTxtResolver(), notices, options.claimLapseSeconds] as const),
+      ...([database, log, registry, planEnvironment, createTxtResolver(), notices, options.claimLapseSeconds] as const),
     );
     const report = defectsTo(log);
     closing.unshift(watchSealing(engine, report), () => engine.committer.settle());
@@ -323,13 +325,13 @@ function settingsOfApi({ openEndpoints, planRateLimit, corsOrigins, trustProxy, 
 }
 
 /** The means that the options describe. */
-async function readMeans(options: ServeOptions, policy: ValuePolicy): Promise<Means> {
+async function readEnvironment(options: ServeOptions, policy: ValuePolicy): Promise<PlanEnvironment> {
   const { secretKey, secretKeyFile, edition, literalSecrets, userDeleteFromIdp, publicUrl } = options;
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
     // Which form it may use is read from the database.
-    ...meansOfKeys(keys, 'unbound'),
+    ...environmentOfKeys(keys, 'unbound'),
     edition,
     random: (bytes) => randomBytes(bytes),
     valueFrom: createValues(options),

@@ -22,7 +22,8 @@ import {
 } from './config/parse.ts';
 import { type PeopleConfig, peopleSettings } from './config/people.ts';
 import { type ValuesConfig, valueSettings } from './config/values.ts';
-import type { Edition, RateLimit } from './model/means.ts';
+import type { Edition } from './model/edition.ts';
+import type { RateLimit } from './model/rate-limit.ts';
 
 /** Everything that flags and the environment can say. */
 export interface Config

@@ -4,7 +4,7 @@ import type { Feeds } from '../feeds/service.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { LocalPeople } from '../identity/local-people.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Edition } from '../model/means.ts';
+import type { Edition } from '../model/edition.ts';
 import type { Peering } from '../peering/service.ts';
 import type { Hub } from '../peering/streams/hub.ts';
 import type { Limiter } from './rate-limit.ts';

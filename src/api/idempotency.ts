@@ -75,11 +75,11 @@ function keyOf(request: FastifyRequest): string | undefined {
 }
 
 /** Equal for equal requests. A body may hold secrets, so that nobody may try out what it was: the hash needs the key of the server. */
-function hashOf({ means }: Engine, request: FastifyRequest): string {
+function hashOf({ planEnvironment }: Engine, request: FastifyRequest): string {
   // What is no archive is JSON, or made of texts.
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
   const text = canonicalJson([request.method, request.url, (body ?? null) as Json]);
-  return sha256(means.vault.requestFingerprint(sha256(text)));
+  return sha256(planEnvironment.vault.requestFingerprint(sha256(text)));
 }
 
 /** In place of a refusal that an earlier attempt, carried out meanwhile, makes untrue. */

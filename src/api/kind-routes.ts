@@ -16,9 +16,9 @@ import { mapInSteps } from '../lib/steps.ts';
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import type { Kind, State, Verb } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
-import { mask } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Operation } from '../model/roles.ts';
+import { mask } from '../model/sealing.ts';
 import { hasSecrets, mapSecrets } from '../model/secret-fields.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { storedId } from '../model/wire-id.ts';
@@ -125,7 +125,7 @@ function accessOf(kind: Kind, verb: Verb): Access {
 
 /** What the hosted edition alone has is not found elsewhere, and the answer says why. */
 function available(engine: Engine, kind: Kind): Kind {
-  if (kind.edition !== 'hosted' || engine.means.edition === 'hosted') return kind;
+  if (kind.edition !== 'hosted' || engine.planEnvironment.edition === 'hosted') return kind;
   throw new NotFound(
     `${kind.name} not found: it exists in the hosted edition only, and this server runs the self-hosted one`,
   );

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { neighbourhoodOf } from '../lib/address.ts';
 import { createBuckets } from '../lib/buckets.ts';
 import { Unauthenticated } from '../model/errors.ts';
-import type { RateLimit } from '../model/means.ts';
+import type { RateLimit } from '../model/rate-limit.ts';
 import { callOf } from './authenticate.ts';
 
 /** A caller that asked too often. */

@@ -12,7 +12,7 @@ import type { IdentityProvider } from '../identity/provider/provider.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { Unavailable } from '../model/errors.ts';
 import { lowerToOpenApi } from '../model/lower/openapi.ts';
-import type { RateLimit } from '../model/means.ts';
+import type { RateLimit } from '../model/rate-limit.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
 import { type ConnectionListener, createHub } from '../peering/streams/hub.ts';
 import { watchKey } from '../store/sealing.ts';
@@ -122,7 +122,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.setErrorHandler(createErrorHandler(report, limited && createFailureLimit(limited)));
   refuseUnknownPaths(app);
   refuseOtherCharsets(app);
-  const { edition } = engine.means;
+  const { edition } = engine.planEnvironment;
   const describe = once(() => lowerToOpenApi(engine.registry, { version, extraPaths: areaPaths(edition), edition }));
   guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
@@ -201,7 +201,7 @@ function once<Value>(make: () => Value): () => Value {
 function addHealth(app: FastifyInstance, engine: Engine): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
-    await watchKey(engine.database, engine.means.vault);
+    await watchKey(engine.database, engine.planEnvironment.vault);
     return { status: 'ready' };
   });
 }

@@ -15,8 +15,9 @@ import { newAccount } from '../kinds/new-account.ts';
 import { createIdSource } from '../lib/ids.ts';
 import type { Log } from '../log.ts';
 import type { Installation } from '../model/installation.ts';
-import type { Means, SealForm } from '../model/means.ts';
+import type { PlanEnvironment } from '../model/plan-environment.ts';
 import { createRegistry, type Registry } from '../model/registry.ts';
+import type { SealForm } from '../model/sealing.ts';
 import { createValidator } from '../model/validate.ts';
 import { describeChange } from '../plan/describe.ts';
 import { viewPlan } from '../plan/view.ts';
@@ -40,13 +41,13 @@ export function createEngine(
   database: Database,
   log: Log,
   known: Registry = productRegistry(),
-  means: Means = ephemeralMeans(),
+  planEnvironment: PlanEnvironment = ephemeralEnvironment(),
   resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
   notices: NoticeBoard = createNoticeBoard(),
   claimLapse = usualClaimLapse,
   turnTimes?: TurnTimes,
 ): Engine {
-  const registry: Registry = { ...known, open: (sealed, place) => means.vault.open(sealed, place) };
+  const registry: Registry = { ...known, open: (sealed, place) => planEnvironment.vault.open(sealed, place) };
   const snapshots = createSnapshots(database, registry);
   const past = createPastStates(database, registry, snapshots);
   notices.on((notice) => {
@@ -73,7 +74,7 @@ export function createEngine(
     turnTimes,
     now,
     newRequestId: randomUUID,
-    forgets: means.forgetsPeople,
+    forgets: planEnvironment.forgetsPeople,
     waited: (seconds) => observer.tell({ what: 'lock_wait', seconds }),
     coming: (base, next) => {
       for (const prepare of preparers) prepare(base, next);
@@ -85,7 +86,7 @@ export function createEngine(
   });
   const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
   return {
-    means,
+    planEnvironment,
     registry,
     validator: createValidator(registry),
     database,
@@ -125,11 +126,11 @@ export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['fir
     });
 }
 
-/** What of the means comes from the keys of the server. */
-export function meansOfKeys(
+/** The part of the environment that comes from the keys of the server. */
+export function environmentOfKeys(
   keys: readonly Uint8Array[],
   form: SealForm = 'bound',
-): Pick<Means, 'vault' | 'archiveSigner' | 'mailSigner'> {
+): Pick<PlanEnvironment, 'vault' | 'archiveSigner' | 'mailSigner'> {
   return {
     vault: createVault(keys, form),
     archiveSigner: createSigner(keys, 'archives'),
@@ -137,10 +138,10 @@ export function meansOfKeys(
   };
 }
 
-/** Means with a key that lives as long as the process. */
-function ephemeralMeans(): Means {
+/** An environment with a key that lives as long as the process. */
+function ephemeralEnvironment(): PlanEnvironment {
   return {
-    ...meansOfKeys([randomBytes(keyBytes)]),
+    ...environmentOfKeys([randomBytes(keyBytes)]),
     edition: 'self-hosted',
     random: (bytes) => randomBytes(bytes),
     valueFrom: () => undefined,

@@ -4,7 +4,7 @@ import { openDatabase } from '../store/database.ts';
 import { readKeys, requireOwnKey } from '../store/keys.ts';
 import { migrate } from '../store/migrate.ts';
 import { verifyKey } from '../store/sealing.ts';
-import { createEngine, meansOfKeys } from './engine.ts';
+import { createEngine, environmentOfKeys } from './engine.ts';
 import { connectNotices } from './notices.ts';
 
 /** Where the database of a server is, and its keys. */
@@ -35,9 +35,9 @@ export async function withDatabase<Value>(
     await migrate(database);
     const plain = createEngine(database, () => {});
     // Which form it may use is read from the database: servers of an earlier release may still run.
-    const means = { ...plain.means, ...meansOfKeys(keys, 'unbound') };
-    await verifyKey(database, plain.registry, means.vault);
-    const engine = createEngine(database, () => {}, plain.registry, means, plain.resolveTxt, notices);
+    const planEnvironment = { ...plain.planEnvironment, ...environmentOfKeys(keys, 'unbound') };
+    await verifyKey(database, plain.registry, planEnvironment.vault);
+    const engine = createEngine(database, () => {}, plain.registry, planEnvironment, plain.resolveTxt, notices);
     const done = await work(engine);
     await engine.committer.settle();
     return done;

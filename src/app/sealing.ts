@@ -7,11 +7,11 @@ import type { WrongKey } from '../store/wrong-key.ts';
 
 /** Takes on the form in which secrets are sealed when another server changes it. Returns a function that ends it. */
 export function watchSealing(
-  { notices, database, means }: Engine,
+  { notices, database, planEnvironment }: Engine,
   report: (error: unknown, place: string) => void,
 ): () => Promise<void> {
   const look = (): void =>
-    void watchKey(database, means.vault).catch((error: unknown) => {
+    void watchKey(database, planEnvironment.vault).catch((error: unknown) => {
       // A database that is away is asked again before this server is ready, and a wrong key is told there.
       if (!(error instanceof Unavailable)) report(error, 'the form of secrets');
     });

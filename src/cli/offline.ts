@@ -5,12 +5,12 @@ import { problemOf } from '../engine/access-tests.ts';
 import { runInSlices } from '../engine/slices.ts';
 import * as kinds from '../kinds/index.ts';
 import type { Document, SourceFile } from '../model/document.ts';
-import { bareMeans, type Means } from '../model/means.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/plan-environment.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { createRegistry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { createValidator, type Validator } from '../model/validate.ts';
-import { isValueVariable, meansOfPush } from '../model/values.ts';
+import { environmentOfPush, isValueVariable } from '../model/values.ts';
 import { adoptAnnotation } from '../plan/annotations.ts';
 import { expandDocuments } from '../plan/desired.ts';
 import { planDocuments } from '../plan/documents.ts';
@@ -52,7 +52,7 @@ async function checkInput(read: DocumentInput, config: ValueConfig, strict: bool
   const checker = {
     validator: createValidator(registry),
     base: newSnapshot(registry),
-    means: meansOfPush(offlineMeans, values.found, { account: '', source: '' }),
+    planEnvironment: environmentOfPush(offlineEnvironment, values.found, { account: '', source: '' }),
   };
   const first = await check(checker, input.documents.map(withoutAdoption));
   // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
@@ -74,7 +74,7 @@ async function checkInput(read: DocumentInput, config: ValueConfig, strict: bool
 interface Checker {
   readonly validator: Validator;
   readonly base: Snapshot;
-  readonly means: Means;
+  readonly planEnvironment: PlanEnvironment;
 }
 
 type Checked = Omit<OfflineResult, 'documents' | 'unset' | 'tests'> & {
@@ -93,7 +93,7 @@ function failuresOf(tests: readonly TestReport[] = []): readonly Problem[] {
   return tests.filter(({ outcome }) => outcome === 'fail').map((report) => problemOf('access_test_failed', report));
 }
 
-async function check({ validator, base, means }: Checker, documents: readonly Document[]): Promise<Checked> {
+async function check({ validator, base, planEnvironment }: Checker, documents: readonly Document[]): Promise<Checked> {
   const expanded = await runInSlices(expandDocuments(base.registry, validator, documents));
   const outside = findOutside(base, expanded);
   const outcome = await runInSlices(
@@ -106,7 +106,7 @@ async function check({ validator, base, means }: Checker, documents: readonly Do
       allowEmpty: true,
       now: '1970-01-01T00:00:00.000Z',
       newId: counter(),
-      means,
+      planEnvironment,
     }),
   );
   const planned = outcome.ok ? [] : outcome.problems.filter(({ code }) => !knownByServer.has(code));
@@ -121,8 +121,8 @@ async function check({ validator, base, means }: Checker, documents: readonly Do
  * Values that are not set here may be where documents are applied: any that could be are taken to be, and the server to
  * have everything that an edition has. Nothing made here is kept.
  */
-const offlineMeans: Means = {
-  ...bareMeans,
+const offlineEnvironment: PlanEnvironment = {
+  ...emptyEnvironment,
   mayUse: () => true,
   edition: 'hosted',
   random: (bytes) => new Uint8Array(bytes),

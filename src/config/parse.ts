@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parseDuration } from '../lib/duration.ts';
 import { nearest } from '../lib/nearest.ts';
-import type { RateLimit } from '../model/means.ts';
+import type { RateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { parseGrant, type ValueGrant } from '../model/value-policy.ts';
 

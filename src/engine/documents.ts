@@ -1,8 +1,8 @@
 import type { AuditEvent } from '../model/kind.ts';
-import type { Means } from '../model/means.ts';
+import type { PlanEnvironment } from '../model/plan-environment.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { meansOfPush, meansOfSource } from '../model/values.ts';
+import { environmentOfPush, environmentOfSource } from '../model/values.ts';
 import { stuckIn, waitingKeys } from '../plan/contested.ts';
 import { planDocuments } from '../plan/documents.ts';
 import { judgeForeign } from '../plan/foreign-files.ts';
@@ -132,9 +132,9 @@ async function draftAmong(
   { claims, now, past, alsoUsedBy }: Surroundings & { readonly alsoUsedBy: AlsoUsedBy | undefined },
 ): Promise<Outcome> {
   if (past !== undefined && request.rollback !== undefined) {
-    const { newId, means } = engine;
+    const { newId, planEnvironment } = engine;
     const { scope } = request.rollback;
-    const back = { snapshot: before, past, scope, now, newId, means, actor, alsoUsedBy };
+    const back = { snapshot: before, past, scope, now, newId, planEnvironment, actor, alsoUsedBy };
     return limitSize(await runInSlices(planRollback(back)));
   }
   const files = judgeForeign({
@@ -330,12 +330,14 @@ function nothing(plan: Plan): Plan {
   return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
 }
 
-function meansOf(
-  means: Means,
+function environmentOf(
+  planEnvironment: PlanEnvironment,
   { values }: ApplyRequest,
   user: { readonly account: string; readonly source: string },
-): Means {
-  return values === undefined ? meansOfSource(means, user) : meansOfPush(means, values, user);
+): PlanEnvironment {
+  return values === undefined
+    ? environmentOfSource(planEnvironment, user)
+    : environmentOfPush(planEnvironment, values, user);
 }
 
 function inputOf(engine: Engine, snapshot: Snapshot, request: ApplyRequest): Omit<DocumentsInput, 'now'> {
@@ -353,6 +355,6 @@ function inputOf(engine: Engine, snapshot: Snapshot, request: ApplyRequest): Omi
     documents,
     rules: request.rules,
     newId: engine.newId,
-    means: meansOf(engine.means, request, { account: snapshot.account, source }),
+    planEnvironment: environmentOf(engine.planEnvironment, request, { account: snapshot.account, source }),
   };
 }

@@ -13,7 +13,7 @@ export function planEdits(
   now: string = engine.now(),
 ): Outcome {
   return finishPlan({
-    ...{ snapshot, edits, now, newId: engine.newId, means: engine.means },
+    ...{ snapshot, edits, now, newId: engine.newId, planEnvironment: engine.planEnvironment },
     locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
   });
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts';
-import type { Means } from '../model/means.ts';
+import type { PlanEnvironment } from '../model/plan-environment.ts';
 import type { Registry } from '../model/registry.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Validator } from '../model/validate.ts';
@@ -33,7 +33,7 @@ export interface Engine {
   time(database: AccountAccess, account: string): Promise<string>;
   newId(): string;
   /** The key for secrets, the edition, randomness. */
-  readonly means: Means;
+  readonly planEnvironment: PlanEnvironment;
   /** The objects that a new account begins with, in the order in which they refer to each other. */
   firstObjects(account: string, owner: Founder): readonly FirstObject[];
   /** The texts of the TXT records of a name; none when there are none. Throws when nobody can tell. */

@@ -1,7 +1,7 @@
 import type { Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
-import { type SealPlace, sealPlaces } from '../model/means.ts';
+import { type SealPlace, sealPlaces } from '../model/sealing.ts';
 import {
   type Attempt,
   findTraces,
@@ -86,7 +86,8 @@ export function createRequests(engine: Engine): Requests {
       if (call.isRepeated === true && status >= 400 && (await findDone(engine, account, stored, since)) !== undefined)
         return 'done';
       const place = sealPlaces.answer(account, stored);
-      const sealed = once === undefined ? {} : { sealed: engine.means.vault.seal(JSON.stringify(once), place) };
+      const sealed =
+        once === undefined ? {} : { sealed: engine.planEnvironment.vault.seal(JSON.stringify(once), place) };
       const kept = { attempted, status, answer: { ...shown, ...sealed } };
       // The same is kept, however often that is tried.
       await onceWritten(() => keepAnswer(engine.database, account, stored, kept));
@@ -130,7 +131,7 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
 
 /** What earlier attempts did; `answered` when the request has an answer by now. */
 async function findDone(
-  { database, means }: Engine,
+  { database, planEnvironment }: Engine,
   account: string,
   key: string,
   since: number,
@@ -139,7 +140,8 @@ async function findDone(
   if (found?.answered === true) return 'answered';
   const { revision = null, sealed = null } = found ?? {};
   if (revision === null && sealed === null) return undefined;
-  const open = (text: string) => JSON.parse(means.vault.open(text, sealPlaces.answer(account, key))) as ShownOnce;
+  const open = (text: string) =>
+    JSON.parse(planEnvironment.vault.open(text, sealPlaces.answer(account, key))) as ShownOnce;
   return { ...(revision === null ? {} : { revision }), ...(sealed === null ? {} : { once: open(sealed) }) };
 }
 
@@ -154,7 +156,7 @@ async function noted(
   }
 }
 
-function begun({ means }: Engine, call: Call, key: string, { since, attempted }: Attempt): Begun {
+function begun({ planEnvironment }: Engine, call: Call, key: string, { since, attempted }: Attempt): Begun {
   const { account } = call;
   const ids = candidates(baseOf(account, key, since));
   let at = 0;
@@ -165,7 +167,7 @@ function begun({ means }: Engine, call: Call, key: string, { since, attempted }:
   };
   const sealOnce = (values: ShownOnce): KeptValues => ({
     key,
-    sealed: means.vault.seal(JSON.stringify(values), sealPlaces.answer(account, key)),
+    sealed: planEnvironment.vault.seal(JSON.stringify(values), sealPlaces.answer(account, key)),
   });
   return { state: 'begun', call: { ...call, requestId, sealOnce }, attempt: { since, attempted } };
 }
@@ -180,10 +182,10 @@ function candidates(base: string): readonly string[] {
   return [base, ...[2, 3, 4, 5, 6, 7, 8].map((at) => `${base}.${at}`)];
 }
 
-function answerOf({ means }: Engine, place: SealPlace, status: number, answer: Json | null): KeptAnswer {
+function answerOf({ planEnvironment }: Engine, place: SealPlace, status: number, answer: Json | null): KeptAnswer {
   // Written by `keep` alone.
   const { sealed, headers = {}, body } = (answer ?? {}) as Partial<AnswerText> & { readonly sealed?: string };
   const shown = { status, headers, ...(body === undefined ? {} : { body }) };
   if (sealed === undefined) return shown;
-  return { ...shown, once: JSON.parse(means.vault.open(sealed, place)) as AnswerText };
+  return { ...shown, once: JSON.parse(planEnvironment.vault.open(sealed, place)) as AnswerText };
 }

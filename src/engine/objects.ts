@@ -185,7 +185,7 @@ export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, o
     strict: options.strict,
     now,
     newId: engine.newId,
-    means: engine.means,
+    planEnvironment: engine.planEnvironment,
     actor,
   };
 }

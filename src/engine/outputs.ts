@@ -1,5 +1,5 @@
 import { Conflict, NotFound } from '../model/errors.ts';
-import { sealPlaces } from '../model/means.ts';
+import { sealPlaces } from '../model/sealing.ts';
 import type { Plan } from '../plan/plan.ts';
 import { viewPlan } from '../plan/view.ts';
 import { type SavedPlan, takeOutputs } from '../store/plans.ts';
@@ -38,7 +38,7 @@ export function keepOutputs(
     baseRevision: plan.base,
     actor: { ...actor },
     ...(revision === undefined ? {} : { appliedRevision: revision }),
-    outputs: engine.means.vault.seal(JSON.stringify(outputs), sealPlaces.outputs(account, id)),
+    outputs: engine.planEnvironment.vault.seal(JSON.stringify(outputs), sealPlaces.outputs(account, id)),
   };
 }
 
@@ -52,5 +52,7 @@ export async function readOutputs(engine: Engine, { account }: Call, id: string)
       `the outputs of plan ${id} were read already, and they are shown once; renew the value where the interface offers it, or make the object anew`,
     );
   // Written by `keepOutputs` alone.
-  return found === 'none' ? [] : JSON.parse(engine.means.vault.open(found.sealed, sealPlaces.outputs(account, id)));
+  return found === 'none'
+    ? []
+    : JSON.parse(engine.planEnvironment.vault.open(found.sealed, sealPlaces.outputs(account, id)));
 }

@@ -94,7 +94,7 @@ export async function endOverride(
 ): Promise<Overridden> {
   const kind = replaceable(engine, named.kind);
   const now = await engine.time(engine.database, call.account);
-  const { newId, means } = engine;
+  const { newId, planEnvironment } = engine;
   const written = await write(engine, call, kind, (state) => {
     const object = findOverridable(state, call, kind, named.name);
     if (!isAllowed(state, call.actor, 'config', 'update')) throw new NotAllowed(overrideRefusal);
@@ -105,7 +105,7 @@ export async function endOverride(
       throw new NotFound(
         `nobody overrides ${paths.length === 0 ? 'anything' : paths.join(', ')} of ${kind.name} ${object.key ?? object.name}; \`heddle override list\` shows what runs`,
       );
-    const input = { snapshot: state, now, newId, means, actor: call.actor, isOver: isAsked };
+    const input = { snapshot: state, now, newId, planEnvironment, actor: call.actor, isOver: isAsked };
     return { ...planEarlyEnd(input, object), id: object.id, ignored: [] };
   });
   return {

@@ -38,15 +38,15 @@ const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
  * was due. Nothing is written without the lease, if one is given.
  */
 export async function endOverrides(engine: Engine, account: string, lease?: Lease): Promise<Plan | undefined> {
-  const { newId, means } = engine;
+  const { newId, planEnvironment } = engine;
   const state = await engine.snapshots.fresh(account);
   const now = await engine.time(engine.database, account);
-  const due = planExpiry({ snapshot: state, now, newId, means });
+  const due = planExpiry({ snapshot: state, now, newId, planEnvironment });
   if (due.ok && isEmptyPlan(due.plan)) return undefined;
   const committed = await engine.committer.mutate({
     ...{ account, actor: clock, revision: state.revision },
     ...(lease === undefined ? {} : { lease }),
-    propose: (snapshot) => planExpiry({ snapshot, now, newId, means }),
+    propose: (snapshot) => planExpiry({ snapshot, now, newId, planEnvironment }),
   });
   if (committed.ok) return committed.plan;
   throw new Error(`overrides cannot end: ${committed.problems.map(({ message }) => message).join('; ')}`);

@@ -3,7 +3,7 @@ import { mapInSteps } from '../lib/steps.ts';
 import type { Document } from '../model/document.ts';
 import { Conflict } from '../model/errors.ts';
 import type { FileRules } from '../model/file-rules.ts';
-import { sealPlaces } from '../model/means.ts';
+import { sealPlaces } from '../model/sealing.ts';
 import type { PushedValues } from '../model/values.ts';
 import { engineVersionOf } from '../plan/engine-version.ts';
 import { type RequestedOptions, requestedOptions } from '../plan/options.ts';
@@ -24,7 +24,7 @@ interface Kept {
 
 /** What a saved plan, with its id and account, keeps of an apply request. Yields now and then. */
 export function* keepApplyRequest(
-  { means, registry }: Engine,
+  { planEnvironment, registry }: Engine,
   { account, id }: { readonly account: string; readonly id: string },
   request: ApplyRequest,
 ): Generator<undefined, JsonObject> {
@@ -37,7 +37,7 @@ export function* keepApplyRequest(
   const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(document)}`);
   return {
     engine: engineVersionOf(registry),
-    sealed: means.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
+    sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
     // Options are plain data.
     options: requestedOptions(request) as unknown as JsonObject,
     strictBase: expectBase !== undefined,
@@ -49,7 +49,7 @@ export function* keepApplyRequest(
  * another version of the program. Yields now and then.
  */
 export function* applyRequestOf(
-  { means, registry }: Engine,
+  { planEnvironment, registry }: Engine,
   account: string,
   saved: SavedPlan,
 ): Generator<undefined, ApplyRequest> {
@@ -60,7 +60,7 @@ export function* applyRequestOf(
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
   // Written by `keepApplyRequest` alone.
-  const text = means.vault.open(sealed, sealPlaces.plan(account, saved.id));
+  const text = planEnvironment.vault.open(sealed, sealPlaces.plan(account, saved.id));
   const [head = '', ...lines] = text.split('\n');
   const kept: Kept = JSON.parse(head);
   const documents = yield* mapInSteps(lines, (line): Document => JSON.parse(line));

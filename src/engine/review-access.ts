@@ -40,7 +40,7 @@ export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: 
     : { problems: [], warnings: [] };
   if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
   const warned = warnings.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...warnings]) };
-  const applier = { actors: reviewed.actors, host: engine.means.host, port: engine.means.port };
+  const applier = { actors: reviewed.actors, host: engine.planEnvironment.host, port: engine.planEnvironment.port };
   return { ...outcome, plan: isTouched ? await withImpact(warned, step, { ...reviewed, applier }, next) : warned };
 }
 

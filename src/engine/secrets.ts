@@ -15,21 +15,21 @@ export interface RotateOptions {
  * more, and servers of earlier releases cannot take part. What does not open stays as it is and is named.
  */
 export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOptions): Promise<Resealed> {
-  const { database, registry, means, notices } = engine;
+  const { database, registry, planEnvironment, notices } = engine;
   // Others seal to places before the last unbound text is looked for.
   await beginSealing(database);
-  means.vault.advance('binding');
+  planEnvironment.vault.advance('binding');
   notices.tell({ what: 'sealing' });
   // Plans under way were made of the old seals.
   await engine.committer.settle();
-  const sealer: Sealer = { registry, vault: means.vault, form: 'bound', acceptUnbound };
+  const sealer: Sealer = { registry, vault: planEnvironment.vault, form: 'bound', acceptUnbound };
   const resealed = await sealAgain(database, sealer).catch((error: unknown) => {
     // What is in the way is told to the operator, who alone can do something about it.
     throw error instanceof Internal
       ? new Conflict('precondition', `no secret was sealed again: ${error.message}`)
       : error;
   });
-  means.vault.advance('bound');
+  planEnvironment.vault.advance('bound');
   // Other servers notice by the revision; this one need not wait for it.
   engine.snapshots.forget();
   engine.past.forget();

@@ -18,7 +18,7 @@ interface TrafficSettings {
 /** Why the traffic of a peer is not stored, `undefined` when it is. */
 export function whyNot(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): string | undefined {
   const { enabled, groups } = trafficSettingsOf(state);
-  if (engine.means.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
+  if (engine.planEnvironment.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
   if (!enabled) return '`network_traffic_logs_enabled` of the account is off';
   const isLogged = groups.length === 0 || groups.some((group) => isInGroup(state, group, peer.id));
   return isLogged ? undefined : 'the peer is in none of the groups that are logged';

@@ -1,4 +1,4 @@
-import type { Signer } from '../model/means.ts';
+import type { Signer } from '../model/signing.ts';
 
 /**
  * What stands behind a link that goes by mail, and nowhere else: accounts are shown the tokens of their invites, so that a

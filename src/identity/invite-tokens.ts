@@ -5,8 +5,11 @@ import { hashToken } from './authenticate.ts';
 const prefix = 'nbi_';
 
 /** A new invite token with the hash by which it is stored. */
-export function newInviteToken({ means }: Pick<Engine, 'means'>): { readonly token: string; readonly hash: string } {
-  const token = makeToken(prefix, means.random(tokenRandomBytes));
+export function newInviteToken({ planEnvironment }: Pick<Engine, 'planEnvironment'>): {
+  readonly token: string;
+  readonly hash: string;
+} {
+  const token = makeToken(prefix, planEnvironment.random(tokenRandomBytes));
   return { token, hash: hashToken(token) };
 }
 

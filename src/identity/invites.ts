@@ -135,7 +135,7 @@ export async function acceptInvite(engine: Engine, token: string, body: JsonObje
   if (invite.expiresAt.toISOString() <= at)
     throw invalid('', 'invite_expired', 'the invite has expired; ask for a new one');
   try {
-    const proved = isInviteProof(engine.means.mailSigner, token, proof);
+    const proved = isInviteProof(engine.planEnvironment.mailSigner, token, proof);
     await enter(engine, invite, { hash, at, proved }, inviteHash(token) ?? '');
   } catch (error) {
     // Somebody was faster: then the invite is gone, whatever that broke here.
@@ -232,12 +232,12 @@ function endOf({ expires_in: seconds }: JsonObject, now: string): string {
 
 /** Sends the mail, before anything is written; without a mail server says what to do instead. */
 async function announce(
-  { means }: Pick<Engine, 'means'>,
+  { planEnvironment }: Pick<Engine, 'planEnvironment'>,
   people: LocalPeople,
   call: Call,
   { email: to, name, expiresAt, token }: Pick<NewInvite, 'email' | 'name' | 'expiresAt'> & { readonly token: string },
 ): Promise<Pick<Invited, 'notice'>> {
-  const link = inviteLink(people.publicUrl(), token, inviteProof(means.mailSigner, token));
+  const link = inviteLink(people.publicUrl(), token, inviteProof(planEnvironment.mailSigner, token));
   if (people.mailer === undefined)
     return {
       notice: `no mail was sent, since there is no mail server; hand over the link ${inviteLink(people.publicUrl(), '<invite_token>')}, and the account ${call.account} to sign in to if others claim their address`,

@@ -57,7 +57,7 @@ export async function createUser(
 
 async function withPassword(engine: Engine, people: LocalPeople, call: Call, wish: Wish): Promise<MadeUser> {
   const { id: user, email } = wish;
-  const password = makePassword((bytes) => engine.means.random(bytes));
+  const password = makePassword((bytes) => engine.planEnvironment.random(bytes));
   const hash = await hashPassword(password);
   const credentials = { account: call.account, email, user, hash, oneTime: true, at: engine.now() };
   const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account, to the account ${call.account} if others claim their address`;
@@ -87,7 +87,7 @@ async function inviteByMail(
   const at = engine.now();
   const expiresAt = new Date(Date.parse(at) + invitationMs).toISOString();
   const link = inviteLink(people.publicUrl(), token);
-  const mailed = inviteLink(people.publicUrl(), token, inviteProof(engine.means.mailSigner, token));
+  const mailed = inviteLink(people.publicUrl(), token, inviteProof(engine.planEnvironment.mailSigner, token));
   await people.mailer?.send(
     inviteMail({ to: email, name, invitedBy: call.actor.name, account: call.account, link: mailed, expiresAt }),
   );

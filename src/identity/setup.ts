@@ -69,11 +69,11 @@ export async function setUp(engine: Engine, body: JsonObject, mayReopen: () => P
 }
 
 function newToken(
-  { means, newId }: Engine,
+  { planEnvironment, newId }: Engine,
   { account, id: user, at }: { readonly account: string; readonly id: string; readonly at: string },
   days: number,
 ) {
-  const value = makeToken(tokenPrefix, means.random(tokenRandomBytes));
+  const value = makeToken(tokenPrefix, planEnvironment.random(tokenRandomBytes));
   const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
   const times = { createdAt: at, expiresAt };
   const record = { account, id: newId(), user, name: 'setup', hash: hashToken(value), createdBy: user, ...times };

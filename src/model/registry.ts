@@ -1,7 +1,7 @@
 import { entriesOf } from './field.ts';
 import { type Installation, plainInstallation } from './installation.ts';
 import type { Kind, Parent } from './kind.ts';
-import type { SealPlace } from './means.ts';
+import type { SealPlace } from './sealing.ts';
 
 /** All kinds of the program, by name. */
 export interface Registry {

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
-import { boundPrefix, hiddenSecret, isSealed, type SealForm, type SealPlace, type Vault } from './means.ts';
+import { boundPrefix, hiddenSecret, isSealed, type SealForm, type SealPlace, type Vault } from './sealing.ts';
 import { mapSides, splitPath, type UnitChange } from './units.ts';
 
 /**

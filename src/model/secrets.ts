@@ -2,8 +2,9 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { Internal } from './errors.ts';
 import { type AnyField, entriesOf, type Fields, longest } from './field.ts';
 import type { Fault } from './kind.ts';
-import { isSealed, type Means, mask, type SealForm, type SealPlace } from './means.ts';
+import type { PlanEnvironment } from './plan-environment.ts';
 import { pointerTo } from './pointer.ts';
+import { isSealed, mask, type SealForm, type SealPlace } from './sealing.ts';
 import {
   anyItem,
   hasSecrets,
@@ -40,17 +41,17 @@ export function sealSecrets(
   fields: Fields,
   spec: JsonObject,
   target: SealTarget,
-  means: Means,
+  planEnvironment: PlanEnvironment,
   from: 'document' | 'request',
 ): SealedSpec {
   if (!hasSecrets(fields)) return { spec, faults: [] };
-  const run: Run = { target, means, from, faults: [] };
+  const run: Run = { target, planEnvironment, from, faults: [] };
   return { spec: sealFields(fields, spec, target.before, run, start), faults: run.faults };
 }
 
 interface Run {
   readonly target: SealTarget;
-  readonly means: Means;
+  readonly planEnvironment: PlanEnvironment;
   readonly from: 'document' | 'request';
   readonly faults: Fault[];
 }
@@ -168,7 +169,7 @@ function sealText(field: SecretField, value: Json, before: Json | undefined, run
   if (text === undefined) return '';
   if (field.read === 'shown' && text === '') return text;
   if (run.from === 'request' && (text === '' || isMask(field, text))) return stored;
-  const { vault } = run.means;
+  const { vault } = run.planEnvironment;
   const { account, object, form } = run.target;
   const place = placeOf(account, object, at.path);
   const wanted = spelled(field, text, run, at.pointer);
@@ -182,9 +183,9 @@ function storedText(field: SecretField, before: Json | undefined): string | unde
 }
 
 /** Whether a stored secret is this text. One that does not open is not: whoever writes it again mends it. */
-function says(field: SecretField, stored: string, place: SealPlace, text: string, { means }: Run): boolean {
+function says(field: SecretField, stored: string, place: SealPlace, text: string, { planEnvironment }: Run): boolean {
   try {
-    return openSecret(field, stored, place, means.vault) === text;
+    return openSecret(field, stored, place, planEnvironment.vault) === text;
   } catch (error) {
     if (error instanceof Internal) return false;
     throw error;
@@ -218,7 +219,7 @@ function textOf(
   pointer: string,
 ): string | undefined {
   if (typeof value === 'string') {
-    if (run.from === 'request' || run.means.literalSecrets || read === 'shown') return value;
+    if (run.from === 'request' || run.planEnvironment.literalSecrets || read === 'shown') return value;
     run.faults.push({
       code: 'secret_literal',
       path: pointer,
@@ -227,19 +228,19 @@ function textOf(
     return undefined;
   }
   const [origin, name] = Object.entries(asObject(asObject(value)?.['valueFrom']) ?? {})[0] ?? [];
-  const { means } = run;
+  const { planEnvironment } = run;
   if (origin === 'stored') {
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
     return undefined;
   }
-  const found = origin === undefined ? undefined : means.valueFrom(origin, String(name));
+  const found = origin === undefined ? undefined : planEnvironment.valueFrom(origin, String(name));
   if (found !== undefined && found.length > maxLength) {
     const message = `the value of ${origin} \`${name}\` must have at most ${maxLength} characters; it has ${found.length}`;
     run.faults.push({ code: 'value_too_long', path: `${pointer}/valueFrom`, message });
     return undefined;
   }
   if (found === undefined) {
-    const hint = means.unsetHint?.(origin ?? '', String(name)) ?? serverHint;
+    const hint = planEnvironment.unsetHint?.(origin ?? '', String(name)) ?? serverHint;
     const message = `${origin} \`${name}\` is not set, or not allowed: ${hint}`;
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message });
   }

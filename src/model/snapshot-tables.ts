@@ -1,10 +1,10 @@
 import { emptyMap, type MapDraft, type PersistentMap } from '../lib/persistent-map.ts';
 import { isTurn } from '../lib/steps.ts';
 import { facetsOf, membershipFields, parentField } from './facets.ts';
-import type { SealForm } from './means.ts';
 import { movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 import type { Registry } from './registry.ts';
+import type { SealForm } from './sealing.ts';
 import type { SourceSettings } from './source-settings.ts';
 import { countKey, indexKey, parts } from './state-parts.ts';
 import { numberOf } from './wire-id.ts';

@@ -1,10 +1,10 @@
 import { runToEnd } from '../lib/steps.ts';
 import { parentField } from './facets.ts';
 import type { State } from './kind.ts';
-import type { SealForm } from './means.ts';
 import type { StoredObject } from './object.ts';
 import type { Observed } from './observed.ts';
 import type { Registry } from './registry.ts';
+import type { SealForm } from './sealing.ts';
 import {
   changedParts,
   type Edits,

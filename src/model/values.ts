@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { valueOrigins } from './lower/shape.ts';
-import type { Means } from './means.ts';
+import type { PlanEnvironment } from './plan-environment.ts';
 import type { ValueUse } from './value-policy.ts';
 
 /** Values that came along with pushed documents, by what documents name them: `env:HEDDLE_VALUE_X`, `file:dir/name`. */
@@ -36,29 +36,33 @@ export function namedValues(spec: Json): readonly (readonly [pushed: string, ori
 /** Whose documents are planned. */
 type User = Pick<ValueUse, 'account' | 'source'>;
 
-/** Means by which the documents of a source are planned that the server reads: of its values, those that are for the source. */
-export function meansOfSource(means: Means, { account, source }: User): Means {
+/** The environment in which documents of a source that the server reads are planned: of its values, those that are for the source. */
+export function environmentOfSource(planEnvironment: PlanEnvironment, { account, source }: User): PlanEnvironment {
   return {
-    ...means,
-    valueFrom: (origin, name) => ownValue(means, { account, source, isPushed: false }, origin, name),
+    ...planEnvironment,
+    valueFrom: (origin, name) => ownValue(planEnvironment, { account, source, isPushed: false }, origin, name),
     unsetHint: (origin, name) =>
       `variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values, and for other accounts than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
   };
 }
 
 /**
- * Means by which pushed documents are planned: values come with the push. The server's own, which whoever may push could
+ * The environment in which pushed documents are planned: values come with the push. The server's own, which whoever may push could
  * otherwise read into the account, only where it is set up so.
  */
-export function meansOfPush(means: Means, values: PushedValues, { account, source }: User): Means {
+export function environmentOfPush(
+  planEnvironment: PlanEnvironment,
+  values: PushedValues,
+  { account, source }: User,
+): PlanEnvironment {
   return {
-    ...means,
+    ...planEnvironment,
     valueFrom(origin, name) {
       if (origin === 'envRef' && !isValueVariable(name)) return undefined;
       const pushed = nameOf(origin, name);
       const value = pushed !== undefined && Object.hasOwn(values, pushed) ? values[pushed] : undefined;
       if (value !== undefined && value !== '') return value;
-      return ownValue(means, { account, source, isPushed: true }, origin, name);
+      return ownValue(planEnvironment, { account, source, isPushed: true }, origin, name);
     },
     unsetHint: (origin, name) =>
       origin === 'fileRef'
@@ -68,7 +72,14 @@ export function meansOfPush(means: Means, values: PushedValues, { account, sourc
 }
 
 /** One of the server's own values, when it is for whoever names it. */
-function ownValue(means: Means, by: Omit<ValueUse, 'value'>, origin: string, name: string): string | undefined {
+function ownValue(
+  planEnvironment: PlanEnvironment,
+  by: Omit<ValueUse, 'value'>,
+  origin: string,
+  name: string,
+): string | undefined {
   const value = nameOf(origin, name);
-  return value !== undefined && means.mayUse({ ...by, value }) ? means.valueFrom(origin, name) : undefined;
+  return value !== undefined && planEnvironment.mayUse({ ...by, value })
+    ? planEnvironment.valueFrom(origin, name)
+    : undefined;
 }

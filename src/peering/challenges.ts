@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { Unauthenticated } from '../model/errors.ts';
-import type { Means, Vault } from '../model/means.ts';
+import type { PlanEnvironment } from '../model/plan-environment.ts';
+import type { Vault } from '../model/sealing.ts';
 import { equalHash, type KeyPair, makeKeyPair, readPrivateKey, sharedHash } from './keys.ts';
 import { tunnelText } from './proof-text.ts';
 import { openValue, sealValue, type Ticket } from './sealed.ts';
@@ -46,7 +47,7 @@ interface Opened {
  * Creates them. Very many machines may come at once, and to make, to seal and to read keys is most of the work: all
  * challenges of a second are one, and those of a minute have one key.
  */
-export function createChallenges({ vault }: Means): Challenges {
+export function createChallenges({ vault }: PlanEnvironment): Challenges {
   const opened = new Map<string, Opened>();
   let own: { readonly pair: KeyPair; readonly until: number } | undefined;
   let last: Omit<Challenge, 'server_time'> | undefined;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
-import { type SealPurpose, sealedPrefix, type Vault } from '../model/means.ts';
+import { type SealPurpose, sealedPrefix, type Vault } from '../model/sealing.ts';
 
 /** A sort of such texts: one of a sort is none of another. */
 export interface Ticket {

@@ -78,7 +78,7 @@ export interface Peering {
 export function createPeering(options: PeeringOptions): Peering {
   const { engine, now } = options;
   const guard = createGuard(engine.database);
-  const challenges = createChallenges(engine.means);
+  const challenges = createChallenges(engine.planEnvironment);
   return {
     challenge: () => challenges.make(now()),
     enrol: (request, call) => letIn(options, { guard, challenges }, request, call),
@@ -140,7 +140,7 @@ async function logIn(options: PeeringOptions, guard: Guard, request: AgentReques
 
 async function authenticate(options: PeeringOptions, guard: Guard, request: AgentRequest): Promise<Agent> {
   const { engine, now } = options;
-  const session = readSession(engine.means, request.authorization, now());
+  const session = readSession(engine.planEnvironment, request.authorization, now());
   const proof = checkProof(request.proof, request, now());
   if (proof.key !== session.key) throw new Unauthenticated('the session belongs to another key');
   await guard.use(session.account, proof);
@@ -160,7 +160,7 @@ function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObj
 function welcome({ engine, now }: PeeringOptions, to: Omit<Welcome, 'session'>): Welcome {
   const { account, peer, state } = to;
   const session = { account, peer: peer.id, key: peer.spec.signing_key ?? '' };
-  return { account, peer, state, session: issueSession(engine.means, session, now()) };
+  return { account, peer, state, session: issueSession(engine.planEnvironment, session, now()) };
 }
 
 function readOwnFacts(given: Json, key: string, now: number): JsonObject {

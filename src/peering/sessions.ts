@@ -1,5 +1,5 @@
 import { Unauthenticated } from '../model/errors.ts';
-import type { Means } from '../model/means.ts';
+import type { PlanEnvironment } from '../model/plan-environment.ts';
 import { openValue, sealValue, type Ticket } from './sealed.ts';
 
 const ticket: Ticket = { prefix: 'nba_', purpose: 'session' };
@@ -20,14 +20,14 @@ export interface IssuedSession {
 }
 
 /** Issues a session. Nothing is kept: it is sealed. */
-export function issueSession({ vault, random }: Means, session: Session, now: number): IssuedSession {
+export function issueSession({ vault, random }: PlanEnvironment, session: Session, now: number): IssuedSession {
   const expires_at = new Date(now + lifetimeMs).toISOString();
   const id = Buffer.from(random(8)).toString('base64url');
   return { token: sealValue(vault, ticket, { ...session, id, until: expires_at }), expires_at };
 }
 
 /** Reads the session of an `Authorization: Peer …` header. Throws `Unauthenticated`. */
-export function readSession({ vault }: Means, header: string | undefined, now: number): Session {
+export function readSession({ vault }: PlanEnvironment, header: string | undefined, now: number): Session {
   const [, token = ''] = /^peer +(\S+)$/i.exec((header ?? '').trim()) ?? [];
   if (token === '') throw new Unauthenticated('no session: log in, and send `Authorization: Peer <token>`');
   const session = openValue(vault, ticket, token);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Fields } from '../model/field.ts';
-import { bareMeans, type Means } from '../model/means.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/plan-environment.ts';
 import { mapSecrets, mapUnitSecrets, placeOf, type SecretPath } from '../model/secret-fields.ts';
 
 /**
@@ -13,7 +13,10 @@ export interface Comparison {
 }
 
 /** Compares values of the objects of one account. */
-export function createComparison(account: string, { vault }: Pick<Means, 'vault'> = bareMeans): Comparison {
+export function createComparison(
+  account: string,
+  { vault }: Pick<PlanEnvironment, 'vault'> = emptyEnvironment,
+): Comparison {
   const by = (object: string) => (text: string, path: SecretPath) =>
     // A text that is not sealed does not open, and has the fingerprint of the same text sealed.
     vault.fingerprint(text, placeOf(account, object, path));

@@ -11,7 +11,7 @@ import type { Edit } from './finish.ts';
 const mostRounds = 8;
 
 /** What consequences take from outside. */
-interface Means {
+interface DerivingInput {
   readonly now: string;
   readonly actor?: Actor | undefined;
   newId(): string;
@@ -24,7 +24,7 @@ interface Means {
 export function* withConsequences(
   snapshot: Snapshot,
   edits: readonly Edit[],
-  { now, newId, actor }: Means,
+  { now, newId, actor }: DerivingInput,
 ): Generator<undefined, readonly Edit[]> {
   if (!(yield* haveConsequences(snapshot, edits))) return edits;
   const byId = new Map(edits.map((edit) => [subject(edit).id, edit]));
@@ -39,18 +39,18 @@ export function* withConsequences(
   for (let rounds = 0; round.length > 0; rounds++) {
     if (rounds === mostRounds)
       throw new Error(`consequences of ${subject(round[0] as Edit).kind} do not come to an end`);
-    const means = { newId, ...(actor === undefined ? {} : { actor }) };
+    const context = { newId, ...(actor === undefined ? {} : { actor }) };
     yield* catchUp();
     const written = new Set<string>();
     const following: Edit[] = [];
     for (const [at, edit] of round.entries()) {
       if (isTurn(at)) yield undefined;
-      let followers = followersOf(snapshot, edit, state, means);
+      let followers = followersOf(snapshot, edit, state, context);
       // What an earlier edit of the round did to the same object is not undone.
       if (followers.some((follower) => written.has(targetOf(follower)))) {
         yield* catchUp();
         written.clear();
-        followers = followersOf(snapshot, edit, state, means);
+        followers = followersOf(snapshot, edit, state, context);
       }
       for (const follower of followers) written.add(targetOf(follower));
       const more = followers.flatMap((follower) => addConsequence(snapshot, byId, follower, now));
@@ -89,14 +89,14 @@ function followersOf(
   snapshot: Snapshot,
   edit: Edit,
   state: Snapshot,
-  means: Pick<Step, 'newId' | 'actor'>,
+  context: Pick<Step, 'newId' | 'actor'>,
 ): readonly Consequence[] {
   const kind = snapshot.registry.get(subject(edit).kind);
   const { before, after, given } = edit;
   return (
     kind.consequences?.(
       {
-        ...means,
+        ...context,
         ...(before === undefined ? {} : { before }),
         ...(after === undefined ? {} : { after }),
         ...(given === undefined ? {} : { given }),

@@ -83,7 +83,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
     locate: locateIn(targets),
     newId: input.newId,
     now: input.now,
-    ...(input.means === undefined ? {} : { means: input.means }),
+    ...(input.planEnvironment === undefined ? {} : { planEnvironment: input.planEnvironment }),
     ...(input.actor === undefined ? {} : { actor: input.actor }),
     guards: (changes) => guardsOf(input, options, changes),
     alsoUsedBy: input.alsoUsedBy,
@@ -118,13 +118,13 @@ const unsure = /^(reference|object)_|_(taken|overlaps)$/;
 
 /** Beside broken documents: the rules that the others break for certain, so that these are not told only later. */
 function* brokenRules(
-  { snapshot, source, now, newId, means, actor }: DocumentsInput,
+  { snapshot, source, now, newId, planEnvironment, actor }: DocumentsInput,
   targets: readonly Target[],
   edits: readonly Edit[],
 ): Generator<undefined, readonly Problem[]> {
   const outcome = yield* finishInSteps({
     ...{ snapshot, edits, source, now, newId, locate: locateIn(targets) },
-    ...(means === undefined ? {} : { means }),
+    ...(planEnvironment === undefined ? {} : { planEnvironment }),
     ...(actor === undefined ? {} : { actor }),
   });
   return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));

@@ -1,8 +1,8 @@
 import { equalJson } from '../lib/json.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Fields } from '../model/field.ts';
-import type { Means } from '../model/means.ts';
 import type { Override, StoredObject } from '../model/object.ts';
+import type { PlanEnvironment } from '../model/plan-environment.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { applyUnits, type UnitChange, unitsOf } from '../model/units.ts';
@@ -20,7 +20,7 @@ export interface ExpiryInput {
   /** ISO 8601: overrides that end at or before this moment end. */
   readonly now: string;
   newId(): string;
-  readonly means?: Means;
+  readonly planEnvironment?: PlanEnvironment;
   /** Who ends them before their time; absent: nobody does, it is over. */
   readonly actor?: Actor;
   /** Which end; those whose time is over unless said otherwise. */

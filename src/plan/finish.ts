@@ -6,10 +6,10 @@ import { withEntryIds } from '../model/entry-ids.ts';
 import { withGivenDefaults } from '../model/given-defaults.ts';
 import type { GeneratorInput, Kind } from '../model/kind.ts';
 import { withListOrder } from '../model/list-order.ts';
-import { bareMeans, type Means } from '../model/means.ts';
 import { withMemberOrder } from '../model/member-order.ts';
 import type { Normalized } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/plan-environment.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover } from '../model/units.ts';
@@ -59,7 +59,7 @@ export interface FinishInput {
   newId(): string;
   /** ISO 8601. */
   readonly now?: string;
-  readonly means?: Means;
+  readonly planEnvironment?: PlanEnvironment;
   /** On whose behalf; absent for what the server does by itself. */
   readonly actor?: Actor;
   /** By id of an object: what uses it and is no object. */
@@ -74,11 +74,11 @@ export function finishPlan(input: FinishInput): Outcome {
 /** The same, yielding now and then. */
 export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome> {
   const { snapshot } = input;
-  const { now = '1970-01-01T00:00:00.000Z', means = bareMeans } = input;
+  const { now = '1970-01-01T00:00:00.000Z', planEnvironment = emptyEnvironment } = input;
   const changes: Change[] = [];
   const claims: Claim[] = [];
   const outputs = new Map<string, Readonly<Record<string, string>>>();
-  const generator = { now, random: means.random };
+  const generator = { now, random: planEnvironment.random };
   const following = { now, newId: input.newId, actor: input.actor };
   const edits = yield* withConsequences(snapshot, input.edits, following);
   for (const [at, edit] of edits.entries()) {
@@ -98,7 +98,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
     revision,
   );
   const { alsoUsedBy, actor, rollback } = input;
-  const step = { before: snapshot, next, changes, edition: means.edition, actor, alsoUsedBy, rollback };
+  const step = { before: snapshot, next, changes, edition: planEnvironment.edition, actor, alsoUsedBy, rollback };
   const problems = yield* checkRules(step, input.locate);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);
@@ -113,7 +113,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const digest = yield* digestOf({
     account,
     registry: snapshot.registry,
-    comparison: createComparison(account, input.means),
+    comparison: createComparison(account, input.planEnvironment),
     engine: engineVersionOf(snapshot.registry),
     source: input.source,
     options: input.options ?? {},

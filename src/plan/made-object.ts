@@ -2,8 +2,8 @@ import { equalJson, type JsonObject } from '../lib/json.ts';
 import { canonicalSpec } from '../model/canonical.ts';
 import { entriesOf } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
-import { bareMeans } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
+import { emptyEnvironment } from '../model/plan-environment.ts';
 import type { Problem } from '../model/problem.ts';
 import { keepSecret, mapSecrets, openSecret, placeOf } from '../model/secret-fields.ts';
 import { isPrunable } from './annotations.ts';
@@ -73,13 +73,13 @@ export function madeAnew(input: Planning, { id, desired }: Target, object: Store
 
 /** Secrets are bound to their object: another one gets them sealed for itself. */
 function moveSecrets(
-  { snapshot: { account, sealForm }, means = bareMeans }: Planning,
+  { snapshot: { account, sealForm }, planEnvironment = emptyEnvironment }: Planning,
   { spec: fields }: Kind,
   spec: JsonObject,
   from: string,
   to: string,
 ): JsonObject {
-  const { vault } = means;
+  const { vault } = planEnvironment;
   return mapSecrets(fields, spec, (stored, path, field) => {
     const text = openSecret(field, stored, placeOf(account, from, path), vault);
     return keepSecret(field, text, placeOf(account, to, path), { vault, form: sealForm });

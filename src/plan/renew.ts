@@ -1,17 +1,17 @@
 import type { Kind } from '../model/kind.ts';
-import { bareMeans } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
+import { emptyEnvironment } from '../model/plan-environment.ts';
 import { finishPlan } from './finish.ts';
 import type { RequestContext, RequestOutcome } from './requests.ts';
 
 /** Plans that the server makes up anew what it made up when the object was created; the outputs are shown once more. */
 export function planRenewal(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
-  const { snapshot, now, newId, actor, means = bareMeans } = context;
-  const generated = kind.generate?.(before, { now, random: means.random });
+  const { snapshot, now, newId, actor, planEnvironment = emptyEnvironment } = context;
+  const generated = kind.generate?.(before, { now, random: planEnvironment.random });
   if (generated === undefined) throw new Error(`the server makes up nothing for objects of kind ${kind.name}`);
   const after = { ...before, derived: { ...before.derived, ...generated.derived }, updatedAt: now };
   const outcome = finishPlan({
-    ...{ snapshot, now, newId, means, edits: [{ before, after }] },
+    ...{ snapshot, now, newId, planEnvironment, edits: [{ before, after }] },
     ...(actor === undefined ? {} : { actor }),
     locate: (_, { code, path, message }) => ({ code, kind: kind.name, path, message }),
   });

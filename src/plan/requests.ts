@@ -6,10 +6,10 @@ import { withGivenDefaults } from '../model/given-defaults.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import { withListOrder } from '../model/list-order.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
-import { bareMeans, type Means } from '../model/means.ts';
 import { withMemberOrder } from '../model/member-order.ts';
 import { type Normalized, normalize } from '../model/normalize.ts';
 import type { StoredObject } from '../model/object.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/plan-environment.ts';
 import { prepareRequest } from '../model/prepare.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { mapReferences } from '../model/references.ts';
@@ -36,7 +36,7 @@ export interface RequestContext {
   /** ISO 8601. */
   readonly now: string;
   newId(): string;
-  readonly means?: Means;
+  readonly planEnvironment?: PlanEnvironment;
   readonly actor?: Actor;
   /** What sources state is set aside, by whom and how long. */
   readonly breakGlass?: BreakGlass;
@@ -188,11 +188,11 @@ function settling({ snapshot, breakGlass }: RequestContext) {
 }
 
 /** What every request's plan is finished with. */
-function finishing({ snapshot, now, newId, means, actor, alsoUsedBy }: RequestContext, kind: Kind) {
+function finishing({ snapshot, now, newId, planEnvironment, actor, alsoUsedBy }: RequestContext, kind: Kind) {
   return {
     alsoUsedBy,
     ...{ snapshot, now, newId, locate: locateIn(kind) },
-    ...(means === undefined ? {} : { means }),
+    ...(planEnvironment === undefined ? {} : { planEnvironment }),
     ...(actor === undefined ? {} : { actor }),
   };
 }
@@ -226,7 +226,7 @@ function readBody(
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
   const { account, sealForm } = context.snapshot;
   const target = { account, object: id, form: sealForm, before: before?.spec };
-  const sealed = sealSecrets(kind.spec, stated, target, context.means ?? bareMeans, 'request');
+  const sealed = sealSecrets(kind.spec, stated, target, context.planEnvironment ?? emptyEnvironment, 'request');
   const unknownInputs = [...inputs.faults, ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec)];
   const deeper = [
     ...formatFaultsBeside(kind, stated, shape),

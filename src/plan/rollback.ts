@@ -1,7 +1,7 @@
 import { mapInSteps } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
-import type { Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
+import type { PlanEnvironment } from '../model/plan-environment.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { plainSettings } from '../model/source-settings.ts';
@@ -23,7 +23,7 @@ export interface RollbackInput {
   /** ISO 8601. */
   readonly now: string;
   newId(): string;
-  readonly means?: Means;
+  readonly planEnvironment?: PlanEnvironment;
   readonly actor?: Actor;
   /** By id of an object: what uses it and is no object. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
@@ -100,7 +100,7 @@ function* finish(
   edits: readonly Edit[],
   warnings: readonly Problem[],
 ): Generator<undefined, Outcome> {
-  const { snapshot, past, scope, now, newId, means, actor } = input;
+  const { snapshot, past, scope, now, newId, planEnvironment, actor } = input;
   const { source } = onlySource(scope);
   return yield* finishInSteps({
     snapshot,
@@ -112,7 +112,7 @@ function* finish(
     locate: (object, { code, path, message }) => ({ ...told(object, code, message), ...(path === '' ? {} : { path }) }),
     newId,
     now,
-    ...(means === undefined ? {} : { means }),
+    ...(planEnvironment === undefined ? {} : { planEnvironment }),
     ...(actor === undefined ? {} : { actor }),
     guards: (changes) => guardsOf(input, changes),
     alsoUsedBy: input.alsoUsedBy,

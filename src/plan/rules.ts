@@ -1,10 +1,10 @@
 import { nearestAll } from '../lib/nearest.ts';
 import { isTurn } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
+import type { Edition } from '../model/edition.ts';
 import { facetsOf, movedReferences, parentField, type Reference } from '../model/facets.ts';
 import type { Fields } from '../model/field.ts';
 import type { Fault, Kind } from '../model/kind.ts';
-import type { Edition } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';

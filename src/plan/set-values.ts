@@ -5,9 +5,9 @@ import { keyedEntries } from '../model/keyed-entries.ts';
 import type { Fault, Kind } from '../model/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
 import { fieldsOn, isEchoed } from '../model/lower/shape.ts';
-import { mask } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
 import { mapReferences } from '../model/references.ts';
+import { mask } from '../model/sealing.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 
 /** The body of a replacement that changes nothing: what answers show, and the mask of what they do not and it must carry. */

@@ -133,7 +133,12 @@ function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
   const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });
   const { snapshot, moved } = base;
   const found = yield* editTargets(
-    { ...input, snapshot, moved, digest: digestAmong(createComparison(snapshot.account, input.means), targets) },
+    {
+      ...input,
+      snapshot,
+      moved,
+      digest: digestAmong(createComparison(snapshot.account, input.planEnvironment), targets),
+    },
     targets,
     names,
   );

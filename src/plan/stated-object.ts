@@ -4,8 +4,8 @@ import { canonicalStated } from '../model/canonical.ts';
 import type { Document } from '../model/document.ts';
 import type { FileRules } from '../model/file-rules.ts';
 import { type Fault, type Kind, statesOnly } from '../model/kind.ts';
-import { bareMeans, type Means } from '../model/means.ts';
 import type { StoredObject } from '../model/object.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/plan-environment.ts';
 import type { Problem } from '../model/problem.ts';
 import { sealSecrets } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -41,7 +41,7 @@ export interface DocumentsInput extends RequestedOptions {
   /** ISO 8601 time that new and changed objects carry. */
   readonly now: string;
   newId(): string;
-  readonly means?: Means;
+  readonly planEnvironment?: PlanEnvironment;
   readonly actor?: Actor;
   /** By id of an object: what uses it and is no object. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
@@ -92,7 +92,13 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const { account, sealForm: form } = input.snapshot;
   // What is made anew takes its secrets along when it gets its id.
   const sealing = { account, object: existing?.id ?? target.id, form, before: existing?.spec };
-  const sealed = sealSecrets(desired.kind.spec, resolved.spec, sealing, input.means ?? bareMeans, 'document');
+  const sealed = sealSecrets(
+    desired.kind.spec,
+    resolved.spec,
+    sealing,
+    input.planEnvironment ?? emptyEnvironment,
+    'document',
+  );
   const canonical = canonicalStated(desired.kind, sealed.spec);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
   const notes = annotationFaults(desired.kind, desired.annotations).map((fault) => annotationProblem(desired, fault));

@@ -56,7 +56,7 @@ function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly 
   return shownServices(engine, state, cluster).map(({ service, shown: { meta: _, ...shown } }) => {
     const { spec } = engine.registry.get(service.kind);
     const open = (text: string, path: SecretPath, field: SecretField) =>
-      openSecret(field, text, placeOf(state.account, service.id, path), engine.means.vault);
+      openSecret(field, text, placeOf(state.account, service.id, path), engine.planEnvironment.vault);
     return { ...shown, ...revealSecrets(spec, shown, service.spec, open), version: service.updatedRevision };
   });
 }

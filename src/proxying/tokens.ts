@@ -28,7 +28,7 @@ export async function readProxyTokens(engine: Engine, call: Call): Promise<reado
 /** Makes a token for reverse proxies; its value is shown this once. Throws `InvalidInput` with all problems. */
 export async function addProxyToken(engine: Engine, call: Call, body: JsonObject): Promise<JsonObject> {
   const { name, seconds } = readRequest(body);
-  const value = makeToken(prefix, engine.means.random(tokenRandomBytes));
+  const value = makeToken(prefix, engine.planEnvironment.random(tokenRandomBytes));
   const at = engine.now();
   const id = newIdFor(engine, call);
   const expiresAt = seconds === 0 ? null : new Date(Date.parse(at) + seconds * 1000).toISOString();

@@ -14,7 +14,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import type { SourceEvent } from '../model/source-conditions.ts';
 import { isReminderDue } from '../model/source-news.ts';
 import type { Content, SourceStatus } from '../model/source-status.ts';
-import { meansOfSource } from '../model/values.ts';
+import { environmentOfSource } from '../model/values.ts';
 import type { Clock } from './loop.ts';
 import { measure } from './measure.ts';
 import {
@@ -154,7 +154,7 @@ function keyOf(
 }
 
 function valuesIn({ engine, account, name }: ReconcilerOptions, { values }: Memory): string {
-  const { valueFrom } = meansOfSource(engine.means, { account, source: name });
+  const { valueFrom } = environmentOfSource(engine.planEnvironment, { account, source: name });
   return digestOfValues(values, valueFrom);
 }
 

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { InvalidInput } from '../model/errors.ts';
-import type { Signature, Signer } from '../model/means.ts';
+import type { Signature, Signer } from '../model/signing.ts';
 
 /**
  * An archive is text, a JSON value a line: a header; sections, each begun by `{"section"}` and ended by `{"end", rows, sha256}`;

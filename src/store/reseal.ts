@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Internal } from '../model/errors.ts';
-import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../model/means.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Registry } from '../model/registry.ts';
+import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../model/sealing.ts';
 import {
   isSealedIn,
   keepSecret,

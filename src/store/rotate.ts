@@ -1,6 +1,6 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../lib/json.ts';
-import { isSealed, sealPlaces } from '../model/means.ts';
 import type { Registry } from '../model/registry.ts';
+import { isSealed, sealPlaces } from '../model/sealing.ts';
 import { hasSecrets } from '../model/secret-fields.ts';
 import type { Database, Run } from './database.ts';
 import { type Sealer, sealBase, sealChange, sealCredentials, sealRecord, sealSpec, sealText } from './reseal.ts';

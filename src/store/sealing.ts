@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/json.ts';
 import { Internal } from '../model/errors.ts';
 import type { Fields } from '../model/field.ts';
-import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../model/means.ts';
 import type { Registry } from '../model/registry.ts';
+import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../model/sealing.ts';
 import { hasSecrets, mapSecrets, placeOf } from '../model/secret-fields.ts';
 import { statement } from './builder.ts';
 import type { Database, Run } from './database.ts';

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Internal } from '../model/errors.ts';
-import type { Signer } from '../model/means.ts';
+import type { Signer } from '../model/signing.ts';
 import { deriveKey, keyIdOf } from './derive-key.ts';
 
 /** Signs texts of one purpose (HMAC-SHA-256) with the first key of the server, and knows those of any. */

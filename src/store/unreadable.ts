@@ -1,4 +1,4 @@
-import type { SealPlace, SealPurpose } from '../model/means.ts';
+import type { SealPlace, SealPurpose } from '../model/sealing.ts';
 
 /** A stored secret that does not open with any key of the server. */
 export interface UnreadableSecret {

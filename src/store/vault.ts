@@ -7,7 +7,7 @@ import {
   type SealPurpose,
   sealedPrefix,
   type Vault,
-} from '../model/means.ts';
+} from '../model/sealing.ts';
 import { deriveKey, keyIdOf } from './derive-key.ts';
 
 /** The keys of one purpose. */

@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { areaPaths } from '../../src/api/area-routes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import type { Edition } from '../../src/model/edition.ts';
 import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
-import type { Edition } from '../../src/model/means.ts';
 import type { Registry } from '../../src/model/registry.ts';
 import type { Answer } from './setup.ts';
 

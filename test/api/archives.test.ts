@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { meansOfKeys } from '../../src/app/engine.ts';
+import { environmentOfKeys } from '../../src/app/engine.ts';
 import { type AccountRestoreOptions, restoreWholeAccount } from '../../src/engine/archive/restore-account.ts';
 import { operatorAccountOf } from '../../src/engine/operator.ts';
 import { compactHistory } from '../../src/engine/retention.ts';
@@ -21,7 +21,7 @@ import { doc } from './documents.ts';
 import { type TestApi, testApi, token } from './setup.ts';
 
 const key = randomBytes(keyBytes);
-const keys = meansOfKeys([key]);
+const keys = environmentOfKeys([key]);
 const { vault } = keys;
 
 /** Applies documents of a source. */
@@ -248,7 +248,7 @@ describe('secrets', () => {
     const text = gunzipSync(archive).toString();
     expect(text).not.toContain('hunter2');
     expect(text).toContain(`sealed:2:${vault.keyId}:`);
-    const fresh = meansOfKeys([randomBytes(keyBytes)]);
+    const fresh = environmentOfKeys([randomBytes(keyBytes)]);
     await using strange = await testApi('postgres', fresh);
     const before = await everything(strange);
     const answer = await restore(strange, archive);
@@ -260,7 +260,7 @@ describe('secrets', () => {
     await using api = await furnished();
     const archive = await backUp(api);
     const own = randomBytes(keyBytes);
-    await using other = await testApi('postgres', meansOfKeys([own, key]));
+    await using other = await testApi('postgres', environmentOfKeys([own, key]));
     expect((await restore(other, archive)).status).toBe(200);
     const found = await everything(other);
     expect(found).not.toContain(vault.keyId);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const made = await testDatabase('postgres');
   const first = await apiOn(made.database, () => made[Symbol.asyncDispose](), { edition: 'hosted' });
   const other = await openDatabase({ url: made.url ?? '' });
-  const { vault } = first.engine.means;
+  const { vault } = first.engine.planEnvironment;
   servers = [first, await apiOn(other, () => other.close(), { edition: 'hosted', vault })];
   const [peer = ''] = await first.peers('shared');
   const group = await first.group('shared', [peer]);

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import type { Edition } from '../../src/model/means.ts';
+import type { Edition } from '../../src/model/edition.ts';
 import { rows } from '../spec/fields.ts';
 import { pathOf } from '../spec/walk.ts';
 import { addCluster, createWorld } from '../spec/world.ts';

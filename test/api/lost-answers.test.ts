@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { sealPlaces } from '../../src/model/means.ts';
+import { sealPlaces } from '../../src/model/sealing.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
 import { statement } from '../../src/store/builder.ts';
 import { sealAgain } from '../../src/store/rotate.ts';

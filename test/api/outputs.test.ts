@@ -175,7 +175,7 @@ describe('values that a source makes the server make up', () => {
       true,
       false,
     ]);
-    Object.assign(api.engine.means, { vault });
+    Object.assign(api.engine.planEnvironment, { vault });
     expect((await api.call('GET', `/api/config/plans/${id}/outputs`)).body).toMatchObject([{ key: 'kept' }]);
   });
 });

@@ -5,7 +5,7 @@ import { productRegistry } from '../../src/app.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { entriesOf, type Fields } from '../../src/model/field.ts';
-import type { Means } from '../../src/model/means.ts';
+import type { PlanEnvironment } from '../../src/model/plan-environment.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { sealAgain } from '../../src/store/rotate.ts';
 import { copyEmbedded, temporaryDirectory, testDatabase } from '../setup/database.ts';
@@ -333,12 +333,12 @@ function excerpt(text: string, form: string): string {
 async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly string[]> {
   const sealed = new Set(rows.join('\n').match(/sealed:[\w:-]+:[\w+/=-]+/g) ?? []);
   const opened = new Map<string, string>();
-  const { means, registry, database } = api.engine;
-  const vault: Means['vault'] = {
-    ...means.vault,
+  const { planEnvironment, registry, database } = api.engine;
+  const vault: PlanEnvironment['vault'] = {
+    ...planEnvironment.vault,
     isCurrent: () => false,
     open(text, place) {
-      const found = means.vault.open(text, place);
+      const found = planEnvironment.vault.open(text, place);
       opened.set(text, found);
       return found;
     },

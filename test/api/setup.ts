@@ -13,8 +13,10 @@ import { createTokenUses } from '../../src/identity/token-uses.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import type { Log } from '../../src/log.ts';
+import type { Edition } from '../../src/model/edition.ts';
 import type { Installation } from '../../src/model/installation.ts';
-import type { Edition, Means, RateLimit } from '../../src/model/means.ts';
+import type { PlanEnvironment } from '../../src/model/plan-environment.ts';
+import type { RateLimit } from '../../src/model/rate-limit.ts';
 import type { Database } from '../../src/store/database.ts';
 import { type Engine as Kind, testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
@@ -68,13 +70,13 @@ export interface TestApiOptions {
   readonly planRateLimit?: RateLimit;
   readonly corsOrigins?: CorsOrigins;
   readonly trustProxy?: TrustedProxies;
-  readonly valueFrom?: Means['valueFrom'];
+  readonly valueFrom?: PlanEnvironment['valueFrom'];
   readonly shareValues?: boolean;
-  readonly mayUse?: Means['mayUse'];
+  readonly mayUse?: PlanEnvironment['mayUse'];
   readonly literalSecrets?: boolean;
   /** The keys of another server of the same database. */
-  readonly vault?: Means['vault'];
-  readonly archiveSigner?: Means['archiveSigner'];
+  readonly vault?: PlanEnvironment['vault'];
+  readonly archiveSigner?: PlanEnvironment['archiveSigner'];
   readonly resolveTxt?: Engine['resolveTxt'];
   readonly localPeople?: LocalPeople;
   /** Absent: strangers may ask as often as they like. */
@@ -143,7 +145,7 @@ export async function apiOn(
     ...(trustProxy === undefined ? {} : { trustProxy }),
     report: (error) => defects.push(error),
   });
-  const call = createCall(app, createAnswerCheck(engine.registry, engine.means.edition));
+  const call = createCall(app, createAnswerCheck(engine.registry, engine.planEnvironment.edition));
   return {
     app,
     engine,
@@ -171,7 +173,7 @@ function engineOn(
     resolveTxt,
     installation,
     shareValues = false,
-    ...means
+    ...planEnvironment
   }: Omit<TestApiOptions, 'people' | 'localPeople'>,
 ): Engine {
   const plain = createEngine(database, log, productRegistry(installation), undefined, resolveTxt);
@@ -179,7 +181,7 @@ function engineOn(
     database,
     log,
     plain.registry,
-    { ...plain.means, mayUse: ({ isPushed }) => shareValues || !isPushed, ...means },
+    { ...plain.planEnvironment, mayUse: ({ isPushed }) => shareValues || !isPushed, ...planEnvironment },
     resolveTxt,
   );
 }

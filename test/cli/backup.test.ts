@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { meansOfKeys } from '../../src/app/engine.ts';
+import { environmentOfKeys } from '../../src/app/engine.ts';
 import { withDatabase } from '../../src/app/offline.ts';
 import { createEngine } from '../../src/app.ts';
 import { ensureMachineOwner } from '../../src/identity/bootstrap.ts';
@@ -77,7 +77,7 @@ describe('heddle restore', () => {
   });
 
   it('sends the backup of another account to the operator', async () => {
-    const keys = meansOfKeys([randomBytes(32)]);
+    const keys = environmentOfKeys([randomBytes(32)]);
     await using own = await serve(keys);
     await own.heddle(['backup', at('whole.gz')]);
     await using fresh = await serve(keys);
@@ -137,15 +137,15 @@ describe('heddle operator', () => {
     const dataDir = at('keyed');
     await copyEmbedded(dataDir);
     await ownedAccount(dataDir);
-    const right = meansOfKeys([Buffer.from(key, 'base64')], 'unbound');
+    const right = environmentOfKeys([Buffer.from(key, 'base64')], 'unbound');
     const options = { databaseUrl: undefined, dataDir, preparedStatements: true, secretKeyFile: undefined };
-    await withDatabase({ ...options, secretKey: key }, async ({ database, registry, means }) => {
-      expect(means.vault.form).toBe('bound');
+    await withDatabase({ ...options, secretKey: key }, async ({ database, registry, planEnvironment }) => {
+      expect(planEnvironment.vault.form).toBe('bound');
       await database.asOwner(["insert into sealing (form) values ('unbound')"]);
       await checkKey(database, registry, right.vault);
     });
-    await withDatabase({ ...options, secretKey: key }, async ({ means }) => {
-      expect(means.vault.form).toBe('unbound');
+    await withDatabase({ ...options, secretKey: key }, async ({ planEnvironment }) => {
+      expect(planEnvironment.vault.form).toBe('unbound');
     });
     const backup = ['operator', 'backup', at('keyed.gz'), '--data-dir', dataDir];
     const strange = await runHere(backup, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });

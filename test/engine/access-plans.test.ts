@@ -313,9 +313,11 @@ describe('a guard', () => {
 
   it('knows the service by the address that people were given, unless the source says another', async () => {
     const { engine, account, call } = server().api;
-    const { means } = engine;
+    const { planEnvironment } = engine;
     const host = (name?: string, port?: number) =>
-      Object.assign(engine, { means: name === undefined ? means : { ...means, host: name, port } });
+      Object.assign(engine, {
+        planEnvironment: name === undefined ? planEnvironment : { ...planEnvironment, host: name, port },
+      });
     const settings = (await call('GET', '/api/accounts')).body[0].settings;
     const ip = String(settings.network_range).replace('.0.0/16', '.99.7');
     await putObjects(engine, account, (state) => {

@@ -237,7 +237,10 @@ describe('a saved plan', () => {
 
   it('keeps no secret in plain text, and can still be applied', async () => {
     await using office = await newOffice('postgres');
-    const engine: Engine = { ...office.engine, means: { ...office.engine.means, literalSecrets: true } };
+    const engine: Engine = {
+      ...office.engine,
+      planEnvironment: { ...office.engine.planEnvironment, literalSecrets: true },
+    };
     const { call } = office;
     const streaming = document('EventStreaming', 'stream', {
       ...{ platform: 'datadog', enabled: true, config: { api_key: 'plain-text-of-the-key' } },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createEngine } from '../../src/app.ts';
-import { applyDocuments, planApply } from '../../src/engine/documents.ts';
 import type { ApplyRequest } from '../../src/engine/apply-request.ts';
+import { applyDocuments, planApply } from '../../src/engine/documents.ts';
 import type { Document } from '../../src/model/document.ts';
 import { statement } from '../../src/store/builder.ts';
 import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';

@@ -6,9 +6,10 @@ import { withEntryIds } from '../../src/model/entry-ids.ts';
 import type { AnyField } from '../../src/model/field.ts';
 import type { Kind } from '../../src/model/kind.ts';
 import { fieldsOn, type Surface } from '../../src/model/lower/shape.ts';
-import { bareMeans, boundPrefix, type Means } from '../../src/model/means.ts';
 import type { StoredObject } from '../../src/model/object.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../../src/model/plan-environment.ts';
 import { mapReferences, mentionsOf } from '../../src/model/references.ts';
+import { boundPrefix } from '../../src/model/sealing.ts';
 import { sealSecrets } from '../../src/model/secrets.ts';
 import { applyUnits, diffUnits } from '../../src/model/units.ts';
 import { createValidator } from '../../src/model/validate.ts';
@@ -21,10 +22,10 @@ import { rewritten, specs } from './spec-arbitrary.ts';
 const validator = createValidator(registry);
 
 /** Seals every text the same way, so that a sealed example needs no key. */
-const means: Means = {
-  ...bareMeans,
+const planEnvironment: PlanEnvironment = {
+  ...emptyEnvironment,
   vault: {
-    ...bareMeans.vault,
+    ...emptyEnvironment.vault,
     keyId: 'test',
     seal: (text) => `${boundPrefix}test:${Buffer.from(text).toString('base64url')}`,
     open: (text) => Buffer.from(text.split(':').at(-1) ?? '', 'base64url').toString(),
@@ -37,13 +38,13 @@ const means: Means = {
 /** The example as a surface takes it: over HTTP the parent stands in the path, and secrets are sent as they are. */
 function exampleOn(kind: Kind, surface: Surface): JsonObject {
   const fields = fieldsOn(kind, surface);
-  const plain: Means = { ...means, vault: { ...means.vault, seal: (text) => text } };
+  const plain: PlanEnvironment = { ...planEnvironment, vault: { ...planEnvironment.vault, seal: (text) => text } };
   const example = surface === 'document' ? kind.example : secretsOf(kind, kind.example, plain);
   return Object.fromEntries(Object.entries(example).filter(([name]) => name in fields));
 }
 
 /** A document's spec with the secrets that it names. */
-function secretsOf(kind: Kind, spec: JsonObject, known: Means): JsonObject {
+function secretsOf(kind: Kind, spec: JsonObject, known: PlanEnvironment): JsonObject {
   const { spec: named, faults } = sealSecrets(
     kind.spec,
     spec,
@@ -68,7 +69,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
   it('has an example that every rule accepts, on both surfaces', () => {
     expect(check(kind, 'document', kind.example)).toEqual([]);
     expect(check(kind, 'request', exampleOn(kind, 'request'))).toEqual([]);
-    const { spec, faults } = canonicalSpec(kind, secretsOf(kind, kind.example, means));
+    const { spec, faults } = canonicalSpec(kind, secretsOf(kind, kind.example, planEnvironment));
     expect([...faults, ...(kind.check?.(spec as never) ?? [])]).toEqual([]);
   });
 
@@ -161,7 +162,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
       strict: true,
       now: '2026-01-02T03:04:05Z',
       newId: () => 'new',
-      means,
+      planEnvironment,
     };
     const outcome = planReplace(context, kind, before, body);
     expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
@@ -183,7 +184,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
 
 /** The example with the ids that `referents` have; references to kinds of later versions are left out. */
 function withKnownReferences(kind: Kind): JsonObject {
-  return mapReferences(kind.spec, secretsOf(kind, kind.example, means), (mention) =>
+  return mapReferences(kind.spec, secretsOf(kind, kind.example, planEnvironment), (mention) =>
     registry.find(mention.kind) === undefined ? undefined : `${mention.kind}-${mention.text}`,
   );
 }

@@ -23,8 +23,8 @@ const pools = (start: number, end: number): JsonObject => ({ tcp_pool: { start, 
 function contextOf(snapshot: Snapshot) {
   let last = snapshot.size + snapshot.revision;
   const newId = () => `port-${String(last++).padStart(4, '0')}`;
-  const means = { edition: 'hosted' } as never;
-  return { snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z', newId, means };
+  const planEnvironment = { edition: 'hosted' } as never;
+  return { snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z', newId, planEnvironment };
 }
 
 function create(state: Snapshot, on: string, name: string, wishes: JsonObject): RequestOutcome {

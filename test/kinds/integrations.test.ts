@@ -62,8 +62,8 @@ describe('directory sync', () => {
 describe('the token of SCIM', () => {
   it('is well formed, and only its hash and its beginning are kept', () => {
     const kind = registry.get('ScimIntegration');
-    const means = { now: at.createdAt, random: (bytes: number) => new Uint8Array(bytes).fill(3) };
-    const generated = kind.generate?.(stored('ScimIntegration', 'x', kind.example), means);
+    const planEnvironment = { now: at.createdAt, random: (bytes: number) => new Uint8Array(bytes).fill(3) };
+    const generated = kind.generate?.(stored('ScimIntegration', 'x', kind.example), planEnvironment);
     const token = generated?.outputs?.['auth_token'] ?? '';
     expect(isWellFormedToken('nbs_', token)).toBe(true);
     expect(generated?.derived).toEqual({

@@ -30,9 +30,12 @@ describe('a setup key', () => {
   });
 
   it('has a generated upper-case UUID of which only the hash and the beginning are kept', () => {
-    const means = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(255) };
+    const planEnvironment = {
+      now: '2026-01-02T03:04:05.000Z',
+      random: (bytes: number) => new Uint8Array(bytes).fill(255),
+    };
     const value = 'FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF';
-    expect(kind.generate?.(key(), means)).toEqual({
+    expect(kind.generate?.(key(), planEnvironment)).toEqual({
       derived: { key_hash: sha256Base64(value), key_mask: 'FFFFF****', expires: '2026-01-03T03:04:05.000Z' },
       outputs: { key: value },
     });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const made = await testDatabase('postgres');
   one = await apiOn(made.database, () => made[Symbol.asyncDispose](), options);
   const other = await openDatabase(made.url === undefined ? {} : { url: made.url });
-  two = await apiOn(other, () => other.close(), { ...options, vault: one.engine.means.vault });
+  two = await apiOn(other, () => other.close(), { ...options, vault: one.engine.planEnvironment.vault });
   things = await fill(one);
 });
 afterAll(async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { type Format, keyed, list, mapOf, object, secret, string } from '../../src/model/field.ts';
-import { bareMeans, type Means, sealedPrefix } from '../../src/model/means.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../../src/model/plan-environment.ts';
+import { sealedPrefix } from '../../src/model/sealing.ts';
 import { hasSecrets } from '../../src/model/secret-fields.ts';
 import { sealSecrets } from '../../src/model/secrets.ts';
 
@@ -25,16 +26,17 @@ const fields = {
 };
 
 const seal = (text: string) => `${sealedPrefix}k:${text}`;
-const means: Means = {
-  ...bareMeans,
-  vault: { ...bareMeans.vault, keyId: 'k', seal, open: (sealed) => sealed.slice(seal('').length) },
+const planEnvironment: PlanEnvironment = {
+  ...emptyEnvironment,
+  vault: { ...emptyEnvironment.vault, keyId: 'k', seal, open: (sealed) => sealed.slice(seal('').length) },
   valueFrom: (origin, name) => (origin === 'envRef' && name === 'SET' ? 'Found' : undefined),
 };
 const from = (name: string): Json => ({ valueFrom: { envRef: name } });
 const target = (before?: JsonObject) => ({ account: 'a', object: 'o', form: 'bound', before }) as const;
-const request = (spec: JsonObject, before?: JsonObject) => sealSecrets(fields, spec, target(before), means, 'request');
+const request = (spec: JsonObject, before?: JsonObject) =>
+  sealSecrets(fields, spec, target(before), planEnvironment, 'request');
 const document = (spec: JsonObject, literalSecrets = false) =>
-  sealSecrets(fields, spec, target(), { ...means, literalSecrets }, 'document');
+  sealSecrets(fields, spec, target(), { ...planEnvironment, literalSecrets }, 'document');
 
 describe('secrets of a request', () => {
   test('are sealed wherever they stand, and nothing else is', () => {
@@ -64,7 +66,7 @@ describe('secrets of a request', () => {
   test('stay sealed as they are when the same text comes again', () => {
     const before = { pin: `${sealedPrefix}o:pin` };
     const open = (sealed: string) => sealed.slice(`${sealedPrefix}o:`.length);
-    const older = { ...means, vault: { ...means.vault, open } };
+    const older = { ...planEnvironment, vault: { ...planEnvironment.vault, open } };
     expect(sealSecrets(fields, { pin: 'pin' }, target(before), older, 'request').spec).toEqual(before);
   });
 
@@ -108,7 +110,7 @@ describe('secrets of a document', () => {
 
   test('may be the sealed text that is kept, as an export has it, and no other', () => {
     const before = { pin: seal('p') };
-    const again = (pin: string) => sealSecrets(fields, { pin }, target(before), means, 'document');
+    const again = (pin: string) => sealSecrets(fields, { pin }, target(before), planEnvironment, 'document');
     expect(again(seal('p'))).toEqual({ spec: before, faults: [] });
     expect(again(seal('q')).faults.map(({ code }) => code)).toEqual(['secret_literal']);
   });
@@ -122,8 +124,7 @@ test('kinds without secrets are left alone', () => {
   expect(hasSecrets(fields)).toBe(true);
   const without = { name: fields.name };
   const spec = { name: 'n' };
-  expect([hasSecrets(without), sealSecrets(without, spec, target(), means, 'request').spec === spec]).toEqual([
-    false,
-    true,
-  ]);
+  expect([hasSecrets(without), sealSecrets(without, spec, target(), planEnvironment, 'request').spec === spec]).toEqual(
+    [false, true],
+  );
 });

@@ -188,7 +188,14 @@ async function rollBack({ account }: Scene, server: Engine, back: number): Promi
   const past = await pastOf(server, account, Math.max(1, revision - 1 - back));
   const propose = (snapshot: Snapshot) =>
     finished(
-      planRollback({ snapshot, past, scope: 'all', now: server.now(), newId: server.newId, means: server.means }),
+      planRollback({
+        snapshot,
+        past,
+        scope: 'all',
+        now: server.now(),
+        newId: server.newId,
+        planEnvironment: server.planEnvironment,
+      }),
     );
   await server.committer.mutate({ account, actor, revision, propose });
 }

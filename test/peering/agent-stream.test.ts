@@ -126,7 +126,7 @@ describe('the stream of an agent', () => {
     expect(third.follower.map?.self).toMatchObject({ ssh_enabled: true });
     third.cut();
     const { engine } = api();
-    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.means.vault });
+    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.planEnvironment.vault });
     const elsewhere = await follow(other, own, new Follower(stream.follower));
     await expect.poll(() => elsewhere.follower.types).toEqual(['map']);
     expect(elsewhere.follower.map).toEqual(third.follower.map);

@@ -163,7 +163,7 @@ describe('a machine that a user signs in', () => {
 describe('a machine that comes to another server', () => {
   it('is let in by a key that was made, and kept out by one that was revoked, a moment ago', async () => {
     const { engine } = api();
-    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.means.vault });
+    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.planEnvironment.vault });
     expect((await other.call('GET', '/api/setup-keys')).status).toBe(200);
     const { id, key = '' } = await setupKey(api());
     expect(message(await newMachine(other).enrol({ setup_key: key }))).toEqual([200, undefined]);
@@ -192,7 +192,7 @@ describe('enrolment of very many at once', () => {
   it('E99 waits for a large apply of another server, and then succeeds', async () => {
     await using own = await testApi();
     const { engine } = own;
-    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.means.vault });
+    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.planEnvironment.vault });
     const key = (await setupKey(own))['key'] ?? '';
     const text = Array.from({ length: 2000 }, (_, at) => doc('Group', `g${at}`, `name: Group ${at}`)).join('---\n');
     const applying = other.call('POST', '/api/config/apply', { source: 's', files: [{ path: 'groups.yaml', text }] });

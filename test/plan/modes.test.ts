@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { bareMeans } from '../../src/model/means.ts';
+import { emptyEnvironment } from '../../src/model/plan-environment.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
 import type { ConflictMode } from '../../src/model/source-settings.ts';
 import { loosens } from '../../src/plan/failsafe.ts';
@@ -162,8 +162,8 @@ describe('a restrictive value', () => {
     document('SetupKey', 'ci', { type: 'reusable', expires_in: 86400, ...spec }, { file: 'keys.yaml' });
   const body = { auto_groups: [] };
   const revokedIn = (state: Snapshot) => objectOf(state, 'SetupKey', 'ci').spec['revoked'];
-  const means = { ...bareMeans, random: (bytes: number) => new Uint8Array(bytes) };
-  const stating = applyOn(office, 'a', [key({ revoked: false })], { means });
+  const planEnvironment = { ...emptyEnvironment, random: (bytes: number) => new Uint8Array(bytes) };
+  const stating = applyOn(office, 'a', [key({ revoked: false })], { planEnvironment });
 
   it('E59 is never refused, and the document that states otherwise leaves it', () => {
     const cut = written(stating, { ...body, revoked: true }, 'SetupKey', 'ci');
@@ -176,7 +176,7 @@ describe('a restrictive value', () => {
   });
 
   it('E59 stays when a document stops stating it, or states the other', () => {
-    const revoked = applyOn(office, 'a', [key({ revoked: true })], { means });
+    const revoked = applyOn(office, 'a', [key({ revoked: true })], { planEnvironment });
     for (const spec of [{}, { revoked: false }]) {
       const outcome = planOn(revoked, 'a', [key(spec)]);
       expect([linesOf(outcome, revoked), warningsOf(outcome)]).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Document } from '../../src/model/document.ts';
 import { integer, ref, refs, string } from '../../src/model/field.ts';
 import { defineKind } from '../../src/model/kind.ts';
-import { bareMeans } from '../../src/model/means.ts';
+import { emptyEnvironment } from '../../src/model/plan-environment.ts';
 import { createRegistry } from '../../src/model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
@@ -164,18 +164,18 @@ describe('an object whose field only its creation can set', () => {
 });
 
 describe('a setup key', () => {
-  const means = { ...bareMeans, random: (bytes: number) => new Uint8Array(bytes) };
+  const planEnvironment = { ...emptyEnvironment, random: (bytes: number) => new Uint8Array(bytes) };
   const key = (days: number) => [document('SetupKey', 'lab', { type: 'reusable', expires_in: days * 86_400 })];
 
   it('E38 is not made anew for time that passed', () => {
-    const state = applyOn(office, 'a', key(7), { means });
-    const later = { ...replacing, means, now: '2026-03-02T10:00:00.000Z' };
+    const state = applyOn(office, 'a', key(7), { planEnvironment });
+    const later = { ...replacing, planEnvironment, now: '2026-03-02T10:00:00.000Z' };
     expect(linesOf(planOn(state, 'a', key(7), later), state)).toEqual([]);
   });
 
   it('is made anew with a number of its own when its lifetime changes', () => {
-    const state = applyOn(office, 'a', key(7), { means });
-    const outcome = planOn(state, 'a', key(30), { ...replacing, means });
+    const state = applyOn(office, 'a', key(7), { planEnvironment });
+    const outcome = planOn(state, 'a', key(30), { ...replacing, planEnvironment });
     expect(actionsOf(outcome)).toEqual(['create lab', 'delete lab']);
     const { plan, next } = planned(outcome);
     expect(objectOf(next, 'SetupKey', 'lab').id).toBe('setupkey-2');

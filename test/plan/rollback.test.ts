@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { bareMeans } from '../../src/model/means.ts';
+import { emptyEnvironment } from '../../src/model/plan-environment.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
 import { planRollback } from '../../src/plan/rollback.ts';
 import { parseScope, type RollbackScope } from '../../src/plan/rollback-scope.ts';
@@ -32,8 +32,12 @@ import {
 function rollBack(present: Snapshot, past: Snapshot, scope: RollbackScope = 'sources') {
   let count = 0;
   const newId = () => `back-${present.revision}-${++count}`;
-  const means = { now, newId, means: { ...bareMeans, random: (bytes: number) => new Uint8Array(bytes).fill(7) } };
-  const work = planRollback({ snapshot: present, past, scope, ...means });
+  const planEnvironment = {
+    now,
+    newId,
+    planEnvironment: { ...emptyEnvironment, random: (bytes: number) => new Uint8Array(bytes).fill(7) },
+  };
+  const work = planRollback({ snapshot: present, past, scope, ...planEnvironment });
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
 import type { FileRules } from '../../src/model/file-rules.ts';
-import type { Means } from '../../src/model/means.ts';
+import type { PlanEnvironment } from '../../src/model/plan-environment.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
 import { plainSettings, type SourceSettings } from '../../src/model/source-settings.ts';
@@ -44,7 +44,7 @@ export interface Manner extends RequestedOptions {
   readonly wanted?: readonly Wanted[];
   /** ISO 8601. */
   readonly now?: string;
-  readonly means?: Means;
+  readonly planEnvironment?: PlanEnvironment;
   readonly rules?: readonly FileRules[];
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { mapOf, members, oneOf, refs, string } from '../../src/model/field.ts';
 import { defineKind } from '../../src/model/kind.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import { bareMeans } from '../../src/model/means.ts';
+import { emptyEnvironment } from '../../src/model/plan-environment.ts';
 import { createRegistry } from '../../src/model/registry.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
 import { createValidator } from '../../src/model/validate.ts';
@@ -45,9 +45,9 @@ const newId = () => {
 let random = 0;
 function contextOn(snapshot: Snapshot): RequestContext {
   random += 1;
-  const means = { ...bareMeans, random: () => new Uint8Array([random]) };
+  const planEnvironment = { ...emptyEnvironment, random: () => new Uint8Array([random]) };
   const actor = { type: 'user', id: 'ana', name: 'Ana', granted: 'owner' } as const;
-  return { snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z', newId, means, actor };
+  return { snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z', newId, planEnvironment, actor };
 }
 
 function done(outcome: RequestOutcome): Snapshot {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { meansOfKeys } from '../../src/app/engine.ts';
+import { environmentOfKeys } from '../../src/app/engine.ts';
 import { backUp } from '../../src/engine/archive/backup.ts';
 import { foundAccount } from '../../src/engine/join.ts';
 import { hashToken } from '../../src/identity/authenticate.ts';
@@ -22,7 +22,7 @@ import { putObjects } from '../setup/objects.ts';
 
 // Mallory owns an account on somebody else's server, and Vera another one. Neither is the operator.
 
-const keys = meansOfKeys([randomBytes(32)]);
+const keys = environmentOfKeys([randomBytes(32)]);
 let operator: string | undefined;
 const server = {
   ...keys,
@@ -129,8 +129,8 @@ describe('an owner', () => {
     const foreign = await archiveOf(vera.account);
     for (const query of ['', `?replace=${vera.account}`, `?replace=${mallory.account}`])
       expect(await send(mallory, foreign, query)).toMatchObject({ status: 409 });
-    const strange = meansOfKeys([randomBytes(32)]).archiveSigner;
-    const engine = { ...api.engine, means: { ...api.engine.means, archiveSigner: strange } };
+    const strange = environmentOfKeys([randomBytes(32)]).archiveSigner;
+    const engine = { ...api.engine, planEnvironment: { ...api.engine.planEnvironment, archiveSigner: strange } };
     const { stream } = await backUp(engine, mallory.account, { history: true, program: 'test' });
     const forged = Buffer.concat(await stream.toArray());
     expect(await send(mallory, forged)).toMatchObject({ status: 422, message: expect.stringContaining('signed') });

@@ -23,7 +23,7 @@ export async function putObjects(
         locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
         newId: engine.newId,
         now: engine.now(),
-        means: engine.means,
+        planEnvironment: engine.planEnvironment,
         // As if it had been there before: what is only refused to new objects is let through.
         rollback: true,
       }),

@@ -5,11 +5,13 @@ import { mapSecrets, placeOf } from '../../src/model/secret-fields.ts';
 
 /** What is stored of an object, with its secrets opened. */
 export function openedSpec(
-  { registry, means }: Pick<Engine, 'registry' | 'means'>,
+  { registry, planEnvironment }: Pick<Engine, 'registry' | 'planEnvironment'>,
   account: string,
   object: StoredObject | undefined,
 ): JsonObject {
   if (object === undefined) throw new Error('there is no such object');
   const { kind, id, spec } = object;
-  return mapSecrets(registry.get(kind).spec, spec, (text, path) => means.vault.open(text, placeOf(account, id, path)));
+  return mapSecrets(registry.get(kind).spec, spec, (text, path) =>
+    planEnvironment.vault.open(text, placeOf(account, id, path)),
+  );
 }

@@ -23,7 +23,7 @@ async function openVendor() {
 it('E120 a secret that was rotated is applied, although no document changed', async () => {
   const { office, kept, run } = await openVendor();
   let value = 'the first';
-  Object.assign(office.engine.means, { valueFrom: () => value });
+  Object.assign(office.engine.planEnvironment, { valueFrom: () => value });
   const desk = run();
   await expect.poll(kept).toBe('the first');
   const revision = (await office.engine.snapshots.fresh(office.account)).revision;
@@ -37,7 +37,7 @@ it('E120 a secret that is rotated while it is applied is applied once more', asy
   const { office, kept, run } = await openVendor();
   let desk: ReturnType<typeof run> | undefined;
   const valueFrom = () => (desk?.reports.some(({ level }) => level === 'info') ? 'the second' : 'the first');
-  Object.assign(office.engine.means, { valueFrom });
+  Object.assign(office.engine.planEnvironment, { valueFrom });
   desk = run();
   await expect.poll(kept).toBe('the second');
 });

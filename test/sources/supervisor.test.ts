@@ -291,7 +291,7 @@ test('a plan that a guard stopped is stored, goes through when it is approved, a
   shelf.put(groups('g3'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
   const other = await office.statusOf('team');
-  const elsewhere = { ...(await office.another()), means: office.engine.means };
+  const elsewhere = { ...(await office.another()), planEnvironment: office.engine.planEnvironment };
   await approvePlan(elsewhere, office.call, other.planId ?? '', other.planDigest ?? '');
   await expect.poll(office.groups).toEqual(['g3']);
   expect(desk.reports.filter(({ level }) => level === 'error')).toEqual([]);

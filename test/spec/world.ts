@@ -4,7 +4,7 @@ import { hashToken } from '../../src/identity/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { canonicalSpec } from '../../src/model/canonical.ts';
-import type { Edition } from '../../src/model/means.ts';
+import type { Edition } from '../../src/model/edition.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import type { Answer, TestApi } from '../api/setup.ts';
 import { putObjects } from '../setup/objects.ts';

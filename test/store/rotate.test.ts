@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely';
 import { expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import type { SealForm, Vault } from '../../src/model/means.ts';
+import type { SealForm, Vault } from '../../src/model/sealing.ts';
 import { placeOf } from '../../src/model/secret-fields.ts';
 import type { Database } from '../../src/store/database.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Internal } from '../../src/model/errors.ts';
-import { isSealed, type SealForm, type SealPlace } from '../../src/model/means.ts';
+import { isSealed, type SealForm, type SealPlace } from '../../src/model/sealing.ts';
 import { keyBytes } from '../../src/store/derive-key.ts';
 import { newKeyText, readKeys } from '../../src/store/keys.ts';
 import { createVault } from '../../src/store/vault.ts';

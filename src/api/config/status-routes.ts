@@ -19,6 +19,6 @@ export function addStatusRoutes(app: FastifyInstance, { engine, version }: Confi
         'precondition',
         'this server is no identity provider itself (HEDDLE_IDP=off), so it has no keys',
       );
-    return { key: await rotateKeys({ database: engine.database, vault: engine.means.vault }) };
+    return { key: await rotateKeys({ database: engine.database, vault: engine.planEnvironment.vault }) };
   });
 }

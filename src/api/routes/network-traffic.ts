@@ -18,7 +18,7 @@ export const networkTraffic: AreaRoutes = {
   edition: 'hosted',
   add(app, engine) {
     app.get(path, { config: { access: { module: 'events', operation: 'read' } } }, async (request, reply) => {
-      if (engine.means.edition !== 'hosted')
+      if (engine.planEnvironment.edition !== 'hosted')
         throw new NotFound(
           'network traffic not found: it exists in the hosted edition only, and this server runs the self-hosted one',
         );

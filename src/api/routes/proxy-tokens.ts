@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { header, json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
-import { mask } from '../../model/means.ts';
+import { mask } from '../../model/sealing.ts';
 import { addProxyToken, readProxyTokens, removeProxyToken } from '../../proxying/tokens.ts';
 import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';

@@ -6,7 +6,7 @@ import { requireRecentSignIn } from '../../identity/recent-sign-in.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
-import { mask } from '../../model/means.ts';
+import { mask } from '../../model/sealing.ts';
 import { sendLong } from '../answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
@@ -17,8 +17,8 @@ import { recoverBody } from '../recover.ts';
 const tokensPath = '/api/users/{userId}/tokens';
 const tokenPath = `${tokensPath}/{tokenId}`;
 
-function newToken({ means }: Engine): NewToken {
-  const value = makeToken(tokenPrefix, means.random(tokenRandomBytes));
+function newToken({ planEnvironment }: Engine): NewToken {
+  const value = makeToken(tokenPrefix, planEnvironment.random(tokenRandomBytes));
   return { value, hash: hashToken(value) };
 }
 

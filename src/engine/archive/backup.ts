@@ -31,7 +31,11 @@ export async function backUp(
     ...{ history, createdAt: engine.now(), program },
   };
   const sections = archiveSections(engine.database, rows, state, { history });
-  return { account, revision, stream: compressArchive(writeArchive(header, sections, engine.means.archiveSigner)) };
+  return {
+    account,
+    revision,
+    stream: compressArchive(writeArchive(header, sections, engine.planEnvironment.archiveSigner)),
+  };
 }
 
 /** The objects of the moment at which the small tables were read. */

@@ -59,7 +59,7 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
 
 /** What nobody signed, anybody may have written. */
 function requireSignature(
-  { means: { archiveSigner: signer } }: Engine,
+  { planEnvironment: { archiveSigner: signer } }: Engine,
   { signed }: Extract<ArchiveItem, { readonly keys: unknown }>,
   { acceptUnsigned = false }: ReadOptions,
 ): void {
@@ -86,7 +86,7 @@ export interface SectionRow {
 
 /** The row of an account with its secrets under this server's key. They open in their places alone, but for those of earlier releases. */
 export function openable(
-  { registry, means: { vault } }: Engine,
+  { registry, planEnvironment: { vault } }: Engine,
   account: string,
   { section, row }: SectionRow,
 ): JsonObject {

@@ -100,7 +100,7 @@ function listed(token: JsonObject): ListedToken {
 function totpOf({ engine }: Host, person: Person, credentials: Credentials | undefined): AccountView['totp'] {
   if (credentials === undefined || credentials.totpSecret === null) return 'off';
   if (credentials.totpConfirmed) return { codesLeft: credentials.recoveryCodes };
-  return appOf(openTotp(engine.means, credentials), person.email);
+  return appOf(openTotp(engine.planEnvironment, credentials), person.email);
 }
 
 function callOf({ account, revision, id, name, email }: Person): Call {
@@ -140,7 +140,7 @@ async function makeOwnToken(visit: Visit): Promise<WebAnswer> {
   const plansOnly = textIn(request.form, 'plan_only') === 'yes';
   const body = { name, expires_in: /^\d{1,4}$/.test(days) ? Number(days) : days, plan_only: plansOnly };
   const make = () => {
-    const value = makeToken(tokenPrefix, host.engine.means.random(tokenRandomBytes));
+    const value = makeToken(tokenPrefix, host.engine.planEnvironment.random(tokenRandomBytes));
     return { value, hash: hashToken(value) };
   };
   try {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
-import { sealPlaces, type Vault } from '../../model/means.ts';
+import { sealPlaces, type Vault } from '../../model/sealing.ts';
 import type { Database } from '../../store/database.ts';
 import { type IdpKeyRow, listIdpKeys, type NewIdpKey, renewIdpKeys } from '../../store/idp-keys.ts';
 

@@ -64,7 +64,7 @@ const pollSeconds = 4;
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { engine, publicUrl } = options;
   const keys = createKeys({
-    ...{ database: engine.database, vault: engine.means.vault },
+    ...{ database: engine.database, vault: engine.planEnvironment.vault },
     rotateAfter: options.keyDays * day,
   });
   const host = createHost(options, keys);
@@ -88,7 +88,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
 
 function createHost(options: IdentityProviderOptions, keys: Keys): Host {
   const { engine, guesses, now, publicUrl, redirectUris } = options;
-  const records = { database: engine.database, vault: engine.means.vault };
+  const records = { database: engine.database, vault: engine.planEnvironment.vault };
   const adapter = createAdapter(records);
   const find: Host['find'] = async (id) => {
     // Whoever has signed in before is no more let in than somebody new.

@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { sha256 } from '../../lib/node-pure.ts';
-import { sealPlaces, type Vault } from '../../model/means.ts';
+import { sealPlaces, type Vault } from '../../model/sealing.ts';
 import type { Database } from '../../store/database.ts';
 import {
   consumeRecord,

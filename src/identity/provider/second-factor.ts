@@ -3,7 +3,8 @@ import { encodeQR } from 'qr';
 import { accountIn } from '../../engine/tenant-steps.ts';
 import { isObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
-import { type Means, type SealPlace, sealPlaces } from '../../model/means.ts';
+import type { PlanEnvironment } from '../../model/plan-environment.ts';
+import { type SealPlace, sealPlaces } from '../../model/sealing.ts';
 import type { Credentials } from '../../store/credentials.ts';
 import type { Told } from '../../store/told.ts';
 import {
@@ -61,13 +62,13 @@ export async function useSecondFactor(factor: Factor, typed: string): Promise<bo
 
 /** Uses up the code of the app: whoever saw it being typed must not use it again. */
 export async function useAppCode({ host, credentials }: Factor, typed: string): Promise<boolean> {
-  const { database, means } = host.engine;
-  const step = matchingStep(openTotp(means, credentials), typed, host.now());
+  const { database, planEnvironment } = host.engine;
+  const step = matchingStep(openTotp(planEnvironment, credentials), typed, host.now());
   return step !== undefined && (await useTotpStep(database, credentials, step));
 }
 
 /** The secret that a person's app has. */
-export function openTotp({ vault }: Pick<Means, 'vault'>, credentials: Credentials): string {
+export function openTotp({ vault }: Pick<PlanEnvironment, 'vault'>, credentials: Credentials): string {
   return vault.open(credentials.totpSecret ?? '', totpPlace(credentials));
 }
 
@@ -77,8 +78,12 @@ function totpPlace({ account, email }: Credentials): SealPlace {
 
 /** Begins to set an app up; cancels it without a secret. Nothing happens when there is one already. */
 export async function prepareApp({ host, credentials }: Factor, wanted: boolean): Promise<void> {
-  const { database, means } = host.engine;
-  await beginTotp(database, credentials, wanted ? means.vault.seal(newTotpSecret(), totpPlace(credentials)) : null);
+  const { database, planEnvironment } = host.engine;
+  await beginTotp(
+    database,
+    credentials,
+    wanted ? planEnvironment.vault.seal(newTotpSecret(), totpPlace(credentials)) : null,
+  );
 }
 
 /** Switches the second factor on. Answers the codes that stand in for the app; `undefined` when it was set up anew meanwhile. */

@@ -206,7 +206,7 @@ async function showApp(step: Step, progress: Progress, faults?: Faults, status =
   if (credentials === undefined || credentials.totpSecret === null) return message('ended', 400);
   // Whoever set it up in another window has it.
   if (credentials.totpConfirmed) return message('ended', 400);
-  const app = appOf(openTotp(host.engine.means, credentials), known.person.email);
+  const app = appOf(openTotp(host.engine.planEnvironment, credentials), known.person.email);
   return { status, page: setUpPage(place, app, faults), targets };
 }
 

@@ -1,6 +1,6 @@
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import type { GeneratedValues, GeneratorInput } from '../../model/kind.ts';
-import { mask } from '../../model/means.ts';
+import { mask } from '../../model/sealing.ts';
 import type { Stored } from '../../model/stored.ts';
 
 /** Makes the value of a key. It is shown once; what is kept is its hash, how it begins, and when it expires. */

@@ -4,8 +4,8 @@ import { canonicalSpec } from '../canonical.ts';
 import { withEntryIds } from '../entry-ids.ts';
 import { entriesOf, type Fields, isEmpty } from '../field.ts';
 import type { Kind } from '../kind.ts';
-import { bareMeans, type Means } from '../means.ts';
 import type { StoredObject } from '../object.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../plan-environment.ts';
 import { type Mention, mapReferences, mentionsOf } from '../references.ts';
 import type { Registry } from '../registry.ts';
 import { sealSecrets } from '../secrets.ts';
@@ -46,11 +46,11 @@ export function createExamples(registry: Registry): Examples {
 const generatorInput = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(7) };
 
 /** Over HTTP secrets are sent as they are; the text is one that every kind of secret accepts. */
-const plain: Means = {
-  ...bareMeans,
+const plain: PlanEnvironment = {
+  ...emptyEnvironment,
   literalSecrets: true,
   valueFrom: () => 'c2VjcmV0',
-  vault: { ...bareMeans.vault, seal: (text) => text },
+  vault: { ...emptyEnvironment.vault, seal: (text) => text },
 };
 
 /** Nothing is sealed here: no object is meant. */

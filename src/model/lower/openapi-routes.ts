@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Edition } from '../edition.ts';
 import { entriesOf } from '../field.ts';
 import type { InUse, Kind, Verb } from '../kind.ts';
-import type { Edition } from '../means.ts';
 import type { Registry } from '../registry.ts';
 import { pluralWord } from './crd.ts';
 import { createExamples, type Examples } from './openapi-examples.ts';

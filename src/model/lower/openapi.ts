@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import type { Edition } from '../means.ts';
+import type { Edition } from '../edition.ts';
 import type { Registry } from '../registry.ts';
 import {
   errorResponses,

@@ -6,11 +6,11 @@ import { givenDefaultsOf } from '../given-defaults.ts';
 import { keyedEntries } from '../keyed-entries.ts';
 import type { Kind, State } from '../kind.ts';
 import { inListOrder, listOrderOf } from '../list-order.ts';
-import { mask } from '../means.ts';
 import { membersInOrder } from '../member-order.ts';
 import { defaultOf } from '../normalize.ts';
 import type { StoredObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
+import { mask } from '../sealing.ts';
 import { memberField, openSecret, placeOf, type SecretField, type SecretPath } from '../secret-fields.ts';
 import { wireId } from '../wire-id.ts';
 
