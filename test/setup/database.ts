@@ -133,9 +133,22 @@ function removeLater(remove: () => Promise<unknown>): void {
 
 async function create(template: string): Promise<string> {
   const url = await clone(template);
-  // Without FORCE: a session that is still open, a leaked pool, makes this fail and with it the file.
-  removeLater(() => onServer(inject('postgresUrl'), `drop database ${nameOf(url)}`));
+  removeLater(() => drop(nameOf(url)));
   return url;
+}
+
+/**
+ * Without FORCE: a session that stays open, a leaked pool, makes this fail and with it the file. Postgres waits 5 s for
+ * sessions that end; one of a server that was killed in a long statement may take longer on a busy machine.
+ */
+async function drop(name: string, tries = 12): Promise<void> {
+  try {
+    await onServer(inject('postgresUrl'), `drop database ${name}`);
+  } catch (error) {
+    const isInUse = error instanceof Error && 'code' in error && error.code === '55006';
+    if (!isInUse || tries === 1) throw error;
+    await drop(name, tries - 1);
+  }
 }
 
 async function clone(template: string): Promise<string> {
