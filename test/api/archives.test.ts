@@ -59,7 +59,8 @@ async function backUp(api: TestApi, query = ''): Promise<Buffer> {
     url: `/api/config/backup${query}`,
     headers: { authorization: `Token ${token}` },
   });
-  expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/gzip']);
+  const { 'content-type': type, 'cache-control': caching } = answer.headers;
+  expect([answer.statusCode, type, caching]).toEqual([200, 'application/gzip', 'no-store']);
   return answer.rawPayload;
 }
 

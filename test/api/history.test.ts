@@ -43,6 +43,7 @@ describe('an export', () => {
     await using api = await furnished();
     const yaml = await api.call('GET', '/api/config/export');
     expect(yaml.headers['content-type']).toMatch(/^application\/yaml/);
+    expect(yaml.headers['cache-control']).toBe('no-store');
     const json = await api.call('GET', '/api/config/export?format=json');
     const kinds = json.body.map(({ kind }: { kind: string }) => kind);
     expect(new Set(kinds)).toEqual(new Set(['Account', 'DNSZone', 'Group', 'Peer', 'Policy', 'Route']));
