@@ -2,7 +2,7 @@ import type { BitSet } from '../lib/bit-set.ts';
 import type { PersistentMap } from '../lib/persistent-map.ts';
 import type { State } from '../model/kind.ts';
 import type { Ends } from './ends.ts';
-import type { Circumstances } from './facts.ts';
+import type { ObservedPeers } from './facts.ts';
 import type { Flow } from './flows.ts';
 import type { Membership } from './groups.ts';
 import type { Gate, Place } from './places.ts';
@@ -14,7 +14,7 @@ import type { PostureBits } from './postures.ts';
  */
 export interface Access {
   readonly state: State;
-  readonly circumstances: Circumstances;
+  readonly observedPeers: ObservedPeers;
   readonly ends: Ends;
   readonly groups: PersistentMap<Membership>;
   /** Groups that hold everybody. */

@@ -38,7 +38,7 @@ export interface About {
 export function compareAccess(first: Access, after: Access): Comparison {
   const before = agreeOnSlots(first.ends, after.ends)
     ? first
-    : compileAccess(first.state, first.circumstances, after.ends);
+    : compileAccess(first.state, first.observedPeers, after.ends);
   const moved = movedFlows(before, after);
   const regated = regatedPeers(before, after);
   const traffics = new Map([...before.flows, ...after.flows].map((flow) => [flow.trafficKey, flow.traffic]));

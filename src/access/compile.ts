@@ -4,23 +4,23 @@ import { runToEnd } from '../lib/steps.ts';
 import type { State } from '../model/kind.ts';
 import type { Access } from './access.ts';
 import { type Ends, noEnds, reserveSlots } from './ends.ts';
-import { type Circumstances, unknownCircumstances } from './facts.ts';
+import { nothingObserved, type ObservedPeers } from './facts.ts';
 import { carryOn } from './stages.ts';
 import { kindOf, type Part, partOf } from './vocabulary.ts';
 
 /** Works out who reaches whom. `like` makes the result comparable with an image that has these ends. */
 export function compileAccess(
   state: State,
-  circumstances: Circumstances = unknownCircumstances,
+  observedPeers: ObservedPeers = nothingObserved,
   like: Ends = noEnds,
 ): Access {
-  return runToEnd(compileAccessInSteps(state, circumstances, like));
+  return runToEnd(compileAccessInSteps(state, observedPeers, like));
 }
 
 /** The same, which yields now and then, so that a large account does not keep others from being answered. */
 export function* compileAccessInSteps(
   state: State,
-  circumstances: Circumstances = unknownCircumstances,
+  observedPeers: ObservedPeers = nothingObserved,
   like: Ends = noEnds,
 ): Generator<undefined, Access> {
   const ids = (part: Part) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
@@ -33,20 +33,20 @@ export function* compileAccessInSteps(
     resource: ids('resource'),
     route: ids('route'),
   };
-  return yield* carryOn(nothing(state, circumstances, like), state, circumstances, touched, true);
+  return yield* carryOn(nothing(state, observedPeers, like), state, observedPeers, touched, true);
 }
 
 /**
  * The image after a change, at the cost of what the change touches. `changed` are the ids of objects that came, changed or
- * went, and of peers whose circumstances are others now; ids that mean nothing for access may be among them.
+ * went, and of peers about which other facts are observed now; ids that mean nothing for access may be among them.
  */
 export function updateAccess(
   previous: Access,
   state: State,
   changed: Iterable<string>,
-  circumstances: Circumstances = previous.circumstances,
+  observedPeers: ObservedPeers = previous.observedPeers,
 ): Access {
-  return runToEnd(updateAccessInSteps(previous, state, changed, circumstances));
+  return runToEnd(updateAccessInSteps(previous, state, changed, observedPeers));
 }
 
 /** The same, which yields now and then. */
@@ -54,7 +54,7 @@ export function* updateAccessInSteps(
   previous: Access,
   state: State,
   changed: Iterable<string>,
-  circumstances: Circumstances = previous.circumstances,
+  observedPeers: ObservedPeers = previous.observedPeers,
 ): Generator<undefined, Access> {
   const touched = {
     peer: new Set<string>(),
@@ -78,13 +78,13 @@ export function* updateAccessInSteps(
       for (const resource of state.childrenOf(router?.parent ?? '', kindOf.resource)) touched.resource.add(resource.id);
     }
   }
-  return yield* carryOn(previous, state, circumstances, touched, false);
+  return yield* carryOn(previous, state, observedPeers, touched, false);
 }
 
-function nothing(state: State, circumstances: Circumstances, like: Ends): Access {
+function nothing(state: State, observedPeers: ObservedPeers, like: Ends): Access {
   return {
     state,
-    circumstances,
+    observedPeers,
     ends: reserveSlots(like),
     groups: emptyMap(),
     alls: [],

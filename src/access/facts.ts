@@ -20,7 +20,7 @@ export interface PeerFacts {
 }
 
 /** What access depends on besides the objects of the account. */
-export interface Circumstances {
+export interface ObservedPeers {
   /** By id of the peer. Nothing is known about a peer that is not there. */
   readonly facts: ReadonlyMap<string, PeerFacts>;
   /** Peers that wait for somebody's approval, besides those whose object says so: they take no part. */
@@ -30,4 +30,4 @@ export interface Circumstances {
 }
 
 /** Nothing is known about anybody: what follows from the objects alone. */
-export const unknownCircumstances: Circumstances = { facts: new Map(), waiting: new Set(), expired: new Set() };
+export const nothingObserved: ObservedPeers = { facts: new Map(), waiting: new Set(), expired: new Set() };

@@ -34,8 +34,8 @@ export function countAccessiblePeers(access: Access, peer: string): number {
   return countBits(peersReachedFrom(access, peer).sure);
 }
 
-/** What surrounds a peer for sure: drops are weighed, and what is open counts as closed. */
-export interface Surrounding {
+/** The certain neighbourhood of a peer: drops are weighed, and what is open counts as closed. */
+export interface Neighbourhood {
   /** Peers and proxies between which and this one there is a tunnel: one reaches the other, or leads the other somewhere. */
   readonly neighbours: BitSet;
   /** Places that it reaches by way of others. */
@@ -56,13 +56,13 @@ export interface Reached {
   readonly to: BitSet;
 }
 
-/** Looks around a peer. */
-export function surroundingOf(access: Access, at: number): Surrounding {
-  return surround(access, at, { from: surelyReachedFrom(access, at), to: surelyReachedTo(access, at) });
+/** The neighbourhood of a peer. */
+export function neighbourhoodOf(access: Access, at: number): Neighbourhood {
+  return neighbourhoodBetween(access, at, { from: surelyReachedFrom(access, at), to: surelyReachedTo(access, at) });
 }
 
-/** What surrounds a peer that reaches this, and is reached by that. */
-export function surround(access: Access, at: number, { from, to }: Reached): Surrounding {
+/** The neighbourhood of a peer that reaches `from` and is reached by `to`. */
+export function neighbourhoodBetween(access: Access, at: number, { from, to }: Reached): Neighbourhood {
   const { peer, proxy, resource, route } = access.ends.of;
   const uses = placesAmong(access, from, [resource, route]).filter(({ place }) => !hasBit(place.gateways, at));
   const serves = leadingPlaces(access, at);

@@ -41,7 +41,7 @@ export function partyOf(access: Access, id: string): Party {
     groupsAmong: (groups, planEnvironment) =>
       groups.filter((group) => isMeant(access.groups.get(group), at, planEnvironment)),
     guardsAmong: (groups) => groups.filter((group) => guards.includes(group) && access.groups.get(group) !== undefined),
-    ...(isPeer ? { facts: access.circumstances.facts.get(id) ?? {} } : {}),
+    ...(isPeer ? { facts: access.observedPeers.facts.get(id) ?? {} } : {}),
   };
 }
 

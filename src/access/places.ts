@@ -33,7 +33,7 @@ export interface Gate {
 }
 
 /** What the ways of an account are worked out from. */
-export interface Surroundings {
+export interface PlaceInput {
   readonly state: State;
   readonly ends: Ends;
   readonly groups: PersistentMap<Membership>;
@@ -42,24 +42,24 @@ export interface Surroundings {
 }
 
 /** The place of a resource, `undefined` when there is none. */
-export function placeOfResource(id: string, around: Surroundings): Place | undefined {
-  const object = around.state.get(id);
+export function placeOfResource(id: string, input: PlaceInput): Place | undefined {
+  const object = input.state.get(id);
   if (object === undefined) return undefined;
   const { network, enabled } = readResource(object);
-  const ways = around.state
+  const ways = input.state
     .childrenOf(network, kindOf.router)
     .filter((router) => readRouter(router).enabled)
-    .map((router) => wayOf(router.id, readRouter(router), around));
+    .map((router) => wayOf(router.id, readRouter(router), input));
   return { object, enabled, ways, gateways: uniteBits(...ways.map(({ peers }) => peers)) };
 }
 
 /** The place of a route, `undefined` when there is none. */
-export function placeOfRoute(id: string, around: Surroundings): Place | undefined {
-  const object = around.state.get(id);
+export function placeOfRoute(id: string, input: PlaceInput): Place | undefined {
+  const object = input.state.get(id);
   if (object === undefined) return undefined;
   const route = readRoute(object);
-  const way = wayOf(id, route, around);
-  const receivers = peersIn(route.groups, around);
+  const way = wayOf(id, route, input);
+  const receivers = peersIn(route.groups, input);
   return { object, enabled: route.enabled, ways: [way], gateways: way.peers, receivers };
 }
 
@@ -79,13 +79,13 @@ function equalWays(a: Way, b: Way | undefined): boolean {
   return a.id === b?.id && a.metric === b.metric && a.masquerade === b.masquerade && equalBits(a.peers, b.peers);
 }
 
-function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, around: Surroundings): Way {
-  const slot = around.ends.slots.get(peer);
-  const peers = slot === undefined ? peersIn(peerGroups, around) : bitsOf([slot]);
-  return { id, peers: intersectBits(peers, around.live), metric, masquerade };
+function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, input: PlaceInput): Way {
+  const slot = input.ends.slots.get(peer);
+  const peers = slot === undefined ? peersIn(peerGroups, input) : bitsOf([slot]);
+  return { id, peers: intersectBits(peers, input.live), metric, masquerade };
 }
 
 /** The peers of groups; resources in them lead nowhere. */
-function peersIn(groups: readonly string[], { ends, groups: known }: Surroundings): BitSet {
+function peersIn(groups: readonly string[], { ends, groups: known }: PlaceInput): BitSet {
   return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), ends.of.peer);
 }

@@ -4,7 +4,7 @@ import type { Access } from './access.ts';
 import { idsAt, slotsOf } from './ends.ts';
 import type { Flow } from './flows.ts';
 import { compareTexts } from './named.ts';
-import { type PlaceAt, surroundingOf } from './neighbours.ts';
+import { neighbourhoodOf, type PlaceAt } from './neighbours.ts';
 import { flowsAbout } from './reached.ts';
 import type { RuleAction } from './vocabulary.ts';
 import { type Protocol, partOf, readResource, readRoute } from './vocabulary.ts';
@@ -79,10 +79,10 @@ export interface ServedPlace extends PlaceInfo {
 export function reachOf(access: Access, peer: string): Reach | undefined {
   const at = access.ends.slots.get(peer);
   if (at === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
-  if (!hasBit(access.live, at) || access.circumstances.expired.has(peer)) return nothing(peer);
+  if (!hasBit(access.live, at) || access.observedPeers.expired.has(peer)) return nothing(peer);
   const { neighbours, ...rest } = commonReach(access, at);
   const others = subtractBits(neighbours, bitsOf([at]));
-  const expired = slotsOf(access.ends, access.circumstances.expired);
+  const expired = slotsOf(access.ends, access.observedPeers.expired);
   return {
     peer,
     peers: idsAt(access.ends, subtractBits(others, expired)),
@@ -95,13 +95,13 @@ export function reachOf(access: Access, peer: string): Reach | undefined {
 type CommonReach = Pick<Reach, 'outbound' | 'inbound' | 'uses' | 'serves'> & { readonly neighbours: BitSet };
 
 function commonReach(access: Access, at: number): CommonReach {
-  const surrounding = surroundingOf(access, at);
+  const neighbourhood = neighbourhoodOf(access, at);
   return {
-    neighbours: surrounding.neighbours,
+    neighbours: neighbourhood.neighbours,
     outbound: rulesOf(access, at, 'to'),
     inbound: rulesOf(access, at, 'from'),
-    uses: surrounding.uses.map((used) => usedPlace(access, used)).sort(compareIds),
-    serves: surrounding.serves.map((served) => servedPlace(access, served, at)).sort(compareIds),
+    uses: neighbourhood.uses.map((used) => usedPlace(access, used)).sort(compareIds),
+    serves: neighbourhood.serves.map((served) => servedPlace(access, served, at)).sort(compareIds),
   };
 }
 

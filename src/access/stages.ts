@@ -1,6 +1,6 @@
 import type { State } from '../model/kind.ts';
 import type { Access } from './access.ts';
-import type { Circumstances } from './facts.ts';
+import type { ObservedPeers } from './facts.ts';
 import { stepFlows } from './step-flows.ts';
 import { stepGroups } from './step-groups.ts';
 import { stepEnds, stepPeers } from './step-peers.ts';
@@ -15,7 +15,7 @@ export type Touched = Readonly<Record<Exclude<Part, 'network' | 'router'>, Reado
 export interface Step {
   readonly previous: Access;
   readonly state: State;
-  readonly circumstances: Circumstances;
+  readonly observedPeers: ObservedPeers;
   readonly touched: Touched;
   /** The ids of objects of a part that name this one, in one of these fields if any are given, before or after. */
   namedBy(id: string, part: Part, ...fields: readonly string[]): readonly string[];
@@ -28,12 +28,12 @@ export interface Step {
 export function* carryOn(
   previous: Access,
   state: State,
-  circumstances: Circumstances,
+  observedPeers: ObservedPeers,
   touched: Touched,
   everything: boolean,
 ): Generator<undefined, Access> {
   const namedBy = everything ? () => [] : lookForNames(previous.state, state);
-  const step: Step = { previous, state, circumstances, touched, namedBy };
+  const step: Step = { previous, state, observedPeers, touched, namedBy };
   const ends = stepEnds(step);
   const peers = stepPeers(step, ends);
   yield undefined;
@@ -43,7 +43,7 @@ export function* carryOn(
   const flows = yield* stepFlows(step, { ends, peers, groups, places, postures });
   return {
     state,
-    circumstances,
+    observedPeers,
     ends,
     groups: groups.all,
     alls: groups.alls,

@@ -28,11 +28,11 @@ export function stepEnds({ previous, state, touched }: Step): Ends {
 }
 
 /** Which peers take part now: those that nobody has to approve any more. */
-export function stepPeers({ previous, state, circumstances, touched }: Step, ends: Ends): PeersStep {
+export function stepPeers({ previous, state, observedPeers, touched }: Step, ends: Ends): PeersStep {
   const ids = [...touched.peer];
   const approved = ids.filter((id) => {
     const object = state.get(id);
-    return object !== undefined && readPeer(object).approved && !circumstances.waiting.has(id);
+    return object !== undefined && readPeer(object).approved && !observedPeers.waiting.has(id);
   });
   const before = intersectBits(previous.live, previous.ends.of.peer);
   const looked = uniteBits(slotsOf(previous.ends, ids), slotsOf(ends, ids));

@@ -13,20 +13,20 @@ export interface PosturesStep {
 }
 
 /** Who passes which check now. */
-export function stepPostures({ previous, state, circumstances, touched }: Step, ends: Ends): PosturesStep {
+export function stepPostures({ previous, state, observedPeers, touched }: Step, ends: Ends): PosturesStep {
   const changed = new Set<string>();
   const asked = uniteBits(slotsOf(previous.ends, touched.peer), slotsOf(ends, touched.peer));
   const all = previous.postures.edit((draft) => {
     for (const id of touched.posture) {
       const object = state.get(id);
       if (object === undefined) draft.delete(id);
-      else draft.set(id, askAll(readChecks(object), ends, circumstances.facts));
+      else draft.set(id, askAll(readChecks(object), ends, observedPeers.facts));
       changed.add(id);
     }
     if (isEmptyBits(asked)) return;
     for (const [id, known] of previous.postures) {
       if (touched.posture.has(id)) continue;
-      const after = askAgain(known, asked, ends, circumstances.facts);
+      const after = askAgain(known, asked, ends, observedPeers.facts);
       if (after === known) continue;
       draft.set(id, after);
       changed.add(id);

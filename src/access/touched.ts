@@ -11,7 +11,7 @@ import {
 import type { Access } from './access.ts';
 import { agreeOnSlots, idsAt } from './ends.ts';
 import { type Extent, equalExtents, type Flow } from './flows.ts';
-import { surroundingOf } from './neighbours.ts';
+import { neighbourhoodOf } from './neighbours.ts';
 import { looksEqual } from './places.ts';
 
 /** Something before and after; an absent side means that it came or went. */
@@ -29,7 +29,7 @@ export function touchedPeers(before: Access, after: Access): readonly string[] {
     differingBits(before.ends.of.peer, peer),
     ...flowPairs(before, after).flatMap((pair) => concernedByFlow(before, after, pair)),
     ...changedPlaces(before, after).flatMap((id) => concernedByPlace(before, after, id)),
-    ...differing(before.circumstances.expired, after.circumstances.expired).flatMap((id) =>
+    ...differing(before.observedPeers.expired, after.observedPeers.expired).flatMap((id) =>
       [before, after].flatMap((image) => around(image, id)),
     ),
   );
@@ -104,7 +104,7 @@ function ledTo({ ends, flows }: Access, id: string): readonly BitSet[] {
 function around(access: Access, id: string): readonly BitSet[] {
   const at = access.ends.slots.get(id);
   if (at === undefined || !hasBit(access.ends.of.peer, at)) return [];
-  return [bitsOf([at]), surroundingOf(access, at).neighbours];
+  return [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
 }
 
 function differing(a: ReadonlySet<string>, b: ReadonlySet<string>): readonly string[] {

@@ -1,10 +1,10 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createAccessImages } from '../engine/access-images.ts';
-import { createCircumstances } from '../engine/circumstances.ts';
 import { createCommitter } from '../engine/commit.ts';
 import type { CommittedRevision, Engine } from '../engine/engine.ts';
 import { createNoticeBoard, type NoticeBoard } from '../engine/notices.ts';
 import { createObserver } from '../engine/observe.ts';
+import { createObservedPeers } from '../engine/observed-peers.ts';
 import { createPastStates } from '../engine/past-states.ts';
 import { createPresence } from '../engine/presence.ts';
 import { createSnapshots } from '../engine/snapshots.ts';
@@ -93,7 +93,7 @@ export function createEngine(
     snapshots,
     past,
     committer,
-    access: createAccessImages(createCircumstances(presence)),
+    access: createAccessImages(createObservedPeers(presence)),
     now,
     time: databaseTime,
     newId,

@@ -16,8 +16,8 @@ interface Machines {
   run(): () => Promise<void>;
 }
 
-/** Whom it tells, and what is closed in the end. */
-interface Surroundings {
+/** What machines take from the server: its log, its lease keeper and its list of what to close. */
+interface MachineOptions {
   readonly log: Log;
   /** Renews leases beside this thread; absent for an embedded database. */
   readonly leases?: LeaseKeeper | undefined;
@@ -26,15 +26,15 @@ interface Surroundings {
 }
 
 /** Wires what a server does about machines. Throws when the file of places cannot be read. */
-export function createMachines(engine: Engine, places: string | undefined, around: Surroundings): Machines {
-  const { log, closing, report } = around;
+export function createMachines(engine: Engine, places: string | undefined, options: MachineOptions): Machines {
+  const { log, closing, report } = options;
   const server = randomUUID();
   const locate = places === undefined ? locateNowhere : openPlaces(places);
   const failed = (error: unknown): void => {
     // A store that is away is asked again, and everybody who asks for something is told that it is.
     if (!(error instanceof Unavailable)) report(error, 'the attendance of peers');
   };
-  const attendance = createAttendance({ engine, server, failed, leases: around.leases });
+  const attendance = createAttendance({ engine, server, failed, leases: options.leases });
   closing.unshift(() => attendance.close());
   return {
     services: { peering: createPeering({ engine, now: Date.now, locate }), attendance },

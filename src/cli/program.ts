@@ -10,16 +10,16 @@ import { commandHelp, programHelp, usageOf } from './help.ts';
 import type { StartServer } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the program runs in. */
-export interface Surroundings {
+/** What the program takes from its process. */
+export interface ProgramOptions {
   readonly env: Environment;
   readonly terminal: Terminal;
   readonly startServer: StartServer;
 }
 
 /** Runs one command line and returns the exit code; it never throws. */
-export async function runProgram(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { terminal, startServer } = surroundings;
+export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<number> {
+  const { terminal, startServer } = options;
   const [first] = argv;
   if (first === undefined || first === '--help' || first === '-h' || (first === 'help' && argv.length === 1)) {
     const help = programHelp(await allCommands(startServer));
@@ -27,15 +27,15 @@ export async function runProgram(argv: readonly string[], surroundings: Surround
     else terminal.note(help);
     return first === undefined ? exit.error : exit.ok;
   }
-  if (first === 'help') return runProgram([...argv.slice(1), '--help'], surroundings);
-  if (first === '--version') return runProgram(['version', ...argv.slice(1)], surroundings);
+  if (first === 'help') return runProgram([...argv.slice(1), '--help'], options);
+  if (first === '--version') return runProgram(['version', ...argv.slice(1)], options);
   const found = findCommand(argv);
   if (typeof found === 'string') {
     if (argv.includes('--json')) writeJson(terminal, failureDocument(found, exit.error));
     terminal.note(`${terminal.notePaint('error', 'error:')} ${found}\n\`heddle --help\` lists the commands.\n`);
     return exit.error;
   }
-  return runCommand(await loadCommand(found.name, startServer), found.rest, surroundings);
+  return runCommand(await loadCommand(found.name, startServer), found.rest, options);
 }
 
 interface Found {
@@ -73,7 +73,11 @@ function isBegun(words: string): boolean {
   return commandNames.some((name) => name.startsWith(`${words} `));
 }
 
-async function runCommand(command: Command, argv: readonly string[], { env, terminal }: Surroundings): Promise<number> {
+async function runCommand(
+  command: Command,
+  argv: readonly string[],
+  { env, terminal }: ProgramOptions,
+): Promise<number> {
   const json = Object.hasOwn(flagsOf(command), 'json') && argv.includes('--json');
   const parsed = parseArguments(command, argv);
   if (!parsed.ok) return refuse(command, [parsed.message], json, terminal);

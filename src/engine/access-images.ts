@@ -1,15 +1,15 @@
 import type { Access } from '../access/access.ts';
 import { compileAccessInSteps, updateAccessInSteps } from '../access/compile.ts';
 import { accessibleCount, carryCounts } from '../access/counts.ts';
-import { type Circumstances, unknownCircumstances } from '../access/facts.ts';
+import { nothingObserved, type ObservedPeers } from '../access/facts.ts';
 import { runToEnd } from '../lib/steps.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { runInSlices } from './slices.ts';
 
 /** Knows what peers told about themselves, who waits, and whose user has to sign in again. */
-export interface CircumstancesSource {
+export interface ObservedPeersSource {
   /** A new value only when something in it is other; the facts of a peer stay the same value as long as they are equal. */
-  of(account: string): Promise<Circumstances>;
+  of(account: string): Promise<ObservedPeers>;
 }
 
 /** Who reaches whom in the accounts in use. An image is carried on from change to change, never compiled again. */
@@ -27,10 +27,10 @@ export interface AccessImages {
   counter(state: Snapshot): Promise<(peer: string) => number>;
   /** The image of a state that depends on nothing but its objects: what peers told is not known. */
   bare(state: Snapshot): Promise<Access>;
-  /** The image after a step away from a state, under the same circumstances; it is not kept. */
+  /** The image after a step away from a state, with the same facts observed; it is not kept. */
   after(before: Access, from: Snapshot, to: Snapshot): Promise<Access>;
-  /** Names who knows the circumstances from now on; until then nothing is known about anybody. */
-  learnFrom(source: CircumstancesSource): void;
+  /** Sets the source of observed facts; until then nothing is known about any peer. */
+  learnFrom(source: ObservedPeersSource): void;
 }
 
 /** An image with the state that it shows. */
@@ -46,20 +46,18 @@ const capacity = 200_000;
 const mostAccounts = 1000;
 
 /** Creates the source of images; those of the account used longest ago go first when there are too many. */
-export function createAccessImages(
-  source: CircumstancesSource = { of: async () => unknownCircumstances },
-): AccessImages {
+export function createAccessImages(source: ObservedPeersSource = { of: async () => nothingObserved }): AccessImages {
   const [informed, bare] = [createShelf(), createShelf()];
-  let circumstances = source;
-  const last = new Map<string, Circumstances>();
-  const ask = async (account: string): Promise<Circumstances> => {
-    const now = await circumstances.of(account);
+  let observedPeers = source;
+  const last = new Map<string, ObservedPeers>();
+  const ask = async (account: string): Promise<ObservedPeers> => {
+    const now = await observedPeers.of(account);
     last.delete(account);
     last.set(account, now);
     if (last.size > mostAccounts) last.delete(last.keys().next().value ?? '');
     return now;
   };
-  const shelfFor = (now: Circumstances) => (now === unknownCircumstances ? bare : informed);
+  const shelfFor = (now: ObservedPeers) => (now === nothingObserved ? bare : informed);
   return {
     async of(state) {
       const now = await ask(state.account);
@@ -74,13 +72,13 @@ export function createAccessImages(
       return now === undefined ? undefined : await runInSlices(shelfFor(now).ahead(state, now));
     },
     async counter(state) {
-      const now = await circumstances.of(state.account);
+      const now = await observedPeers.of(state.account);
       return (peer) => accessibleCount(runToEnd(shelfFor(now).of(state, now)), peer);
     },
-    bare: (state) => runInSlices(bare.of(state, unknownCircumstances)),
+    bare: (state) => runInSlices(bare.of(state, nothingObserved)),
     after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
     learnFrom(source) {
-      circumstances = source;
+      observedPeers = source;
       last.clear();
     },
   };
@@ -88,14 +86,14 @@ export function createAccessImages(
 
 /** Images of several accounts, each the newest that was asked for. */
 interface Shelf {
-  of(state: Snapshot, now: Circumstances): Generator<undefined, Access>;
-  ahead(state: Snapshot, now: Circumstances): Generator<undefined, Access | undefined>;
+  of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access>;
+  ahead(state: Snapshot, now: ObservedPeers): Generator<undefined, Access | undefined>;
 }
 
 function createShelf(): Shelf {
   const known = new Map<string, Kept>();
   const coming = new WeakMap<Snapshot, Access>();
-  function* of(state: Snapshot, now: Circumstances): Generator<undefined, Access> {
+  function* of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
     const kept = known.get(state.account);
     const image = yield* make(kept, state, now);
     if (kept?.image === image) return image;
@@ -108,10 +106,10 @@ function createShelf(): Shelf {
     evict(known);
     return image;
   }
-  function* make(kept: Kept | undefined, state: Snapshot, now: Circumstances): Generator<undefined, Access> {
-    if (kept?.state === state && kept.image.circumstances === now) return kept.image;
+  function* make(kept: Kept | undefined, state: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+    if (kept?.state === state && kept.image.observedPeers === now) return kept.image;
     const made = coming.get(state);
-    if (made?.circumstances === now) return made;
+    if (made?.observedPeers === now) return made;
     return yield* kept === undefined ? compileAccessInSteps(state, now) : carryOn(kept, state, now);
   }
   return {
@@ -126,13 +124,13 @@ function createShelf(): Shelf {
   };
 }
 
-function* carryOn({ state, image }: Kept, next: Snapshot, now: Circumstances): Generator<undefined, Access> {
+function* carryOn({ state, image }: Kept, next: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
   const changed = next === state ? [] : next.changedSince(state);
-  return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.circumstances, now)], now);
+  return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.observedPeers, now)], now);
 }
 
 /** Peers about which something else is known. */
-function changedPeers(before: Circumstances, after: Circumstances): readonly string[] {
+function changedPeers(before: ObservedPeers, after: ObservedPeers): readonly string[] {
   if (before === after) return [];
   return [
     ...[...after.facts].filter(([id, facts]) => before.facts.get(id) !== facts).map(([id]) => id),

@@ -50,8 +50,8 @@ export async function planApply(
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
   const past = await pastOf(engine, call, request);
-  const around = await surroundingsOf(engine, engine.database, call, request, past);
-  return { outcome: await placeOutcome(request, await planOn(engine, call, before, request, around)), before };
+  const context = await planContextOf(engine, engine.database, call, request, past);
+  return { outcome: await placeOutcome(request, await planOn(engine, call, before, request, context)), before };
 }
 
 /** The same without a look at who gains and loses access, and whatever tests find. */
@@ -62,12 +62,12 @@ export async function planUnreviewed(
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const before = await engine.snapshots.at(call.account, call.revision);
   const past = await pastOf(engine, call, request);
-  const around = await surroundingsOf(engine, engine.database, call, request, past);
-  return { outcome: await placeOutcome(request, await draft(engine, call, before, request, around)), before };
+  const context = await planContextOf(engine, engine.database, call, request, past);
+  return { outcome: await placeOutcome(request, await draft(engine, call, before, request, context)), before };
 }
 
 /** What a plan takes that is not in the snapshot. */
-interface Surroundings {
+interface PlanContext {
   /** What the sources of the account claim and could not have. */
   readonly claims: PendingClaims;
   /** By the database's clock: overrides end for all servers at the same time. */
@@ -88,13 +88,13 @@ async function pastOf(
 }
 
 /** Claims are read with each plan: what is committed was planned with those that there are then. */
-async function surroundingsOf(
+async function planContextOf(
   engine: Engine,
   database: AccountAccess,
   { account }: Call,
   { rollback }: ApplyRequest,
   past: Snapshot | undefined,
-): Promise<Surroundings> {
+): Promise<PlanContext> {
   const now = await engine.time(database, account);
   if (rollback === undefined) return { now, database, claims: await readClaims(database, account) };
   return { now, database, claims: noClaims, ...(past === undefined ? {} : { past }) };
@@ -105,9 +105,9 @@ async function planOn(
   call: Call,
   before: Snapshot,
   request: ApplyRequest,
-  around: Surroundings,
+  context: PlanContext,
 ): Promise<Outcome> {
-  const outcome = await draft(engine, call, before, request, around);
+  const outcome = await draft(engine, call, before, request, context);
   // Whoever applies a plan of somebody else takes over what its guards said.
   const actors = [call.actor, ...(request.plannedBy === undefined ? [] : [request.plannedBy])];
   return await reviewAccess(engine, { before, source: request.source, actors }, outcome);
@@ -118,10 +118,10 @@ function draft(
   call: Call,
   before: Snapshot,
   request: ApplyRequest,
-  around: Surroundings,
+  context: PlanContext,
 ): Promise<Outcome> {
-  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, request, { ...around, alsoUsedBy });
-  return planAmongInvites(around.database, before, plan);
+  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, request, { ...context, alsoUsedBy });
+  return planAmongInvites(context.database, before, plan);
 }
 
 async function draftAmong(
@@ -129,7 +129,7 @@ async function draftAmong(
   { actor }: Call,
   before: Snapshot,
   request: ApplyRequest,
-  { claims, now, past, alsoUsedBy }: Surroundings & { readonly alsoUsedBy: AlsoUsedBy | undefined },
+  { claims, now, past, alsoUsedBy }: PlanContext & { readonly alsoUsedBy: AlsoUsedBy | undefined },
 ): Promise<Outcome> {
   if (past !== undefined && request.rollback !== undefined) {
     const { newId, planEnvironment } = engine;
@@ -235,13 +235,13 @@ async function applyAgainst(
   const propose: Propose = async (before, database) => {
     halted = undefined;
     kept = undefined;
-    const around = await surroundingsOf(engine, database, call, request, past);
-    claims = around.claims;
+    const context = await planContextOf(engine, database, call, request, past);
+    claims = context.claims;
     if (request.byHand === true) {
       refuseSuspended(before, request.source);
       refuseByHand(before, request.source, request.override);
     }
-    const outcome = await planOn(engine, call, before, request, around);
+    const outcome = await planOn(engine, call, before, request, context);
     const lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
     refused = lacks === undefined ? undefined : { revision: before.revision, lacks, lapse };
     if (!outcome.ok) return outcome;

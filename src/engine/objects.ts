@@ -172,7 +172,7 @@ async function dated(engine: Engine, { account }: Call, options: WriteOptions): 
   return { ...options, breakGlass: { ...breakGlass, since: await engine.time(engine.database, account) } };
 }
 
-/** The circumstances in which a request is planned. */
+/** The context in which a request is planned. */
 export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
   const now = engine.now();
   const { breakGlass } = options;

@@ -69,5 +69,5 @@ function dismissalOf({ state, access }: MapImage, id: string): Dismissal | undef
   const peer = state.find('Peer', id);
   if (peer === undefined) return 'deleted';
   if (state.find('User', peer.spec.user_id ?? '')?.spec.is_blocked === true) return 'blocked';
-  return access.circumstances.expired.has(id) || peer.derived.login_expired === true ? 'expired' : undefined;
+  return access.observedPeers.expired.has(id) || peer.derived.login_expired === true ? 'expired' : undefined;
 }

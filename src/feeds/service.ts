@@ -7,7 +7,7 @@ import { createIntake, type Report } from './ingest.ts';
 import { createListings, type Listing } from './listings.ts';
 import type { FeedRetention } from './maintenance.ts';
 import { type RefusedRecord, readProxyReport } from './proxy-report.ts';
-import { surroundingsOf, whyNot } from './surroundings.ts';
+import { trafficNamesOf, whyNot } from './traffic-names.ts';
 import { readTrafficReport } from './traffic-report.ts';
 
 /** What one report says: its records under the name of a batch. */
@@ -64,7 +64,7 @@ export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
       const span = { now: Date.parse(now()), keptMs: kept.traffic * day };
       const of = { ...reported, account: state.account, reporter: peer.id };
       const listing = await listings.of(trafficFeed, state.account);
-      const { report, refused } = readTrafficReport(of, span, listing, await surroundingsOf(engine, state, peer));
+      const { report, refused } = readTrafficReport(of, span, listing, await trafficNamesOf(engine, state, peer));
       await store(report, listing);
       return { refused };
     },

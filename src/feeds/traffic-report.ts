@@ -10,7 +10,7 @@ import { trafficWords } from './traffic-log.ts';
 import { gatherValues } from './values.ts';
 
 /** Says what is known about the things that traffic names. */
-export interface Surroundings {
+export interface TrafficNames {
   /** The peer with an address of the mesh, as an end of traffic; `user` is whose it is. */
   peerAt(address: string): KnownEnd | undefined;
   /** A network resource or a route. */
@@ -47,7 +47,7 @@ export function readTrafficReport(
   { records, ...of }: ReportOf,
   span: Span,
   listing: Listing,
-  around: Surroundings,
+  names: TrafficNames,
 ): ReadReport {
   const rows: JsonObject[] = [];
   const refused: RefusedRecord[] = [];
@@ -56,7 +56,7 @@ export function readTrafficReport(
   const salt = saltOf(of.account);
   for (const [index, record] of records.entries()) {
     const members = readMembers(record);
-    const { ends, slice, ...row } = readRecord(members, of.reporter, span, around);
+    const { ends, slice, ...row } = readRecord(members, of.reporter, span, names);
     if (members.faults.length > 0) {
       refused.push({ index, reason: members.faults.join('; ') });
       continue;
@@ -73,19 +73,19 @@ export function readTrafficReport(
   return { report: { feed: trafficFeed, ...of, rows, parts, values: listed.wanted() }, refused };
 }
 
-function readRecord(members: Members, reporter: string, span: Span, around: Surroundings) {
+function readRecord(members: Members, reporter: string, span: Span, names: TrafficNames) {
   const flow = members.needed('flow_id', 100);
   const [start, end] = [members.time('window_start'), members.time('window_end')];
   checkTime(members, 'window_end', end, span);
   if (start > end) members.refuse('`window_start` must not be behind `window_end`');
-  const source = readEnd(members, 'source', around);
-  const destination = readEnd(members, 'destination', around);
+  const source = readEnd(members, 'source', names);
+  const destination = readEnd(members, 'destination', names);
   const events = readEvents(members);
-  const count = (name: string) => (around.counters ? members.count(name) : members.count(name) * 0);
+  const count = (name: string) => (names.counters ? members.count(name) : members.count(name) * 0);
   const numberOf = (type: string) => events.filter((event) => event.type === type).length;
   const { user: ofSource, ...from } = source;
   const { user: _, ...to } = destination;
-  const user = ofSource.id === '' ? around.reporter : ofSource;
+  const user = ofSource.id === '' ? names.reporter : ofSource;
   const words = {
     protocol: members.count('protocol', 255),
     direction: members.word('direction', trafficWords.direction),
@@ -96,7 +96,7 @@ function readRecord(members: Members, reporter: string, span: Span, around: Surr
     source: from,
     destination: to,
     user: { ...user },
-    policy: { ...(around.policyOf(members.text('policy_id', 64)) ?? { id: '', name: '' }) },
+    policy: { ...(names.policyOf(members.text('policy_id', 64)) ?? { id: '', name: '' }) },
     icmp: { type: members.count('icmp_type', 255), code: members.count('icmp_code', 255) },
     ...{ rx_bytes: count('rx_bytes'), rx_packets: count('rx_packets') },
     ...{ tx_bytes: count('tx_bytes'), tx_packets: count('tx_packets') },
@@ -122,20 +122,20 @@ function nameOf({ name, address }: { readonly name: string; readonly address: st
 }
 
 /** An end as it was reported, with what is known about it. */
-function readEnd(members: Members, name: 'source' | 'destination', around: Surroundings) {
+function readEnd(members: Members, name: 'source' | 'destination', names: TrafficNames) {
   const given = members.needed(`${name}_ip`, 45);
   const port = members.count(`${name}_port`, 65_535);
   // Peers are known by the one spelling of their addresses.
   const address = plainAddress(given) ?? '';
   if (given !== '' && address === '') members.refuse(`\`${name}_ip\` must be an IP address`);
   const host = address.includes(':') ? `[${address}]` : address;
-  const target = around.targetOf(members.text(`${name}_resource_id`, 64));
+  const target = names.targetOf(members.text(`${name}_resource_id`, 64));
   const unknown: KnownEnd = {
     ...{ id: '', type: 'UNKNOWN', name: '', os: '', dns_label: '' },
     geo_location: { city_name: '', country_code: '' },
     user: { id: '', email: '', name: '' },
   };
-  const known = { ...(around.peerAt(address) ?? unknown), ...target };
+  const known = { ...(names.peerAt(address) ?? unknown), ...target };
   return { ...known, address: `${host}:${port}` };
 }
 

@@ -27,7 +27,7 @@ import { consequenceProblems, heldUnits, managedProblems, ownedProblems } from '
 import type { Outcome } from './plan.ts';
 import { unknownReference } from './rules.ts';
 
-/** The circumstances of an imperative request. */
+/** The context of an imperative request. */
 export interface RequestContext {
   readonly snapshot: Snapshot;
   readonly validator: Validator;

@@ -65,7 +65,7 @@ export function defineDirectory(
 }
 
 /** What Git sources of a server have in common. */
-export interface GitSurroundings {
+export interface GitSourceOptions {
   /** Where files are that the API names; absent: nowhere. */
   readonly valuesDir: string | undefined;
   /** Where repositories are kept. */
@@ -92,7 +92,7 @@ function defineGit(
     readonly config: GitConfig;
     readonly permission: Permission;
   },
-  { dataDir, transports, environment, outbound, formerHosts, turns }: GitSurroundings,
+  { dataDir, transports, environment, outbound, formerHosts, turns }: GitSourceOptions,
 ): SourceDefinition {
   const { account, name, config, permission } = source;
   const directory = resolve(dataDir, 'git', sha256(`${account}/${name}`).slice(0, 20));
@@ -115,14 +115,14 @@ const startSpreadMs = 5000;
 /** A source that the API made; `undefined` for one that no server runs by itself. */
 export function defineRecorded(
   { account, id, type, spec }: Pick<CalledSource, 'account' | 'id' | 'type' | 'spec'>,
-  surroundings: GitSurroundings,
+  options: GitSourceOptions,
 ): SourceDefinition | undefined {
   if (type !== 'git' || isOfServer(type, spec)) return undefined;
   // The API checked it before it was recorded.
   const stated = spec as unknown as GitConfig;
-  const { files, transports } = surroundings;
+  const { files, transports } = options;
   const permission = permissionOf({ account, name: id, config: stated }, files);
-  const { webhook, ...others } = withFiles(stated, (name) => join(surroundings.valuesDir ?? '/nonexistent', name));
+  const { webhook, ...others } = withFiles(stated, (name) => join(options.valuesDir ?? '/nonexistent', name));
   // Without a secret that it may use no hint is genuine.
   const isHinted =
     webhook !== undefined && fileRefusal({ account, name: id, config: stated }, files.policy) === undefined;
@@ -132,7 +132,7 @@ export function defineRecorded(
   const config = isHinted ? { ...others, ...size, webhook } : { ...others, ...size };
   const allowed = transportsFor(transports, files.policy, account);
   const source = { account, name: id, spec, isConfigured: false, config, permission };
-  return defineGit(source, { ...surroundings, transports: allowed });
+  return defineGit(source, { ...options, transports: allowed });
 }
 
 /** How sources that the API made may reach repositories: files of the server are for the operator's account. */
@@ -145,13 +145,13 @@ export function transportsFor(
 }
 
 /** The sources that a server's file of settings states. */
-export function defineStated(account: string, stated: StatedSource, surroundings: GitSurroundings): SourceDefinition {
+export function defineStated(account: string, stated: StatedSource, options: GitSourceOptions): SourceDefinition {
   const own = stated.account ?? account;
   if (stated.type === 'directory') return defineDirectory(own, stated);
   const spec = recordedSpec('git', stated, 'server');
   return defineGit(
     { account: own, name: stated.name, spec, isConfigured: true, config: stated, permission: ofOperator },
-    surroundings,
+    options,
   );
 }
 

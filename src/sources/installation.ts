@@ -11,7 +11,7 @@ import {
   defineDirectory,
   defineRecorded,
   defineStated,
-  type GitSurroundings,
+  type GitSourceOptions,
   type SourceDefinition,
   transportsFor,
 } from './definition.ts';
@@ -26,7 +26,7 @@ export interface SourceInstallation {
 }
 
 /** What a server's configuration says about sources. */
-export interface ConfiguredSources extends Omit<GitSurroundings, 'files'> {
+export interface ConfiguredSources extends Omit<GitSourceOptions, 'files'> {
   /** Which of the server's values are for whom. */
   readonly policy: ValuePolicy;
   /** How many Git sources an account may make over the API. */
@@ -49,9 +49,9 @@ export function installSources(
     policy,
     bindToHost: (shown, host) => bindToHost(engine, shown, host),
   };
-  const surroundings = { ...configured, files };
-  const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, surroundings);
-  const define = (recorded: CalledSource) => defineRecorded(recorded, surroundings);
+  const options = { ...configured, files };
+  const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, options);
+  const define = (recorded: CalledSource) => defineRecorded(recorded, options);
   const recordedSources = remember(() => calledSources(engine));
   const find = async (of: string, name: string): Promise<SourceDefinition | undefined> => {
     const own = definitions.find((definition) => definition.account === of && definition.name === name);
@@ -81,7 +81,7 @@ export function installSources(
   };
 }
 
-function definitionsOf(account: string, configured: ConfiguredSources & GitSurroundings): readonly SourceDefinition[] {
+function definitionsOf(account: string, configured: ConfiguredSources & GitSourceOptions): readonly SourceDefinition[] {
   return [
     ...configured.named.map((source) => defineDirectory(account, source)),
     ...configured.stated.map((source) => defineStated(account, source, configured)),

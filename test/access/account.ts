@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Circumstances, PeerFacts } from '../../src/access/facts.ts';
+import type { ObservedPeers, PeerFacts } from '../../src/access/facts.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { stored } from '../kinds/objects.ts';
@@ -145,7 +145,7 @@ const theFacts: fc.Arbitrary<PeerFacts | undefined> = fc.constantFrom(
 );
 
 /** What is known, who waits and whose login expired. */
-export const someCircumstances: fc.Arbitrary<Circumstances> = fc
+export const someObservedPeers: fc.Arbitrary<ObservedPeers> = fc
   .record({
     facts: fc.array(theFacts, { minLength: peerIds.length, maxLength: peerIds.length }),
     waiting: fc.subarray(peerIds, { maxLength: 1 }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Access } from '../../src/access/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/compile.ts';
 import { type AccessDiff, diffAccess, type PairShift } from '../../src/access/diff.ts';
-import { aChange, anAccount, applyChange, type Change, runs, someCircumstances } from './account.ts';
+import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers } from './account.ts';
 import { contains, everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveNames, naiveVerdict, type Probe, probes } from './naive.ts';
 
@@ -106,15 +106,15 @@ const ids = ({ put, remove }: Change) => [...put.map(({ id }) => id), ...remove,
 describe('the difference of two images', () => {
   it('is what changes for any pair and port, after a change that was carried on', () => {
     fc.assert(
-      fc.property(anAccount, someCircumstances, aChange, someCircumstances, (objects, was, change, is) => {
+      fc.property(anAccount, someObservedPeers, aChange, someObservedPeers, (objects, was, change, is) => {
         const state = snapshotOf(objects);
         const before = compileAccess(state, was);
         const after = updateAccess(before, state.with(change), ids(change), is);
         expectDiff(
           before,
           after,
-          { objects, circumstances: was },
-          { objects: applyChange(objects, change), circumstances: is },
+          { objects, observedPeers: was },
+          { objects: applyChange(objects, change), observedPeers: is },
         );
       }),
       { numRuns: runs(60) },
@@ -123,10 +123,10 @@ describe('the difference of two images', () => {
 
   it('is the same between accounts that have nothing to do with each other', () => {
     fc.assert(
-      fc.property(anAccount, someCircumstances, anAccount, someCircumstances, (objects, was, others, is) => {
+      fc.property(anAccount, someObservedPeers, anAccount, someObservedPeers, (objects, was, others, is) => {
         const before = compileAccess(snapshotOf(objects), was);
         const after = compileAccess(snapshotOf(others), is);
-        expectDiff(before, after, { objects, circumstances: was }, { objects: others, circumstances: is });
+        expectDiff(before, after, { objects, observedPeers: was }, { objects: others, observedPeers: is });
       }),
       { numRuns: runs(40) },
     );

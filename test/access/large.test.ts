@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compileAccess, updateAccess } from '../../src/access/compile.ts';
 import { diffAccess } from '../../src/access/diff.ts';
-import { unknownCircumstances } from '../../src/access/facts.ts';
+import { nothingObserved } from '../../src/access/facts.ts';
 import { trafficBetween } from '../../src/access/line.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { compareWithBruteForce } from './brute-force.ts';
@@ -26,8 +26,8 @@ it('in an account of hundreds of peers is what one finds by hand, and so is what
     state.with({ put: changed, remove: [] }),
     changed.map(({ id }) => id),
   );
-  const account = { objects, circumstances: unknownCircumstances };
-  const next = { objects: [...objects.slice(0, -5), ...changed], circumstances: unknownCircumstances };
+  const account = { objects, observedPeers: nothingObserved };
+  const next = { objects: [...objects.slice(0, -5), ...changed], observedPeers: nothingObserved };
   const pairs = new Map([...diffAccess(before, after).pairs()].map((pair) => [`${pair.from.id} ${pair.to.id}`, pair]));
   for (let nth = 0; nth < 400; nth++) {
     const [from, to] = [`p${(nth * 37) % 300}`, `p${(nth * 101 + 7) % 300}`];

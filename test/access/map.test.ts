@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Access } from '../../src/access/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/compile.ts';
-import type { Circumstances } from '../../src/access/facts.ts';
+import type { ObservedPeers } from '../../src/access/facts.ts';
 import { mapDigest, mapOf } from '../../src/access/map/map.ts';
 import { touchedMaps } from '../../src/access/map/touched.ts';
 import { reachOf } from '../../src/access/reach.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { account, group, peer, stored } from '../kinds/objects.ts';
-import { aChange, anAccount, applyChange, type Change, runs, someCircumstances } from './account.ts';
+import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';
 import { someNames } from './map-account.ts';
 import { followChange, parseMap, type ReadMap, type ReadRule, readMap, writtenChange } from './map-reader.ts';
@@ -64,10 +64,10 @@ function expectMap(account: Naive, access: Access, own: string): void {
 describe('the map of a peer', () => {
   it('says what one finds by walking all rules, zones and nameserver groups by hand', () => {
     fc.assert(
-      fc.property(anAccount, someNames, someCircumstances, (parts, names, circumstances) => {
+      fc.property(anAccount, someNames, someObservedPeers, (parts, names, observedPeers) => {
         const objects = [...parts, ...names];
-        const access = compileAccess(snapshotOf(objects), circumstances);
-        for (const peer of peers) expectMap({ objects, circumstances }, access, peer);
+        const access = compileAccess(snapshotOf(objects), observedPeers);
+        for (const peer of peers) expectMap({ objects, observedPeers }, access, peer);
       }),
       { numRuns: runs(40) },
     );
@@ -77,28 +77,28 @@ describe('the map of a peer', () => {
     const step = fc.record({
       change: aChange,
       names: fc.option(someNames, { nil: undefined }),
-      others: fc.option(someCircumstances, { nil: undefined }),
+      others: fc.option(someObservedPeers, { nil: undefined }),
     });
     fc.assert(
       fc.property(
         anAccount,
         someNames,
-        someCircumstances,
+        someObservedPeers,
         fc.array(step, { maxLength: 4 }),
         (first, names, known, steps) => {
-          let [objects, circumstances]: [readonly StoredObject[], Circumstances] = [[...first, ...names], known];
+          let [objects, observedPeers]: [readonly StoredObject[], ObservedPeers] = [[...first, ...names], known];
           let state = snapshotOf(objects);
-          let access = compileAccess(state, circumstances);
+          let access = compileAccess(state, observedPeers);
           const kept = new Map(peers.map((peer) => [peer, readMap(access, peer)]));
           for (const { change, names: named = [], others } of steps) {
             const both: Change = { put: [...change.put, ...named], remove: change.remove };
             const before = access;
             objects = applyChange(objects, both);
-            circumstances = others ?? circumstances;
+            observedPeers = others ?? observedPeers;
             const changed = [...both.put.map(({ id }) => id), ...both.remove, ...(others === undefined ? [] : peers)];
             state = state.with(both);
-            access = updateAccess(before, state, changed, circumstances);
-            const fresh = compileAccess(snapshotOf(objects), circumstances);
+            access = updateAccess(before, state, changed, observedPeers);
+            const fresh = compileAccess(snapshotOf(objects), observedPeers);
             const touched = new Set(touchedMaps(before, access, changed));
             for (const peer of peers) follow(peer, { before, access, fresh, kept, touched: touched.has(peer) });
           }

@@ -2,7 +2,7 @@
  * Access as one would look it up by hand: every question walks all rules and asks about every name, with nothing worked out
  * before. Slow and independent of the program, to compare it with.
  */
-import type { Circumstances } from '../../src/access/facts.ts';
+import type { ObservedPeers } from '../../src/access/facts.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 
 /** What a question is about. */
@@ -31,7 +31,7 @@ type Raw = any;
 /** One account at one moment. */
 export interface Naive {
   readonly objects: readonly StoredObject[];
-  readonly circumstances: Circumstances;
+  readonly observedPeers: ObservedPeers;
 }
 
 /** Whether one end may open this to another. */
@@ -163,7 +163,7 @@ function passes(account: Naive, policy: Raw, peer: string): Sureness {
     if (check === undefined) return 0;
     const least = (check.spec as Raw).checks.client_version_check?.min_version;
     if (least === undefined) return 2;
-    const version = account.circumstances.facts.get(peer)?.clientVersion;
+    const version = account.observedPeers.facts.get(peer)?.clientVersion;
     if (version === undefined) return 1;
     return Number(version) >= Number(least) ? 2 : 0;
   });
@@ -174,7 +174,7 @@ function passes(account: Naive, policy: Raw, peer: string): Sureness {
 export function takesPart(account: Naive, id: string): boolean {
   const object = find(account, id);
   const spec = object?.spec as Raw;
-  if (object?.kind === 'Peer') return !spec.approval_required && !account.circumstances.waiting.has(id);
+  if (object?.kind === 'Peer') return !spec.approval_required && !account.observedPeers.waiting.has(id);
   if (object?.kind === 'ProxyPeer') return true;
   if (object?.kind === 'Route') return spec.enabled && hasGateway(account, spec);
   if (object?.kind !== 'NetworkResource') return false;

@@ -5,7 +5,7 @@ import { explainAccess, type Question, type Verdict } from '../../src/access/exp
 import { trafficBetween } from '../../src/access/line.ts';
 import { judgeAccess, testAccess } from '../../src/access/test-access.ts';
 import { stored } from '../kinds/objects.ts';
-import { anAccount, runs, someCircumstances } from './account.ts';
+import { anAccount, runs, someObservedPeers } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';
 import { isIn, type Naive, naiveVerdict, type Probe, takesPart } from './naive.ts';
 
@@ -68,13 +68,13 @@ describe('a question about access', () => {
     fc.assert(
       fc.property(
         anAccount,
-        someCircumstances,
+        someObservedPeers,
         somebody,
         somebody,
         aProbe,
-        (objects, circumstances, from, to, probe) => {
-          const access = compileAccess(snapshotOf(objects), circumstances);
-          const account = { objects, circumstances };
+        (objects, observedPeers, from, to, probe) => {
+          const access = compileAccess(snapshotOf(objects), observedPeers);
+          const account = { objects, observedPeers };
           if ([from, to].some((id) => !objects.some((object) => object.id === id))) return;
           const found = naiveVerdicts(account, from, to, probe);
           const result = testAccess(access, questionOf(from, to, probe));
@@ -101,8 +101,8 @@ describe('a question about access', () => {
 
   it('is explained by rules that come to the same as the sets do', () => {
     fc.assert(
-      fc.property(anAccount, someCircumstances, (objects, circumstances) => {
-        const access = compileAccess(snapshotOf(objects), circumstances);
+      fc.property(anAccount, someObservedPeers, (objects, observedPeers) => {
+        const access = compileAccess(snapshotOf(objects), observedPeers);
         for (const from of everybody) {
           for (const to of everybody) {
             if ([from, to].some((id) => !objects.some((object) => object.id === id))) continue;

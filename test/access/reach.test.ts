@@ -7,7 +7,7 @@ import { type FirewallRule, type Reach, reachOf } from '../../src/access/reach.t
 import { touchedPeers } from '../../src/access/touched.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { group, peer, stored } from '../kinds/objects.ts';
-import { aChange, anAccount, type Change, runs, someCircumstances } from './account.ts';
+import { aChange, anAccount, type Change, runs, someObservedPeers } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveGateways, naiveVerdict, type Probe, probes } from './naive.ts';
 import { accessOf, officeWith, only, policy } from './office.ts';
@@ -37,7 +37,7 @@ function expectReach(account: Naive, reach: Reach, access: Access): void {
   const isSure = (from: string, to: string, probe: Probe) => naiveVerdict(account, from, to, probe) === 'allow';
   const reaches = (from: string, to: string) => probes.some((probe) => isSure(from, to, probe));
   const own = reach.peer;
-  if (account.circumstances.expired.has(own)) {
+  if (account.observedPeers.expired.has(own)) {
     expect([reach.peers, reach.away, reach.outbound, reach.inbound, reach.uses, reach.serves].flat()).toEqual([]);
     return;
   }
@@ -69,8 +69,8 @@ function expectReach(account: Naive, reach: Reach, access: Access): void {
         served.some((place) => reaches(peer, place) && !leads(peer, place))),
   );
   const met = [...neighbours, ...proxies.filter((id) => reaches(own, id))];
-  expect(reach.peers).toEqual(met.filter((id) => !account.circumstances.expired.has(id)));
-  expect(reach.away).toEqual(neighbours.filter((peer) => account.circumstances.expired.has(peer)));
+  expect(reach.peers).toEqual(met.filter((id) => !account.observedPeers.expired.has(id)));
+  expect(reach.away).toEqual(neighbours.filter((peer) => account.observedPeers.expired.has(peer)));
   const accessible = accessiblePeers(access, own);
   expect(accessible.sure).toEqual(peers.filter((peer) => reaches(own, peer)));
   expect(countAccessiblePeers(access, own)).toBe(accessible.sure.length);
@@ -79,12 +79,12 @@ function expectReach(account: Naive, reach: Reach, access: Access): void {
 describe('what a peer has to know', () => {
   it('is what the rules say for certain about it, and nothing that is open', () => {
     fc.assert(
-      fc.property(anAccount, someCircumstances, (objects, circumstances) => {
-        const access = compileAccess(snapshotOf(objects), circumstances);
+      fc.property(anAccount, someObservedPeers, (objects, observedPeers) => {
+        const access = compileAccess(snapshotOf(objects), observedPeers);
         for (const peer of peers) {
           const reach = reachOf(access, peer);
           expect(reach === undefined).toBe(!objects.some(({ id }) => id === peer));
-          if (reach !== undefined) expectReach({ objects, circumstances }, reach, access);
+          if (reach !== undefined) expectReach({ objects, observedPeers }, reach, access);
         }
       }),
       { numRuns: runs(40) },
@@ -96,17 +96,17 @@ describe('what a peer has to know', () => {
     fc.assert(
       fc.property(
         anAccount,
-        someCircumstances,
-        fc.array(fc.tuple(aChange, fc.option(someCircumstances, { nil: undefined })), { maxLength: 4 }),
+        someObservedPeers,
+        fc.array(fc.tuple(aChange, fc.option(someObservedPeers, { nil: undefined })), { maxLength: 4 }),
         (objects, first, steps) => {
-          let [state, circumstances] = [snapshotOf(objects), first];
-          let access = compileAccess(state, circumstances);
+          let [state, observedPeers] = [snapshotOf(objects), first];
+          let access = compileAccess(state, observedPeers);
           for (const [change, others] of steps) {
             const before = access;
             state = state.with(change);
-            circumstances = others ?? circumstances;
-            access = updateAccess(before, state, ids(change), circumstances);
-            const fresh = compileAccess(state, circumstances);
+            observedPeers = others ?? observedPeers;
+            access = updateAccess(before, state, ids(change), observedPeers);
+            const fresh = compileAccess(state, observedPeers);
             const touched = new Set(touchedPeers(before, access));
             for (const peer of peers) {
               const reach = reachOf(access, peer);
@@ -289,7 +289,7 @@ describe('what a peer has to know', () => {
     const objects = officeWith(policy('Data', toDatabases));
     const state = snapshotOf(objects);
     const access = compileAccess(state);
-    const expired = { ...access.circumstances, expired: new Set(['ana']) };
+    const expired = { ...access.observedPeers, expired: new Set(['ana']) };
     const after = updateAccess(access, state, [], expired);
     expect(touchedPeers(access, after)).toEqual(['ana', 'db', 'gw']);
     expect(reachOf(after, 'ana')).toEqual({

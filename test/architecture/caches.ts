@@ -27,7 +27,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/app/engine.ts preparers': 'who prepares; every state is of one account',
   'src/app/engine.ts listeners': 'who listens; every revision names its account',
   'src/engine/access-images.ts coming': 'the state itself, which is of one account',
-  'src/engine/circumstances.ts known': 'the peers themselves, which are of one account',
+  'src/engine/observed-peers.ts known': 'the peers themselves, which are of one account',
   'src/engine/commit.ts shared': 'commits under way, waited for at the end',
   'src/engine/export.ts slugs': 'lives as long as one export',
   'src/engine/notices.ts listeners': 'who listens; every notice names its account',

@@ -41,7 +41,7 @@ it('an image is made once for a state, and anew when something else is known', a
   const told = { ...none, waiting: new Set(['p1']) };
   images.learnFrom({ of: async () => told });
   const third = await images.of(state);
-  expect([third.circumstances === told, countAccessiblePeers(third, 'p1')]).toEqual([true, 0]);
+  expect([third.observedPeers === told, countAccessiblePeers(third, 'p1')]).toEqual([true, 0]);
   expect(await images.of(state)).toBe(third);
 });
 

@@ -1,7 +1,7 @@
 import { createIntake } from '../../src/feeds/ingest.ts';
 import { createListings, type ListedAtMost } from '../../src/feeds/listings.ts';
 import { readProxyReport } from '../../src/feeds/proxy-report.ts';
-import { readTrafficReport, type Surroundings } from '../../src/feeds/traffic-report.ts';
+import { readTrafficReport, type TrafficNames } from '../../src/feeds/traffic-report.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Database } from '../../src/store/database.ts';
 import { proxyFeed, trafficFeed } from '../../src/store/feeds.ts';
@@ -35,7 +35,7 @@ export async function storeTraffic(
   account: string,
   batch: string,
   records: readonly JsonObject[],
-  around: Partial<Surroundings> = {},
+  names: Partial<TrafficNames> = {},
   now = span,
   atMost?: ListedAtMost,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function storeTraffic(
   const { report, refused } = readTrafficReport({ account, reporter: 'reporter', batch, records }, now, listing, {
     ...{ peerAt: () => undefined, targetOf: () => undefined, policyOf: () => undefined },
     ...{ reporter: nobody, counters: true },
-    ...around,
+    ...names,
   });
   if (refused.length > 0) throw new Error(JSON.stringify(refused));
   await intake.take(report);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCircumstances } from '../../src/engine/circumstances.ts';
+import { createObservedPeers } from '../../src/engine/observed-peers.ts';
 import { createPresence } from '../../src/engine/presence.ts';
 import { type Attendance, createAttendance } from '../../src/peering/attendance.ts';
 import { proofFor } from '../../src/peering/client.ts';
@@ -98,14 +98,14 @@ it('many peers are written by few statements, and peers that are gone by none', 
 it('who only comes or goes changes nothing for access; facts do', async () => {
   const { engine, account } = api();
   const [id = ''] = await api().peers('reports');
-  const circumstances = createCircumstances(engine.presence);
+  const observedPeers = createObservedPeers(engine.presence);
   await engine.presence.note(account, { peer: id, facts: { system: 'linux', version: '1.0.0' } });
-  const before = await circumstances.of(account);
+  const before = await observedPeers.of(account);
   expect(before.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.0.0' });
   await engine.presence.note(account, { peer: id, connected: true, stream: 's', server: 'x' });
-  expect(await circumstances.of(account)).toBe(before);
+  expect(await observedPeers.of(account)).toBe(before);
   await engine.presence.note(account, { peer: id, facts: { system: 'linux', version: '1.1.0' } });
-  const after = await circumstances.of(account);
+  const after = await observedPeers.of(account);
   expect(after.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.1.0' });
 });
 
@@ -168,9 +168,9 @@ it('who leaves while the lease of the server is still being taken is not connect
 it('what access knew of peers is forgotten for accounts that nobody asked about for long', async () => {
   const status = { connected: true, facts: { system: 'linux' }, place: {} };
   const fresh = () => ({ peers: new Map([['peer', status]]), now: '' });
-  const circumstances = createCircumstances({ at: async () => fresh() }, 1);
-  const before = await circumstances.of('one');
-  expect(await circumstances.of('one')).toBe(before);
-  await circumstances.of('two');
-  expect(await circumstances.of('one')).not.toBe(before);
+  const observedPeers = createObservedPeers({ at: async () => fresh() }, 1);
+  const before = await observedPeers.of('one');
+  expect(await observedPeers.of('one')).toBe(before);
+  await observedPeers.of('two');
+  expect(await observedPeers.of('one')).not.toBe(before);
 });

@@ -40,7 +40,7 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     const durability = options.fsync ? [] : ['--no-sync'];
     const settings = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions', ...durability];
     execFileSync(join(home.native, 'bin', 'initdb'), ['-D', join(home.directory, 'data'), ...settings], {
-      ...surroundings(home),
+      ...processOptions(home),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const server = new Server(home, options, options.tcp ? await freePort() : undefined);
@@ -87,7 +87,7 @@ class Server implements PostgresServer {
   async start(): Promise<void> {
     const { directory, native } = this.#home;
     const child = spawn(join(native, 'bin', 'postgres'), ['-D', join(directory, 'data'), ...this.#arguments], {
-      ...surroundings(this.#home),
+      ...processOptions(this.#home),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process = child;
@@ -141,7 +141,7 @@ function prepareHome(): Home {
   return { directory, native: copy, identity };
 }
 
-function surroundings(home: Home) {
+function processOptions(home: Home) {
   const { PATH = '', TEST_RUN_ID = '' } = process.env;
   return { cwd: '/', env: { PATH, TEST_RUN_ID, LC_ALL: 'C', TZ: 'UTC' }, ...home.identity };
 }

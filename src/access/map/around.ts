@@ -1,6 +1,6 @@
 import { hasBit, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
-import { surroundingOf } from '../neighbours.ts';
+import { neighbourhoodOf } from '../neighbours.ts';
 import { writePeerSet } from './peer-set.ts';
 import { expiredIn, peersIn, pictureOf } from './picture.ts';
 import { noEntries, type Section } from './section.ts';
@@ -10,5 +10,5 @@ export function peersAround(access: Access, proxy: string): Section {
   const at = access.ends.slots.get(proxy);
   if (at === undefined || !hasBit(access.ends.of.proxy, at)) return noEntries;
   const picture = pictureOf(access);
-  return writePeerSet(peersIn(picture, subtractBits(surroundingOf(access, at).neighbours, expiredIn(picture))));
+  return writePeerSet(peersIn(picture, subtractBits(neighbourhoodOf(access, at).neighbours, expiredIn(picture))));
 }

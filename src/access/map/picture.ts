@@ -85,7 +85,7 @@ export function carryPicture(before: Access, after: Access, peers: readonly stri
   const [old, next] = [pictures.get(before), pictureOf(after)];
   if (old === undefined || next.likeness.asked > 0 || before.ends !== after.ends) return;
   if (old.settings.domain !== next.settings.domain) return;
-  if (peers.length === 0 && before.circumstances === after.circumstances) next.expired = old.expired;
+  if (peers.length === 0 && before.observedPeers === after.observedPeers) next.expired = old.expired;
   const slots = peers.map((id) => after.ends.slots.get(id) ?? -1);
   next.digests = carryDigests(old.digests, slots);
   next.book = old.book;
@@ -99,11 +99,11 @@ export function audiencesOf({ dns, unmanaged, logging, exposing }: Picture): rea
   return [...dns, unmanaged, logging, exposing];
 }
 
-/** Peers whose user has to sign in again, as their objects or the circumstances say: they are told nothing, and are away. */
+/** Peers whose user has to sign in again, as their objects or what is observed say: they are told nothing, and are away. */
 export function expiredIn(picture: Picture): BitSet {
-  const { state, ends, circumstances } = picture.access;
+  const { state, ends, observedPeers } = picture.access;
   picture.expired ??= uniteBits(
-    slotsOf(ends, circumstances.expired),
+    slotsOf(ends, observedPeers.expired),
     bitsOf(
       numbersIn(ends.of.peer).filter((slot) => {
         const peer = state.find('Peer', ends.ids[slot] ?? '');

@@ -1,6 +1,6 @@
 import { hasBit, intersectBits, noBits, shareBits, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
-import { leadingPlaces, type PlaceAt, surround } from '../neighbours.ts';
+import { leadingPlaces, neighbourhoodBetween, type PlaceAt } from '../neighbours.ts';
 import { type Half, halfOf, type Own } from './half.ts';
 import { likenessOf } from './likeness.ts';
 import { joinListings, type Listing, listed, nothingListed } from './listing.ts';
@@ -131,7 +131,7 @@ function tunnelsOf(picture: Picture, at: number, { from, to }: Halves, leads: Li
   // Who leads others depends on what these reach.
   if (isSame && leads === nothingListed && old.lists.leads === nothingListed)
     return { around: old.around, routes: old.lists.routes };
-  const { neighbours, uses } = surround(access, at, { from: from.reached, to: to.reached });
+  const { neighbours, uses } = neighbourhoodBetween(access, at, { from: from.reached, to: to.reached });
   const isAway = shareBits(neighbours, expired);
   const around = {
     peers: peersIn(picture, isAway ? subtractBits(neighbours, expired) : neighbours),

@@ -1,7 +1,7 @@
 import { type BitSet, bitsOf, differingBits, intersectBits, noBits, uniteBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { agreeOnSlots, idsAt, slotsOf } from '../ends.ts';
-import { surroundingOf } from '../neighbours.ts';
+import { neighbourhoodOf } from '../neighbours.ts';
 import { touchedPeers } from '../touched.ts';
 import { partOf } from '../vocabulary.ts';
 import { carryMaps } from './carried.ts';
@@ -62,7 +62,7 @@ function shiftOf(old: Audience | undefined, audience: Audience): BitSet {
 /** A peer, and everybody who keeps a tunnel with it. */
 function around(access: Access, id: string): readonly BitSet[] {
   const at = access.ends.slots.get(id);
-  return at === undefined ? [] : [bitsOf([at]), surroundingOf(access, at).neighbours];
+  return at === undefined ? [] : [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
 }
 
 /** Peers that users may log in to: who is in the groups that rules name is told to them. */

@@ -182,7 +182,7 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
 }
 
-/** Whether an object can only be made in certain circumstances, or in another edition. */
+/** Whether an object can only be made under certain conditions, or in another edition. */
 function hasConditions(kind: Kind): boolean {
   return kind.checkMutation !== undefined || entriesOf(kind.spec).some(([, { cloudOnly }]) => cloudOnly === true);
 }

@@ -13,8 +13,8 @@ const pastImages = 16;
 /** For how long streams are told things before others get their turn. */
 const turnMs = 10;
 
-/** What the streams of an account need. */
-export interface Surroundings {
+/** The options of the streams of an account. */
+export interface AccountStreamOptions {
   readonly engine: Engine;
   readonly account: string;
   readonly bytes: SharedBytes;
@@ -25,15 +25,15 @@ export interface Surroundings {
 
 /** The connected peers of one account, and the image that they are told from. */
 export class AccountStreams {
-  readonly #around: Surroundings;
+  readonly #options: AccountStreamOptions;
   readonly #streams = new Map<string, Stream>();
   #past: MapImage[] = [];
   #preparation: Preparation | undefined;
   #wanted: number | 'all' | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(around: Surroundings) {
-    this.#around = around;
+  constructor(options: AccountStreamOptions) {
+    this.#options = options;
   }
 
   get size(): number {
@@ -66,7 +66,7 @@ export class AccountStreams {
   /** Tells a stream what is new for it; ends it while there is nothing that could be told. */
   tell(stream: Stream): void {
     const image = this.#past.at(-1);
-    const { bytes, now, failed } = this.#around;
+    const { bytes, now, failed } = this.#options;
     if (image === undefined) {
       stream.end('failed');
       return;
@@ -88,7 +88,7 @@ export class AccountStreams {
   prepare(base: Snapshot, next: Snapshot): void {
     const before = this.#past.at(-1);
     if (this.size === 0 || this.#running !== undefined || before?.state !== base) return;
-    const { engine, bytes } = this.#around;
+    const { engine, bytes } = this.#options;
     const preparation = new Preparation({ images: engine.access, before, next, streams: this.#streams, bytes });
     this.#preparation = preparation;
     // What fails here fails again when it has to be told, and is reported then.
@@ -102,7 +102,7 @@ export class AccountStreams {
    */
   follow(revision?: number): Promise<void> {
     if (this.#wanted !== 'all') this.#wanted = revision === undefined ? 'all' : Math.max(this.#wanted ?? 0, revision);
-    this.#running ??= this.#run().catch(this.#around.failed);
+    this.#running ??= this.#run().catch(this.#options.failed);
     return this.#running;
   }
 
@@ -121,7 +121,7 @@ export class AccountStreams {
   }
 
   async #read(revision: number | undefined): Promise<MapImage | undefined> {
-    const { engine, account, failed } = this.#around;
+    const { engine, account, failed } = this.#options;
     try {
       return await readMapImage(engine, account, revision);
     } catch (error) {

@@ -1,27 +1,27 @@
-import { type Circumstances, type PeerFacts, unknownCircumstances } from '../access/facts.ts';
+import { nothingObserved, type ObservedPeers, type PeerFacts } from '../access/facts.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
-import type { CircumstancesSource } from './access-images.ts';
+import type { ObservedPeersSource } from './access-images.ts';
 import type { PeerStatus, Presence } from './presence.ts';
 
 /** Of how many accounts it is remembered what was known of their peers. */
 const mostAccounts = 1000;
 
 /** What access has to know about peers, from what is observed about them. */
-export function createCircumstances(presence: Pick<Presence, 'at'>, most = mostAccounts): CircumstancesSource {
-  const known = new WeakMap<ReadonlyMap<string, PeerStatus>, Circumstances>();
-  const last = new Map<string, Circumstances>();
+export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostAccounts): ObservedPeersSource {
+  const known = new WeakMap<ReadonlyMap<string, PeerStatus>, ObservedPeers>();
+  const last = new Map<string, ObservedPeers>();
   return {
     async of(account) {
       const { peers } = await presence.at(account);
       const present = known.get(peers);
       if (present !== undefined) return present;
-      if (peers.size === 0) return unknownCircumstances;
-      const circumstances = read(peers, last.get(account));
-      known.set(peers, circumstances);
+      if (peers.size === 0) return nothingObserved;
+      const observedPeers = read(peers, last.get(account));
+      known.set(peers, observedPeers);
       last.delete(account);
-      last.set(account, circumstances);
+      last.set(account, observedPeers);
       if (last.size > most) last.delete(last.keys().next().value ?? '');
-      return circumstances;
+      return observedPeers;
     },
   };
 }
@@ -29,7 +29,7 @@ export function createCircumstances(presence: Pick<Presence, 'at'>, most = mostA
 const nobody: ReadonlySet<string> = new Set();
 
 /** The same value as before when nothing that access looks at is other: who comes and goes changes no access. */
-function read(peers: ReadonlyMap<string, PeerStatus>, before: Circumstances | undefined): Circumstances {
+function read(peers: ReadonlyMap<string, PeerStatus>, before: ObservedPeers | undefined): ObservedPeers {
   const facts = new Map([...peers].map(([id, status]) => [id, knownFacts(status)]));
   const changed = before?.facts.size !== peers.size || [...facts].some(([id, one]) => before.facts.get(id) !== one);
   if (!changed && before !== undefined) return before;

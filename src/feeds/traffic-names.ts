@@ -6,7 +6,7 @@ import { lowerToResponse } from '../model/lower/response.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Stored } from '../model/stored.ts';
-import type { KnownEnd, Person, Surroundings } from './traffic-report.ts';
+import type { KnownEnd, Person, TrafficNames } from './traffic-report.ts';
 
 /** What the account says about logs of traffic. */
 interface TrafficSettings {
@@ -25,7 +25,7 @@ export function whyNot(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): s
 }
 
 /** What is known about the things that the traffic of a peer names. */
-export async function surroundingsOf(engine: Engine, state: Snapshot, reporter: Stored<'Peer'>): Promise<Surroundings> {
+export async function trafficNamesOf(engine: Engine, state: Snapshot, reporter: Stored<'Peer'>): Promise<TrafficNames> {
   const observed = observedIn(await engine.presence.at(state.account));
   const seen = state.seen({ now: engine.now(), viewer: '', observed });
   const ends = new Map<string, KnownEnd | undefined>();
