@@ -20,7 +20,7 @@ export interface Ends {
 }
 
 /** Somebody who comes. */
-export interface Newcomer {
+export interface NewEnd {
   readonly id: string;
   readonly part: EndPart;
   readonly guest?: boolean;
@@ -50,7 +50,7 @@ export function agreeOnSlots(a: Ends, b: Ends): boolean {
 }
 
 /** The ends when some have gone and some have come. */
-export function changeEnds(ends: Ends, gone: readonly string[], come: readonly Newcomer[]): Ends {
+export function changeEnds(ends: Ends, gone: readonly string[], come: readonly NewEnd[]): Ends {
   if (gone.length === 0 && come.length === 0) return ends;
   const ids = [...ends.ids];
   const free = come.length === 0 ? [] : ids.flatMap((id, at) => (id === undefined ? [at] : [])).reverse();

@@ -1,5 +1,5 @@
 import { type BitSet, hasBit, intersectBits, subtractBits, uniteBits } from '../lib/bit-set.ts';
-import { changeEnds, type Ends, type Newcomer, slotsOf } from './ends.ts';
+import { changeEnds, type Ends, type NewEnd, slotsOf } from './ends.ts';
 import type { Step } from './stages.ts';
 import { partOf, readPeer } from './vocabulary.ts';
 
@@ -14,7 +14,7 @@ export interface PeersStep {
 /** Who is there now. */
 export function stepEnds({ previous, state, touched }: Step): Ends {
   const gone: string[] = [];
-  const come: Newcomer[] = [];
+  const come: NewEnd[] = [];
   for (const part of ['peer', 'proxy', 'resource', 'route'] as const) {
     for (const id of touched[part]) {
       const object = state.get(id);

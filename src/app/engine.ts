@@ -101,7 +101,7 @@ export function createEngine(
     resolveTxt,
     listeners,
     preparers,
-    wanters: new Set(),
+    claimRefreshers: new Set(),
     notices,
     claimLapse,
     observer,

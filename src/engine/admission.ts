@@ -18,7 +18,7 @@ import { changeTogether } from './tenant-steps.ts';
 export const userKind = 'User';
 
 /** Somebody who is to become a user, as the rules see them. */
-export interface Wish {
+export interface NewUserRequest {
   readonly id: string;
   /** As it is written; empty for programs. */
   readonly email: string;
@@ -30,7 +30,12 @@ export interface Wish {
 }
 
 /** What a body asks for, when the rules let it happen as the account is now. Throws what is wrong with it. */
-export async function wishUser(engine: Engine, call: Call, body: JsonObject, options: WriteOptions): Promise<Wish> {
+export async function readNewUser(
+  engine: Engine,
+  call: Call,
+  body: JsonObject,
+  options: WriteOptions,
+): Promise<NewUserRequest> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const outcome = planCreate(contextOf(engine, call, state, options), engine.registry.get(userKind), body);
   if (!outcome.ok) throw refusalOf(await withCommits(engine, call.account, outcome.problems));
@@ -55,8 +60,13 @@ export interface Admission {
 }
 
 /** Makes the user, and what lets them in, in one step. */
-export async function admit(engine: Engine, call: Call, wish: Wish, admission: Admission): Promise<Written> {
-  const { id, email, body, options } = wish;
+export async function admit(
+  engine: Engine,
+  call: Call,
+  request: NewUserRequest,
+  admission: Admission,
+): Promise<Written> {
+  const { id, email, body, options } = request;
   const { account } = call;
   const { derived = {}, isByServer } = admission;
   let outcome: RequestOutcome | undefined;

@@ -56,7 +56,7 @@ export async function applyPlan(
     saved = { ...saved, state: 'approved' };
   }
   if (saved.state === 'needs_approval' && !(await isApproved(engine, call, saved)))
-    throw await wanted(engine, call, saved);
+    throw await blocked(engine, call, saved);
   const exact = {
     ...request,
     ...(request.rollback === undefined ? { byHand: true as const } : {}),
@@ -92,7 +92,7 @@ async function isApproved(engine: Engine, { account }: Call, { source, digest }:
   return (await findApproval(engine, account, source, digest)) !== undefined;
 }
 
-async function wanted(engine: Engine, call: Call, { id, source, digest }: SavedPlan): Promise<NeedsApproval> {
+async function blocked(engine: Engine, call: Call, { id, source, digest }: SavedPlan): Promise<NeedsApproval> {
   const view = await showPlan(engine, call, id);
   await noteAsked(engine, call, { id, source, digest, guards: view.guards.map(({ guard }) => guard) });
   return new NeedsApproval(view);

@@ -3,7 +3,7 @@ import { Conflict, UnsafePlan } from '../model/errors.ts';
 import type { AuditEvent } from '../model/kind.ts';
 import type { PlanView } from '../plan/view.ts';
 import { recordEvents } from '../store/events.ts';
-import { putApproval, putWanted, supersedePlans } from '../store/plan-approvals.ts';
+import { noteApplyAttempt, putApproval, supersedePlans } from '../store/plan-approvals.ts';
 import { listPlans, type SavedPlan } from '../store/plans.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import { writeUntilKnown } from './doubt.ts';
@@ -109,7 +109,8 @@ export async function noteAsked(
   };
   const record = () =>
     engine.database.holding(account, async (held) => {
-      if (await putWanted(held, account, id, at)) await recordEvents(held, account, { actor, at, events: [event] });
+      if (await noteApplyAttempt(held, account, id, at))
+        await recordEvents(held, account, { actor, at, events: [event] });
     });
   await writeUntilKnown({ requestId: id }, record);
 }

@@ -20,12 +20,12 @@ import type { Call, Engine } from './engine.ts';
 import { type AlsoUsedBy, planAmongInvites } from './invited.ts';
 import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
+import { claimsAfter, noClaims, noteClaims, type PendingClaims, type Refused, readClaims } from './pending-claims.ts';
 import { placeOutcome, placeProblems, placeWarnings } from './places.ts';
 import { reviewAccess } from './review-access.ts';
 import { isAgreed, settleAgreed } from './rolled-back.ts';
 import { runInSlices } from './slices.ts';
 import { refuseByHand, refuseSuspended } from './suspended.ts';
-import { claimsAfter, noClaims, noteClaims, type PendingClaims, type Refused, readClaims } from './wanted.ts';
 
 /** What became of it. Nothing is written unless it is `applied`. */
 export type Reconciled =
@@ -153,7 +153,7 @@ async function draftAmong(
       ...inputOf(engine, before, sure),
       now,
       actor,
-      wanted: claims.list,
+      claimed: claims.list,
       alsoUsedBy,
       isApply: request.byHand === true,
     }),
@@ -162,7 +162,7 @@ async function draftAmong(
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
   // Documents that could not be read may want anything.
-  const lacks = isRead && !outcome.ok && outcome.wanted !== undefined ? { wanted: outcome.wanted } : {};
+  const lacks = isRead && !outcome.ok && outcome.claimed !== undefined ? { claimed: outcome.claimed } : {};
   return { ok: false, problems: sortProblems([...unread, ...certain]), ...lacks };
 }
 
@@ -189,11 +189,13 @@ export async function applyDocuments(engine: Engine, call: Call, request: ApplyR
 
 async function applyAsking(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
   const { account } = call;
-  const wanters = [...engine.wanters].filter((wanter) => wanter.isConcerned(account, request.source));
-  if (wanters.length > 0 && request.rollback === undefined) {
+  const claimRefreshers = [...engine.claimRefreshers].filter((refresher) =>
+    refresher.isConcerned(account, request.source),
+  );
+  if (claimRefreshers.length > 0 && request.rollback === undefined) {
     const result = await applyNoting(engine, call, request, (plan) => plan.counts.delete > 0);
     if (result !== 'stopped') return result;
-    for (const wanter of wanters) await wanter.ask(account, request.source);
+    for (const refresher of claimRefreshers) await refresher.ask(account, request.source);
   }
   const result = await applyNoting(engine, call, request, () => false);
   if (result === 'stopped') throw new Error('nothing stops this plan');
@@ -242,7 +244,7 @@ async function applyAgainst(
       refuseByHand(before, request.source, request.override);
     }
     const outcome = await planOn(engine, call, before, request, context);
-    const lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.wanted;
+    const lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.claimed;
     refused = lacks === undefined ? undefined : { revision: before.revision, lacks, lapse };
     if (!outcome.ok) return outcome;
     if (isStop(outcome.plan)) halted = 'stopped';

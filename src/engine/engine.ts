@@ -43,7 +43,7 @@ export interface Engine {
   /** Told which state follows on which when what is on its way to the database is written: time to prepare. It may not be. */
   readonly preparers: Set<(base: Snapshot, next: Snapshot) => void>;
   /** Asked before a source deletes. */
-  readonly wanters: Set<Wanter>;
+  readonly claimRefreshers: Set<ClaimRefresher>;
   /** Hints from all servers on this database. */
   readonly notices: NoticeBoard;
   /** What is observed about peers, beside the revisions. */
@@ -65,11 +65,11 @@ export interface Founder {
   readonly domain?: string;
 }
 
-/** Knows other sources, which may want what one is about to delete. */
-export interface Wanter {
+/** Refreshes the claims of other sources, which may claim what one is about to delete. */
+export interface ClaimRefresher {
   /** Whether there are any. */
   isConcerned(account: string, deleting: string): boolean;
-  /** Lets them record what they want. */
+  /** Lets them record their claims. */
   ask(account: string, deleting: string): Promise<void>;
 }
 

@@ -14,14 +14,14 @@ import type { Engine } from './engine.ts';
 import { refusalOf } from './objects.ts';
 
 /** Who lets a new peer in, and the revision at which they were found. */
-export type Sponsor =
+export type Authorizer =
   | { readonly way: 'setup_key'; readonly id: string; readonly revision: number }
   | { readonly way: 'user'; readonly actor: Actor; readonly revision: number };
 
 /** A machine that wants to become a peer. */
-export interface Newcomer {
+export interface EnrolmentRequest {
   readonly account: string;
-  readonly sponsor: Sponsor;
+  readonly authorizer: Authorizer;
   readonly name: string;
   readonly hostname: string;
   /** Base64, as tunnels write it. */
@@ -42,16 +42,16 @@ export interface Enrolled {
 }
 
 /** Lets a machine in, by one revision, with everything that follows. Throws what keeps it out. */
-export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enrolled> {
-  const { account, sponsor, place, facts } = newcomer;
+export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Promise<Enrolled> {
+  const { account, authorizer, place, facts } = request;
   let id = engine.newId();
-  const actor = await actorOf(engine, newcomer);
+  const actor = await actorOf(engine, request);
   const committed = await engine.committer.mutate({
     account,
     actor,
-    revision: sponsor.revision,
+    revision: authorizer.revision,
     propose: (state) => {
-      const edits = editsFor(engine, state, newcomer, id);
+      const edits = editsFor(engine, state, request, id);
       id = edits.id;
       return planEdits(engine, state, edits.edits, edits.now);
     },
@@ -59,7 +59,7 @@ export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enr
     observe: () => [
       {
         ...{ peer: id, place },
-        ...(sponsor.way === 'user' ? { signedIn: true } : {}),
+        ...(authorizer.way === 'user' ? { signedIn: true } : {}),
         ...(facts === undefined ? {} : { facts }),
       },
     ],
@@ -72,10 +72,10 @@ export async function enrolPeer(engine: Engine, newcomer: Newcomer): Promise<Enr
 }
 
 /** The initiator of an enrolment by key is the key. */
-async function actorOf({ registry, snapshots }: Engine, { account, sponsor }: Newcomer): Promise<Actor> {
-  if (sponsor.way === 'user') return sponsor.actor;
-  const name = (await snapshots.at(account, sponsor.revision)).get(sponsor.id)?.name ?? 'setup key';
-  return { type: 'system', id: String(wireId(registry.get('SetupKey'), sponsor.id)), name };
+async function actorOf({ registry, snapshots }: Engine, { account, authorizer }: EnrolmentRequest): Promise<Actor> {
+  if (authorizer.way === 'user') return authorizer.actor;
+  const name = (await snapshots.at(account, authorizer.revision)).get(authorizer.id)?.name ?? 'setup key';
+  return { type: 'system', id: String(wireId(registry.get('SetupKey'), authorizer.id)), name };
 }
 
 /** What happens to which peer. */
@@ -85,39 +85,39 @@ interface Edits {
   readonly now: string;
 }
 
-function editsFor(engine: Engine, state: Snapshot, newcomer: Newcomer, id: string): Edits {
+function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id: string): Edits {
   const now = engine.now();
-  const { tunnelKey, extraLabels, sponsor } = newcomer;
+  const { tunnelKey, extraLabels, authorizer } = request;
   const kind = engine.registry.get('Peer');
   const claim = state.holderOf('Peer', 'wg_pub_key', tunnelKey);
   const isTaken = state.holderOf('ProxyPeer', 'wg_pub_key', tunnelKey) !== undefined;
   if (isTaken || (claim !== undefined && !isClaim(claim)))
     throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
-  const isMaker = sponsor.way === 'user' && claim?.derived.made_by === sponsor.actor.id;
+  const isMaker = authorizer.way === 'user' && claim?.derived.made_by === authorizer.actor.id;
   // Who looks after the account is no user of it, and makes only what was asked for before come to life.
-  if (isMaker && claim !== undefined && sponsor.actor.granted !== undefined)
-    return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
-  const by = sponsor.way === 'user' ? byUser(state, sponsor.actor) : byKey(engine, state, newcomer);
+  if (isMaker && claim !== undefined && authorizer.actor.granted !== undefined)
+    return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
+  const by = authorizer.way === 'user' ? byUser(state, authorizer.actor) : byKey(engine, state, request);
   if (extraLabels.length > 0 && !by.mayNameItself)
     throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
-  if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, newcomer, now)], now };
+  if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
   const foreign = extraLabels.find((label) => state.holderOf(kind.name, 'dns_label', label) !== undefined);
   // Several may share a further label; nobody takes over what is sent to the own name of another.
   if (foreign !== undefined)
     throw new Conflict('taken', `a peer with the label \`${foreign}\` already exists; choose another extra DNS label`);
   const waits = wantsApproval(state);
   const spec = canonicalSpec(kind, {
-    name: newcomer.name,
-    hostname: newcomer.hostname,
+    name: request.name,
+    hostname: request.hostname,
     wg_pub_key: tunnelKey,
-    signing_key: newcomer.signingKey,
+    signing_key: request.signingKey,
     extra_dns_labels: extraLabels,
     ssh_enabled: false,
     ...by.spec,
     approval_required: waits,
   }).spec;
   const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
-  const derived = { ...newcomer.place, ...by.derived, ...reason };
+  const derived = { ...request.place, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
   // Whoever shows that the key is theirs has it, whatever somebody else had in mind with it.
   const leaving: readonly Edit[] = claim === undefined ? [] : [{ before: claim, internal: true }];
@@ -125,7 +125,7 @@ function editsFor(engine: Engine, state: Snapshot, newcomer: Newcomer, id: strin
 }
 
 /** The temporary peer that its maker had made for this key, from now on with somebody behind it. */
-function fulfilled(before: Stored<'Peer'>, { signingKey, place }: Newcomer, now: string): Edit {
+function fulfilled(before: Stored<'Peer'>, { signingKey, place }: EnrolmentRequest, now: string): Edit {
   const spec = { ...before.spec, signing_key: signingKey };
   return {
     before,
@@ -166,9 +166,9 @@ const refusals: Readonly<Record<string, string>> = {
   overused: 'the setup key has been used as often as it may; ask an administrator for another one',
 };
 
-function byKey(engine: Engine, state: Snapshot, { sponsor }: Newcomer): Terms {
+function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest): Terms {
   const kind = engine.registry.get('SetupKey');
-  const key = sponsor.way === 'setup_key' ? state.find('SetupKey', sponsor.id) : undefined;
+  const key = authorizer.way === 'setup_key' ? state.find('SetupKey', authorizer.id) : undefined;
   if (key === undefined) throw new Unauthenticated('setup key invalid');
   const standing = kind.computed['state']?.value(key, state.seen({ now: engine.now(), viewer: '' }));
   if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key enrols no peers');

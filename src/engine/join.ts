@@ -13,7 +13,7 @@ import { refusalOf } from './objects.ts';
 import { domainEntry } from './tenant-steps.ts';
 
 /** Somebody who signs in for the first time. */
-export interface Newcomer {
+export interface UnknownPerson {
   readonly issuer: string;
   readonly subject: string;
   /** Empty when nobody knows it. */
@@ -35,7 +35,7 @@ const kindName = 'User';
 export async function joinAccount(
   engine: Engine,
   account: string,
-  person: Newcomer,
+  person: UnknownPerson,
   admit: (state: Snapshot) => void,
 ): Promise<Joining> {
   const state = await engine.snapshots.fresh(account);
@@ -56,7 +56,7 @@ export async function joinAccount(
 }
 
 /** Makes an account with the person as its owner. `domain`: the organisation's own, if it is known. */
-export async function foundAccount(engine: Engine, person: Newcomer, domain: string): Promise<Joining> {
+export async function foundAccount(engine: Engine, person: UnknownPerson, domain: string): Promise<Joining> {
   const [account, id] = [engine.newId(), engine.newId()];
   const founded = emptySnapshot(engine.registry, account);
   // An address that nobody proved is kept from nobody whose it is.
@@ -78,7 +78,7 @@ export async function foundAccount(engine: Engine, person: Newcomer, domain: str
 
 async function write(
   engine: Engine,
-  { name, email }: Newcomer,
+  { name, email }: UnknownPerson,
   id: string,
   mutation: Omit<SharedMutation, 'actor'>,
 ): Promise<Joining> {
@@ -90,7 +90,7 @@ async function write(
   throw refusalOf(committed.problems);
 }
 
-function identityOf(engine: Engine, account: string, user: string, { issuer, subject }: Newcomer) {
+function identityOf(engine: Engine, account: string, user: string, { issuer, subject }: UnknownPerson) {
   return { account, user, issuer, subject, at: engine.now() };
 }
 
@@ -98,7 +98,7 @@ function identityOf(engine: Engine, account: string, user: string, { issuer, sub
 async function knownUser(
   engine: Engine,
   state: Snapshot,
-  person: Newcomer,
+  person: UnknownPerson,
 ): Promise<StoredObject | 'taken' | undefined> {
   const { email, emailVerified, issuer, subject } = person;
   const user = email === '' ? undefined : state.holderOf(kindName, 'email', email.toLowerCase());
@@ -114,11 +114,11 @@ async function knownUser(
   return user;
 }
 
-function activate(engine: Engine, user: StoredObject, { issuer }: Newcomer): Edit {
+function activate(engine: Engine, user: StoredObject, { issuer }: UnknownPerson): Edit {
   return derive(engine, user, { status: 'active', idp_id: issuer });
 }
 
-function newUser(engine: Engine, state: Snapshot, id: string, { name, email, issuer }: Newcomer): StoredObject {
+function newUser(engine: Engine, state: Snapshot, id: string, { name, email, issuer }: UnknownPerson): StoredObject {
   const waits = wantsApproval(state);
   const spec = { name, email, role: 'user', auto_groups: [], is_service_user: false, is_blocked: waits };
   const derived = { issued: 'api', status: 'active', idp_id: issuer, ...(waits ? { pending_approval: true } : {}) };

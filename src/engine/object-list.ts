@@ -3,11 +3,11 @@ import type { StoredObject } from '../model/object.ts';
 import type { ObjectStatus } from '../model/object-status.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { isAllowed } from '../plan/authorize.ts';
-import type { Wanted } from '../plan/contested.ts';
+import type { PendingClaim } from '../plan/contested.ts';
 import { type Found, objectStatus } from '../plan/drift.ts';
 import type { Call, Engine } from './engine.ts';
 import { findObject } from './find-object.ts';
-import { readClaims } from './wanted.ts';
+import { readClaims } from './pending-claims.ts';
 
 /** How an object stands between those who have a say in it. */
 export interface ObjectStanding {
@@ -75,12 +75,12 @@ function chooseObjects(
 }
 
 /** What the last plans of sources found. A suspended source wants nothing while it is. */
-function foundIn(state: Snapshot, wanted: readonly Wanted[]): Found {
-  const awake = wanted.filter(({ source }) => !state.settingsOf(source).suspended);
+function foundIn(state: Snapshot, claimed: readonly PendingClaim[]): Found {
+  const awake = claimed.filter(({ source }) => !state.settingsOf(source).suspended);
   return {
     conflicted: new Set(awake.flatMap(({ units }) => units.map(({ kind, key }) => `${kind}/${key}`))),
-    blocked: new Set(wanted.flatMap(({ blocked = [] }) => blocked)),
-    pending: new Set(wanted.flatMap(({ pending = [] }) => pending)),
+    blocked: new Set(claimed.flatMap(({ blocked = [] }) => blocked)),
+    pending: new Set(claimed.flatMap(({ pending = [] }) => pending)),
   };
 }
 

@@ -14,9 +14,9 @@ import { onceWritten } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
 import { revokeSource } from './leases.ts';
 import { refusalOf } from './objects.ts';
+import { noteClaims } from './pending-claims.ts';
 import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
 import { sourceStatuses } from './status.ts';
-import { noteClaims } from './wanted.ts';
 
 /** What this server allows about sources, and knows of those that it may run. */
 export interface SourceRules {

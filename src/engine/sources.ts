@@ -22,8 +22,8 @@ import {
 } from '../store/sources.ts';
 import { storeOnce } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
+import { readClaims } from './pending-claims.ts';
 import { runInSlices } from './slices.ts';
-import { readClaims } from './wanted.ts';
 
 /** Whose change it is, and for which request when the change is all that it does. */
 type Caller = Pick<Call, 'account' | 'actor' | 'requestId'>;
@@ -109,17 +109,17 @@ export function inventoryOf(state: Snapshot, source: string): Readonly<Record<st
   return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Names what the other sources of the account want and could not have: the same text while that is the same. */
-export async function wantedByOthers(engine: Engine, account: string, source: string): Promise<string> {
+/** Names the pending claims of the other sources of the account: the same text while that is the same. */
+export async function claimsOfOthers(engine: Engine, account: string, source: string): Promise<string> {
   const { list } = await readClaims(engine.database, account);
   return JSON.stringify(list.filter((one) => one.source !== source));
 }
 
 /**
- * Records which keys the documents of a source want that it does not state yet, so that nobody deletes what is about to
+ * Records which keys the documents of a source claim that it does not state yet, so that nobody deletes what is about to
  * move to it.
  */
-export async function recordWantedKeys(
+export async function recordClaimedKeys(
   engine: Engine,
   account: string,
   source: string,

@@ -2,23 +2,23 @@ import { testKind } from '../access/vocabulary.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { type Condition, readStatus, type SourceStatus, shownStatus, unknownStatus } from '../model/source-status.ts';
-import type { Wanted } from '../plan/contested.ts';
+import type { PendingClaim } from '../plan/contested.ts';
 import { driftOf } from '../plan/drift.ts';
 import { type HandRun, listHandRuns } from '../store/hand-runs.ts';
 import { listSources, type SourceRecord } from '../store/sources.ts';
 import type { Call, Engine } from './engine.ts';
 import { readableNames } from './object-list.ts';
+import { readClaims } from './pending-claims.ts';
 import { readableStatus } from './readable-problems.ts';
 import { inventoryOf } from './sources.ts';
 import { readTests } from './told-tests.ts';
-import { readClaims } from './wanted.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
 export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
-  const wanted = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
+  const claimed = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
   const handRuns = new Map((await listHandRuns(engine.database, call.account)).map((run) => [run.source, run]));
   const isReadable = readableNames(state, call);
   // A source that only ever pushed through the API has no row of its own.
@@ -29,7 +29,7 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((source) =>
       viewSource(state, source, {
-        wanted: wanted.get(source.id)?.filter(({ kind }) => isReadable(kind)),
+        claimed: claimed.get(source.id)?.filter(({ kind }) => isReadable(kind)),
         handRun: handRuns.get(source.id),
         now: engine.now(),
         readable: (status) => readableStatus(state, call, status),
@@ -41,18 +41,18 @@ function viewSource(
   state: Snapshot,
   { id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord,
   {
-    wanted = [],
+    claimed = [],
     handRun,
     now,
     readable,
   }: {
-    readonly wanted?: Wanted['units'] | undefined;
+    readonly claimed?: PendingClaim['units'] | undefined;
     readonly handRun: HandRun | undefined;
     readonly now: string;
     readonly readable: (status: SourceStatus) => SourceStatus;
   },
 ): JsonObject {
-  const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(wanted);
+  const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(claimed);
   // What it states can change without it: by a rollback, or when others take it over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
   const conditions = found === undefined || handRun === undefined ? {} : { conditions: drifted(found, handRun) };
@@ -97,8 +97,8 @@ function drifted(
   return [...conditions.filter(({ type }) => type !== 'Drifted'), condition];
 }
 
-/** Of a source that only pushes all that is known is what it wanted and could not have; `undefined` when that is nothing. */
-function contradicted(units: Wanted['units']): SourceStatus | undefined {
+/** Of a source that only pushes all that is known is what it claimed and could not have; `undefined` when that is nothing. */
+function contradicted(units: PendingClaim['units']): SourceStatus | undefined {
   const [first, ...others] = units;
   if (first === undefined) return undefined;
   const { kind, key, path, file, line } = first;

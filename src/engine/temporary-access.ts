@@ -20,8 +20,8 @@ export interface TemporaryAccess {
   readonly rules: readonly string[];
 }
 
-/** A wish for it, checked but for its rules. */
-export interface TemporaryWish {
+/** A body for it, checked but for its rules. */
+export interface TemporaryAccessBody {
   readonly name: string;
   /** Base64, as tunnels write it. */
   readonly tunnelKey: string;
@@ -39,7 +39,7 @@ export async function grantTemporaryAccess(
   engine: Engine,
   call: Call,
   target: string,
-  wish: TemporaryWish,
+  body: TemporaryAccessBody,
 ): Promise<TemporaryAccess> {
   const id = engine.newId();
   const committed = await engine.committer.mutate({
@@ -49,22 +49,22 @@ export async function grantTemporaryAccess(
       const peer = state.get(target);
       if (peer === undefined || peer.kind !== engine.registry.get('Peer').name)
         throw new NotFound(`peer ${target} not found`);
-      return judgeRequest(engine, state, planAccess(engine, call, state, { id, target: peer, wish }));
+      return judgeRequest(engine, state, planAccess(engine, call, state, { id, target: peer, body }));
     },
   });
   if (!committed.ok) throw refusalOf(committed.problems);
-  return { name: wish.name, id, rules: wish.rules };
+  return { name: body.name, id, rules: body.rules };
 }
 
 interface Access {
   readonly id: string;
   readonly target: StoredObject;
-  readonly wish: TemporaryWish;
+  readonly body: TemporaryAccessBody;
 }
 
-function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, wish }: Access): Outcome {
+function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, body }: Access): Outcome {
   const now = engine.now();
-  const { name, tunnelKey, rules } = wish;
+  const { name, tunnelKey, rules } = body;
   const read = rules.map(readRule);
   const faults = read.flatMap((rule, at) => (typeof rule === 'string' ? [faultAt(at, rule)] : []));
   if (faults.length > 0) throw new InvalidInput(faults[0]?.message ?? '', { problems: faults });
@@ -82,12 +82,12 @@ function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, w
   const policies = read.map((rule, at): Edit => {
     // Faults were thrown above.
     const traffic = rule as Traffic;
-    return { after: policyOf(engine, { id, target, wish }, traffic, rules[at] ?? '') };
+    return { after: policyOf(engine, { id, target, body }, traffic, rules[at] ?? '') };
   });
   return planEdits(engine, state, [{ after: peer, given: { enrolment: { groups: [], at: now } } }, ...policies], now);
 }
 
-function policyOf(engine: Engine, { id, target, wish }: Access, traffic: Traffic, text: string): StoredObject {
+function policyOf(engine: Engine, { id, target, body }: Access, traffic: Traffic, text: string): StoredObject {
   const kind = engine.registry.get('Policy');
   const rule = {
     ...{ name: text, enabled: true, action: 'accept', bidirectional: false },
@@ -96,8 +96,8 @@ function policyOf(engine: Engine, { id, target, wish }: Access, traffic: Traffic
     destinationResource: { id: target.id, type: 'peer' },
   };
   const spec = canonicalSpec(kind, {
-    name: `Temporary access of ${wish.name} to ${target.name} (${text})`,
-    description: `Made with the temporary peer ${wish.name}, and goes with it.`,
+    name: `Temporary access of ${body.name} to ${target.name} (${text})`,
+    description: `Made with the temporary peer ${body.name}, and goes with it.`,
     enabled: true,
     rules: [rule],
   }).spec;

@@ -6,7 +6,7 @@ import { NotAllowed, Unauthenticated } from '../model/errors.ts';
 import type { Database } from '../store/database.ts';
 import { createTokenLookUp } from '../store/tokens.ts';
 import { isOperatorToken, operatorTokenPrefix } from './operator.ts';
-import { actorOf, type People, requireWelcome } from './people.ts';
+import { actorOf, type People, requireActive } from './people.ts';
 import type { TokenUses } from './token-uses.ts';
 
 /** The prefix of personal access tokens. */
@@ -57,7 +57,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const state = await snapshots.at(owner.account, owner.revision);
       const user = state.find('User', owner.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
-      requireWelcome(user);
+      requireActive(user);
       uses?.note(owner.account, owner.token);
       return {
         account: owner.account,

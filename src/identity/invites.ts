@@ -1,4 +1,4 @@
-import { admit, admitInvited, requireUser, toldBy, type Wish, wishUser } from '../engine/admission.ts';
+import { admit, admitInvited, type NewUserRequest, readNewUser, requireUser, toldBy } from '../engine/admission.ts';
 import { storeOnce, writeUntilKnown } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { inviteFault } from '../engine/invite-sender.ts';
@@ -45,14 +45,14 @@ export async function readInvites(engine: Engine, call: Call): Promise<readonly 
 /** Invites somebody: the user is made when they accept. */
 export async function makeInvite(engine: Engine, people: LocalPeople, call: Call, body: JsonObject): Promise<Invited> {
   requireProvider(engine);
-  const wish = await wishOf(engine, call, body);
+  const request = await readInvitedUser(engine, call, body);
   // A request that is repeated finds the invite that it made.
   const id = newIdFor(engine, call);
   const invited = await listInvites(engine.database, call.account);
-  const present = invited.find((one) => one.email.toLowerCase() === wish.email.toLowerCase());
-  if (present !== undefined) throw present.id === id ? valueLost('invite') : isInvited(wish.email);
+  const present = invited.find((one) => one.email.toLowerCase() === request.email.toLowerCase());
+  if (present !== undefined) throw present.id === id ? valueLost('invite') : isInvited(request.email);
   const { token, hash } = newInviteToken(engine);
-  const { email, name, role, groups } = wish;
+  const { email, name, role, groups } = request;
   const createdAt = engine.now();
   const invite: NewInvite = {
     ...{ account: call.account, id, hash, user: null, email, name, role, groups },
@@ -168,11 +168,19 @@ async function enter(
     return admitInvited(engine, call, id, { beside, isFound: true, check });
   }
   const groups = invite.groups.filter((group) => state.get(group) !== undefined);
-  const wished = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
-  const wish: Wish = { id, email, name, role: invite.role, groups, body: wished, options: { strict: false } };
+  const given = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
+  const request: NewUserRequest = {
+    id,
+    email,
+    name,
+    role: invite.role,
+    groups,
+    body: given,
+    options: { strict: false },
+  };
   const derived = { status: 'active', invite: invite.id };
   // Whoever invited had the right to; the person themselves has none yet.
-  await admit(engine, call, wish, { beside, isFound: true, derived, check, isByServer: true });
+  await admit(engine, call, request, { beside, isFound: true, derived, check, isByServer: true });
 }
 
 /** The invite of a token. A text that cannot be one is answered like one that is not known. */
@@ -199,13 +207,13 @@ export function requireProvider({ registry }: Engine): void {
 }
 
 /** What is asked for, judged by the rules for users. */
-async function wishOf(engine: Engine, call: Call, body: JsonObject): Promise<Wish> {
+async function readInvitedUser(engine: Engine, call: Call, body: JsonObject): Promise<NewUserRequest> {
   const { email, name, role, auto_groups, expires_in: seconds } = body;
   const problems = [...requiredText('email', email), ...requiredText('name', name), ...secondsProblems(seconds)];
   if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
   const given = Object.entries({ email, name, role, auto_groups }).filter(([, value]) => value !== undefined);
-  const wished = { ...Object.fromEntries(given), is_service_user: false } as JsonObject;
-  return wishUser(engine, call, wished, { strict: false });
+  const user = { ...Object.fromEntries(given), is_service_user: false } as JsonObject;
+  return readNewUser(engine, call, user, { strict: false });
 }
 
 function requiredText(name: string, value: Json | undefined): readonly Problem[] {

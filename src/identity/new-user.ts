@@ -1,4 +1,4 @@
-import { type Admission, admit, toldBy, userKind, type Wish, wishUser } from '../engine/admission.ts';
+import { type Admission, admit, type NewUserRequest, readNewUser, toldBy, userKind } from '../engine/admission.ts';
 import { storeOnce } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { createObject, type WriteOptions, type Written } from '../engine/objects.ts';
@@ -44,19 +44,24 @@ export async function createUser(
     return { ...made, notice: `no mail was sent; tell them to sign in with their identity provider` };
   }
   // What is wrong with it is told before anything is hashed or sent.
-  const wish = await wishUser(engine, call, body, options);
-  if (await hasLeftover(engine.database, call.account, wish.email)) {
-    const beside = [keepCredentials(call.account, wish.email, wish.id)];
-    const made = await admit(engine, call, wish, { beside, isFound: true });
+  const request = await readNewUser(engine, call, body, options);
+  if (await hasLeftover(engine.database, call.account, request.email)) {
+    const beside = [keepCredentials(call.account, request.email, request.id)];
+    const made = await admit(engine, call, request, { beside, isFound: true });
     return { ...made, notice: 'no mail was sent; they are known here and sign in with the password they have' };
   }
-  if (people.mailer === undefined) return await withPassword(engine, people, call, wish);
-  const { beside } = await inviteByMail(engine, people, call, wish);
-  return await admit(engine, call, wish, { beside: [beside], isFound: false });
+  if (people.mailer === undefined) return await withPassword(engine, people, call, request);
+  const { beside } = await inviteByMail(engine, people, call, request);
+  return await admit(engine, call, request, { beside: [beside], isFound: false });
 }
 
-async function withPassword(engine: Engine, people: LocalPeople, call: Call, wish: Wish): Promise<MadeUser> {
-  const { id: user, email } = wish;
+async function withPassword(
+  engine: Engine,
+  people: LocalPeople,
+  call: Call,
+  request: NewUserRequest,
+): Promise<MadeUser> {
+  const { id: user, email } = request;
   const password = makePassword((bytes) => engine.planEnvironment.random(bytes));
   const hash = await hashPassword(password);
   const credentials = { account: call.account, email, user, hash, oneTime: true, at: engine.now() };
@@ -64,7 +69,7 @@ async function withPassword(engine: Engine, people: LocalPeople, call: Call, wis
   const output = { id: user, kind: userKind, key: email, field: 'password', value: password };
   const kept = call.sealOnce?.({ outputs: [output], notice });
   const beside = [putCredentials(credentials), ...(kept === undefined ? [] : [putValues(call.account, kept)])];
-  const made = await admit(engine, call, wish, { beside, isFound: true });
+  const made = await admit(engine, call, request, { beside, isFound: true });
   return { ...made, outputs: { password }, notice };
 }
 
@@ -81,7 +86,7 @@ async function inviteByMail(
   engine: Engine,
   people: LocalPeople,
   call: Call,
-  { id: user, email, name }: Pick<Wish, 'id' | 'email' | 'name'>,
+  { id: user, email, name }: Pick<NewUserRequest, 'id' | 'email' | 'name'>,
 ): Promise<Invitation> {
   const { token, hash } = newInviteToken(engine);
   const at = engine.now();

@@ -34,7 +34,7 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
       const state = await engine.snapshots.at(known.account, known.revision);
       const user = state.find('User', known.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
-      requireWelcome(user);
+      requireActive(user);
       requireAllowed(state, claims);
       const call = callOf(known, user, claims);
       if ((known.lastLogin?.getTime() ?? Number.NEGATIVE_INFINITY) < claims.signedInAt)
@@ -54,7 +54,7 @@ function identityOf({ issuer, subject, account, grant }: Claims): Identity {
 }
 
 /** Throws `NotAllowed` for users who are kept out, in the words that clients look for. */
-export function requireWelcome({ spec, derived }: Stored<'User'>): void {
+export function requireActive({ spec, derived }: Stored<'User'>): void {
   if (derived.pending_approval === true) throw new NotAllowed('user is pending approval');
   if (spec.is_blocked === true) throw new NotAllowed('user is blocked');
 }

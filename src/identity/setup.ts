@@ -1,4 +1,4 @@
-import { admit, type Wish } from '../engine/admission.ts';
+import { admit, type NewUserRequest } from '../engine/admission.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../lib/token.ts';
@@ -57,10 +57,18 @@ export async function setUp(engine: Engine, body: JsonObject, mayReopen: () => P
   const meta = { name: 'setup', is_service_user: 'false', user_name: name };
   const told = token === undefined ? [] : [{ code: 'personal.access.token.create', target: id, meta }];
   const user = { email, name, role: 'owner', auto_groups: [], is_service_user: false };
-  const wish: Wish = { id, email, name, role: 'owner', groups: [], body: user, options: { strict: false } };
+  const request: NewUserRequest = {
+    id,
+    email,
+    name,
+    role: 'owner',
+    groups: [],
+    body: user,
+    options: { strict: false },
+  };
   try {
     const derived = { status: 'active' };
-    await admit(engine, call, wish, { beside, isFound: true, derived, told, isByServer: true });
+    await admit(engine, call, request, { beside, isFound: true, derived, told, isByServer: true });
   } catch (error) {
     if (error instanceof Conflict && (await hasPeople(engine.database))) throw done();
     throw error;

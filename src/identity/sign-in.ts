@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import { foundAccount, type Joining, joinAccount, type Newcomer } from '../engine/join.ts';
+import { foundAccount, type Joining, joinAccount, type UnknownPerson } from '../engine/join.ts';
 import { domainEntry } from '../engine/tenant-steps.ts';
 import { canonicalDomain } from '../lib/domain.ts';
 import { NotAllowed, Unauthenticated, Unavailable } from '../model/errors.ts';
@@ -68,7 +68,7 @@ async function enter(
 ): Promise<Joining> {
   const { issuer, subject, email, emailVerified } = claims;
   const name = claims.name || email || subject;
-  const person: Newcomer = { issuer: issuer.issuer, subject, email, emailVerified, name };
+  const person: UnknownPerson = { issuer: issuer.issuer, subject, email, emailVerified, name };
   const domain = domainOf(claims);
   const account = singleAccount ? await onlyAccount(engine) : await findDestination(engine, person, domain, wanted);
   if (account === undefined) return foundAccount(engine, person, domain);
@@ -85,7 +85,7 @@ async function onlyAccount({ database }: Engine): Promise<string> {
 /** The account that a person joins; `undefined` for one of their own. */
 async function findDestination(
   { database }: Engine,
-  { email, emailVerified }: Newcomer,
+  { email, emailVerified }: UnknownPerson,
   domain: string,
   wanted: string | undefined,
 ): Promise<string | undefined> {

@@ -262,7 +262,7 @@ export function refs(
 ): Field<readonly string[]> {
   return { type: 'refs', kind, answer: 'ids', default: [], ...options };
 }
-/** Membership whose elements several hands keep, each its own. */
+/** Membership whose elements several origins keep, each its own. */
 export function members(kind: string, options: FieldOptions): Field<Members> {
   return { type: 'members', kind, default: [], ...options };
 }

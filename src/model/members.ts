@@ -1,19 +1,19 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 
-/** The hands that put an element into a set; an element that nobody put there is not in it. */
-export type Hands = readonly string[];
+/** The origins that put an element into a set; an element that nobody put there is not in it. */
+export type MemberOrigins = readonly string[];
 
-/** An element that came into a set, left it, or is held there by other hands than before. */
+/** An element that came into a set, left it, or is held there by other origins than before. */
 export interface MemberMove {
   readonly id: string;
-  readonly was: Hands;
-  readonly is: Hands;
+  readonly was: MemberOrigins;
+  readonly is: MemberOrigins;
 }
 
 /** One step in the life of a set. */
 interface Entry {
   readonly id: string;
-  readonly hands: Hands;
+  readonly origins: MemberOrigins;
 }
 
 /** A set as it once was, and what happened to it since. Specs that came of one another share it. */
@@ -40,27 +40,27 @@ interface Version {
  */
 const versions = new WeakMap<JsonObject, Version>();
 
-/** The spec with other hands on one element of a set; without hands the element is not in it. */
-export function withMemberHands(spec: JsonObject, field: string, id: string, hands: Hands): JsonObject {
-  const { lineage, at, size } = versionBefore(spec, field, { id, hands });
-  if (at === lineage.log.length) append(lineage, { id, hands });
-  const had = handsAt(lineage, at, id).length > 0;
+/** The spec with other origins on one element of a set; without origins the element is not in it. */
+export function withMemberOrigins(spec: JsonObject, field: string, id: string, origins: MemberOrigins): JsonObject {
+  const { lineage, at, size } = versionBefore(spec, field, { id, origins });
+  if (at === lineage.log.length) append(lineage, { id, origins });
+  const had = originsAt(lineage, at, id).length > 0;
   const next = withLazy(spec, field, () => elementsAt(lineage, at + 1));
-  versions.set(next, { field, lineage, at: at + 1, size: size + Number(hands.length > 0) - Number(had) });
+  versions.set(next, { field, lineage, at: at + 1, size: size + Number(origins.length > 0) - Number(had) });
   return next;
 }
 
-/** The hands that put an element into a set. */
-export function handsOf(spec: JsonObject, field: string, id: string): Hands {
+/** The origins that put an element into a set. */
+export function originsOf(spec: JsonObject, field: string, id: string): MemberOrigins {
   const version = versions.get(spec);
-  if (version?.field === field) return handsAt(version.lineage, version.at, id);
+  if (version?.field === field) return originsAt(version.lineage, version.at, id);
   const elements = elementsIn(spec, field);
-  return Object.hasOwn(elements, id) ? handsFrom(elements[id]) : [];
+  return Object.hasOwn(elements, id) ? readOrigins(elements[id]) : [];
 }
 
 /** Whether an element is in a set. */
 export function hasMember(spec: JsonObject, field: string, id: string): boolean {
-  return handsOf(spec, field, id).length > 0;
+  return originsOf(spec, field, id).length > 0;
 }
 
 /** An id that no element of a set exceeds, empty for an empty set. */
@@ -84,11 +84,13 @@ export function movedMembers(
   if (before === after) return [];
   const [was, is] = [before, after].map((spec) => (spec === undefined ? undefined : versions.get(spec)));
   if (was === undefined || was.lineage !== is?.lineage || was.field !== field) return compared(before, after, field);
-  return touched(was, is).flatMap((id) => moveOf(id, handsAt(was.lineage, was.at, id), handsAt(is.lineage, is.at, id)));
+  return touched(was, is).flatMap((id) =>
+    moveOf(id, originsAt(was.lineage, was.at, id), originsAt(is.lineage, is.at, id)),
+  );
 }
 
-/** Whether the field of a spec is a set whose elements have hands, or an empty one; it is not read for that. */
-export function hasHands(spec: JsonObject, field: string): boolean {
+/** Whether the field of a spec is a set whose elements have origins, or an empty one; it is not read for that. */
+export function hasOrigins(spec: JsonObject, field: string): boolean {
   const member = Object.getOwnPropertyDescriptor(spec, field);
   if (member?.get !== undefined) return true;
   const value: unknown = member?.value;
@@ -118,11 +120,11 @@ function withLazy(spec: JsonObject, field: string, make: () => JsonObject): Json
 }
 
 /** The version of a spec in a lineage that goes on with this step, or ends there. */
-function versionBefore(spec: JsonObject, field: string, { id, hands }: Entry): Version {
+function versionBefore(spec: JsonObject, field: string, { id, origins }: Entry): Version {
   const known = versionOf(spec, field);
   const { lineage, at, size } = known;
   const follower = lineage.log[at];
-  const isOwn = follower === undefined || (follower.id === id && equalJson(follower.hands, hands));
+  const isOwn = follower === undefined || (follower.id === id && equalJson(follower.origins, origins));
   // A log that has become long beside its set ends: so a step costs a few copied elements, however large the set is.
   const isLong = at > 64 && at * 8 > size;
   if (isOwn && !isLong) return known;
@@ -160,10 +162,10 @@ function append(lineage: Lineage, entry: Entry): void {
   if (lineage.last !== undefined && lineage.last < entry.id) lineage.last = entry.id;
 }
 
-function handsAt({ base, log, places }: Lineage, at: number, id: string): Hands {
+function originsAt({ base, log, places }: Lineage, at: number, id: string): MemberOrigins {
   const place = places.get(id)?.findLast((one) => one < at);
-  if (place !== undefined) return log[place]?.hands ?? [];
-  return Object.hasOwn(base, id) ? handsFrom(base[id]) : [];
+  if (place !== undefined) return log[place]?.origins ?? [];
+  return Object.hasOwn(base, id) ? readOrigins(base[id]) : [];
 }
 
 /** Every element of a version, by id. */
@@ -171,19 +173,19 @@ function elementsAt(lineage: Lineage, at: number): JsonObject {
   const elements: Record<string, Json> = { ...lineage.base };
   let last = Object.keys(elements).at(-1) ?? '';
   let isSorted = true;
-  for (const { id, hands } of lineage.log.slice(0, at)) {
-    if (hands.length === 0) delete elements[id];
+  for (const { id, origins } of lineage.log.slice(0, at)) {
+    if (origins.length === 0) delete elements[id];
     else {
       // Ids grow, so that a new one nearly always comes last.
       isSorted &&= Object.hasOwn(elements, id) || id > last;
       if (id > last) last = id;
-      elements[id] = hands;
+      elements[id] = origins;
     }
   }
   return isSorted ? elements : Object.fromEntries(Object.entries(elements).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Elements as they stand in a spec; documents list them, and know no hands. */
+/** Elements as they stand in a spec; documents list them, and know no origins. */
 function elementsIn(spec: JsonObject, field: string): JsonObject {
   const value = spec[field];
   if (Array.isArray(value)) return Object.fromEntries(value.map((id) => [String(id), ['']]));
@@ -191,7 +193,7 @@ function elementsIn(spec: JsonObject, field: string): JsonObject {
   return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }
 
-function handsFrom(value: Json | undefined): Hands {
+function readOrigins(value: Json | undefined): MemberOrigins {
   return Array.isArray(value) ? value.map(String) : [''];
 }
 
@@ -204,13 +206,14 @@ function compared(before: JsonObject | undefined, after: JsonObject | undefined,
   const [was, is] = [before, after].map((spec) => (spec === undefined ? {} : elementsIn(spec, field)));
   const [old, now] = [was ?? {}, is ?? {}];
   const ids = [...Object.keys(old).filter((id) => !Object.hasOwn(now, id)), ...Object.keys(now)];
-  const handsIn = (elements: JsonObject, id: string) => (Object.hasOwn(elements, id) ? handsFrom(elements[id]) : []);
+  const originsIn = (elements: JsonObject, id: string) =>
+    Object.hasOwn(elements, id) ? readOrigins(elements[id]) : [];
   return ids
     .filter((id) => old[id] !== now[id] || !Object.hasOwn(old, id))
     .sort()
-    .flatMap((id) => moveOf(id, handsIn(old, id), handsIn(now, id)));
+    .flatMap((id) => moveOf(id, originsIn(old, id), originsIn(now, id)));
 }
 
-function moveOf(id: string, was: Hands, is: Hands): readonly MemberMove[] {
+function moveOf(id: string, was: MemberOrigins, is: MemberOrigins): readonly MemberMove[] {
   return equalJson(was, is) ? [] : [{ id, was, is }];
 }

@@ -1,7 +1,7 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type AnyField, entriesOf, type Fields, isDivided } from './field.ts';
 import { keyedEntries } from './keyed-entries.ts';
-import { hasHands, type MemberMove, movedMembers, withMemberHands } from './members.ts';
+import { hasOrigins, type MemberMove, movedMembers, withMemberOrigins } from './members.ts';
 import { defaultOf } from './normalize.ts';
 
 /**
@@ -67,7 +67,7 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
 export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject, prefix = ''): readonly UnitChange[] {
   const changes: UnitChange[] = [];
   for (const [name, field] of entriesOf(fields)) {
-    if (field.type === 'members' && hasHands(before, name) && hasHands(after, name)) {
+    if (field.type === 'members' && hasOrigins(before, name) && hasOrigins(after, name)) {
       changes.push(...diffMembers(`${prefix}${name}`, movedMembers(before, after, name)));
       continue;
     }
@@ -82,7 +82,7 @@ export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject,
   return changes;
 }
 
-/** Elements of a set that knows the hands which put them there. */
+/** Elements of a set that knows the origins which put them there. */
 function diffMembers(path: string, moves: readonly MemberMove[]): readonly UnitChange[] {
   return moves.map(({ id, was, is }) =>
     change(`${path}[${id}]`, was.length === 0 ? undefined : was, is.length === 0 ? undefined : is),
@@ -106,7 +106,7 @@ function change(path: string, before: Json | undefined, after: Json | undefined)
   return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
-/** Whether only hands differ: those that put a membership element there, or the key by which documents hold the object. */
+/** Whether only origins differ: those that put a membership element there, or the key by which documents hold the object. */
 export function isHandover(fields: Fields, { path, before, after }: UnitChange): boolean {
   const field = fields[splitPath(path).name];
   if (field?.access === 'key') return true;
@@ -137,14 +137,14 @@ export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly U
 
 function isElement(fields: Fields, spec: JsonObject, path: string): boolean {
   const { name, rest } = splitPath(path);
-  return rest !== undefined && fields[name]?.type === 'members' && hasHands(spec, name);
+  return rest !== undefined && fields[name]?.type === 'members' && hasOrigins(spec, name);
 }
 
 /** Changes of nothing but memberships: the sets are not copied for that. */
 function moveElements(spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
   return changes.reduce((moved, { path, after }) => {
     const { name, rest = '' } = splitPath(path);
-    return withMemberHands(moved, name, rest, Array.isArray(after) ? after.map(String) : []);
+    return withMemberOrigins(moved, name, rest, Array.isArray(after) ? after.map(String) : []);
   }, spec);
 }
 

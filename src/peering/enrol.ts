@@ -1,5 +1,5 @@
 import type { Call } from '../engine/engine.ts';
-import { type Enrolled, enrolPeer, type Sponsor } from '../engine/enrolment.ts';
+import { type Authorizer, type Enrolled, enrolPeer } from '../engine/enrolment.ts';
 import { canonicalDomain } from '../lib/domain.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256Base64 } from '../lib/node-pure.ts';
@@ -35,37 +35,37 @@ export interface Joined extends Enrolled {
 /** Lets a machine in. Throws what keeps it out. */
 export async function enrol({ engine, now }: PeeringOptions, request: EnrolRequest): Promise<Joined> {
   const { proof } = request;
-  const wanted = readWish(request.body, proof.key, now());
-  request.checkTunnel(wanted.answer, { tunnel: wanted.tunnel, signing: proof.key });
-  const { account, sponsor } = await sponsorOf(request, wanted.setupKey);
+  const body = readBody(request.body, proof.key, now());
+  request.checkTunnel(body.answer, { tunnel: body.tunnel, signing: proof.key });
+  const { account, authorizer } = await authorizerOf(request, body.setupKey);
   await request.useNonce(account);
   const enrolled = await enrolPeer(engine, {
-    ...{ account, sponsor, name: wanted.name, hostname: wanted.hostname },
-    tunnelKey: tunnelSpelling(wanted.tunnel),
+    ...{ account, authorizer, name: body.name, hostname: body.hostname },
+    tunnelKey: tunnelSpelling(body.tunnel),
     signingKey: proof.key,
-    extraLabels: wanted.labels,
+    extraLabels: body.labels,
     place: request.place,
-    ...(wanted.facts === undefined ? {} : { facts: wanted.facts }),
+    ...(body.facts === undefined ? {} : { facts: body.facts }),
   });
   return { ...enrolled, account };
 }
 
-async function sponsorOf(
+async function authorizerOf(
   { call, findKey }: EnrolRequest,
   setupKey: string | undefined,
-): Promise<{ readonly account: string; readonly sponsor: Sponsor }> {
+): Promise<{ readonly account: string; readonly authorizer: Authorizer }> {
   if (call !== undefined) {
     const { account, actor, revision } = call;
-    return { account, sponsor: { way: 'user', actor, revision } };
+    return { account, authorizer: { way: 'user', actor, revision } };
   }
   if (setupKey === undefined)
     throw new Unauthenticated('nobody lets the machine in: send `setup_key`, or the access token of a user');
   const found = await findKey(sha256Base64(setupKey.trim().toUpperCase()));
   if (found === undefined) throw new Unauthenticated('setup key invalid');
-  return { account: found.account, sponsor: { way: 'setup_key', id: found.subject, revision: found.revision } };
+  return { account: found.account, authorizer: { way: 'setup_key', id: found.subject, revision: found.revision } };
 }
 
-interface Wish {
+interface EnrolmentBody {
   readonly name: string;
   readonly hostname: string;
   readonly setupKey?: string;
@@ -77,7 +77,7 @@ interface Wish {
 
 const known = ['setup_key', 'name', 'hostname', 'wg_pub_key', 'tunnel_proof', 'extra_dns_labels', 'facts'];
 
-function readWish(body: JsonObject, key: string, now: number): Wish {
+function readBody(body: JsonObject, key: string, now: number): EnrolmentBody {
   const problems: Problem[] = [];
   const fault = (path: string, message: string): void => {
     problems.push({ code: 'enrolment_invalid', path, message });
@@ -118,7 +118,7 @@ function textIn(body: JsonObject, name: string, longest: number, fault: Fault): 
   return '';
 }
 
-function readAnswer(value: Json | undefined): Wish['answer'] | undefined {
+function readAnswer(value: Json | undefined): EnrolmentBody['answer'] | undefined {
   if (!isObject(value)) return undefined;
   const { challenge, mac } = value;
   return typeof challenge === 'string' && typeof mac === 'string' ? { challenge, mac } : undefined;

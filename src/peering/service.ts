@@ -47,7 +47,7 @@ export interface Agent {
 }
 
 /** What a peer is told when it is let in. */
-export interface Welcome {
+export interface PeerSession {
   readonly account: string;
   readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
@@ -59,15 +59,15 @@ export interface Peering {
   /** Makes what whoever enrols has to answer. */
   challenge(): Challenge;
   /** Lets a machine in: by a setup key, or by the user who signs it in. */
-  enrol(request: AgentRequest, call?: Call): Promise<Welcome>;
+  enrol(request: AgentRequest, call?: Call): Promise<PeerSession>;
   /** Gives a peer a session; with the user who signs it in anew when its login has expired. */
-  login(request: AgentRequest, call?: Call): Promise<Welcome>;
+  login(request: AgentRequest, call?: Call): Promise<PeerSession>;
   /** Says which peer asks. Throws `Unauthenticated`, and `NotAllowed` for one whose login has expired. */
   authenticate(request: AgentRequest): Promise<Agent>;
   /** Keeps what a peer reports about itself. */
   report(agent: Agent, facts: Json): Promise<void>;
   /** Offers a local service of a peer through the reverse proxy, for a while. */
-  expose(agent: Agent, wish: JsonObject): Promise<Found>;
+  expose(agent: Agent, body: JsonObject): Promise<Found>;
   /** Prolongs that. */
   renewExposed(agent: Agent, service: string): Promise<Found>;
   /** Ends it. */
@@ -88,7 +88,7 @@ export function createPeering(options: PeeringOptions): Peering {
       const facts = readOwnFacts(given, peer.spec.signing_key ?? '', now());
       await engine.presence.note(account, { peer: peer.id, facts, place });
     },
-    expose: async (agent, wish) => exposeService(engine, agent, readExposure(wish)),
+    expose: async (agent, body) => exposeService(engine, agent, readExposure(body)),
     renewExposed: (agent, service) => renewExposure(engine, agent, service),
     withdraw: (agent, service) => withdrawExposure(engine, agent, service),
   };
@@ -99,7 +99,7 @@ async function letIn(
   { guard, challenges }: { readonly guard: Guard; readonly challenges: Challenges },
   request: AgentRequest,
   call?: Call,
-): Promise<Welcome> {
+): Promise<PeerSession> {
   const proof = checkProof(request.proof, request, options.now());
   const joined = await enrol(options, {
     ...{ body: request.content ?? {}, proof, place: placeOf(options, request) },
@@ -108,10 +108,10 @@ async function letIn(
     findKey: (hash) => guard.find('setup-key', hash),
     useNonce: (account) => guard.useBefore(account, proof),
   });
-  return welcome(options, joined);
+  return openSession(options, joined);
 }
 
-async function logIn(options: PeeringOptions, guard: Guard, request: AgentRequest, call?: Call): Promise<Welcome> {
+async function logIn(options: PeeringOptions, guard: Guard, request: AgentRequest, call?: Call): Promise<PeerSession> {
   const { engine, now } = options;
   const proof = checkProof(request.proof, request, now());
   const { content = {} } = request;
@@ -135,7 +135,7 @@ async function logIn(options: PeeringOptions, guard: Guard, request: AgentReques
     ...(facts === undefined ? {} : { facts }),
   });
   const after = call === undefined ? seen : await signInPeer(engine, await read(), call);
-  return welcome(options, { account, ...after });
+  return openSession(options, { account, ...after });
 }
 
 async function authenticate(options: PeeringOptions, guard: Guard, request: AgentRequest): Promise<Agent> {
@@ -157,7 +157,7 @@ function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObj
   return { connection_ip: plainAddress(address) ?? address, ...locate(address) };
 }
 
-function welcome({ engine, now }: PeeringOptions, to: Omit<Welcome, 'session'>): Welcome {
+function openSession({ engine, now }: PeeringOptions, to: Omit<PeerSession, 'session'>): PeerSession {
   const { account, peer, state } = to;
   const session = { account, peer: peer.id, key: peer.spec.signing_key ?? '' };
   return { account, peer, state, session: issueSession(engine.planEnvironment, session, now()) };

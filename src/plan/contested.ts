@@ -7,8 +7,8 @@ import { unitsOf } from '../model/units.ts';
 import { portable } from './digest.ts';
 import { type Plan, subjectOf } from './plan.ts';
 
-/** A unit that a source wants to have another value than others state or want. */
-export interface WantedUnit {
+/** A unit that a source claims with another value than others state or claim. */
+export interface ClaimedUnit {
   readonly kind: string;
   readonly key: string;
   readonly path: string;
@@ -19,21 +19,21 @@ export interface WantedUnit {
 }
 
 /**
- * What the documents of a source want and could not have when they were planned last. The other sources of the account
+ * What the documents of a source claim and could not have when they were planned last. The other sources of the account
  * look at it before they change such a unit: neither side of a contradiction gets its way by being the last. What changes
  * nothing is never held up by it.
  */
-export interface Wanted extends Stuck {
+export interface PendingClaim extends Stuck {
   readonly source: string;
   /** Units that others took from it by force: whoever took one is not held up by the claim of who lost it. */
   readonly evicted?: readonly EvictedUnit[];
-  /** `Kind/key` of stored objects that the source wants to state and does not yet. */
+  /** `Kind/key` of stored objects that the source claims and does not state yet. */
   readonly keys: readonly string[];
-  readonly units: readonly WantedUnit[];
+  readonly units: readonly ClaimedUnit[];
 }
 
 /** A unit that one source took from another by force. */
-export interface EvictedUnit extends Pick<WantedUnit, 'kind' | 'key' | 'path'> {
+export interface EvictedUnit extends Pick<ClaimedUnit, 'kind' | 'key' | 'path'> {
   readonly by: string;
 }
 
@@ -45,18 +45,18 @@ export interface Stuck {
   readonly pending?: readonly string[];
 }
 
-/** A unit of one object that another source wants. */
-export type WantedByOther = Pick<WantedUnit, 'path' | 'digest' | 'file' | 'line'> & { readonly source: string };
+/** A unit of one object that another source claims. */
+export type ClaimByOther = Pick<ClaimedUnit, 'path' | 'digest' | 'file' | 'line'> & { readonly source: string };
 
-/** What others want, for one source that is planned. A suspended source wants nothing while it is. */
+/** The claims of others, for one source that is planned. A suspended source claims nothing while it is suspended. */
 export interface Contest {
   readonly isEmpty: boolean;
-  unitsOf(kind: string, key: string): readonly WantedByOther[];
-  /** The source that wants to state the object and does not yet, also while it is suspended: it may come back. */
-  wanterOf(kind: string, key: string): string | undefined;
+  unitsOf(kind: string, key: string): readonly ClaimByOther[];
+  /** The source that claims the object and does not state it yet, also while it is suspended: it may come back. */
+  claimantOf(kind: string, key: string): string | undefined;
 }
 
-function nameOfUnit({ kind, key, path }: Pick<WantedUnit, 'kind' | 'key' | 'path'>): string {
+function nameOfUnit({ kind, key, path }: Pick<ClaimedUnit, 'kind' | 'key' | 'path'>): string {
   return `${kind}/${key} ${path}`;
 }
 
@@ -80,9 +80,9 @@ export function evictionsOf(
 }
 
 /** Gathers what other sources want. */
-export function contestOf(snapshot: Snapshot, source: string, wanted: readonly Wanted[] = []): Contest {
-  const others = wanted.filter((one) => one.source !== source && !snapshot.settingsOf(one.source).suspended);
-  const units = new Map<string, WantedByOther[]>();
+export function contestOf(snapshot: Snapshot, source: string, claimed: readonly PendingClaim[] = []): Contest {
+  const others = claimed.filter((one) => one.source !== source && !snapshot.settingsOf(one.source).suspended);
+  const units = new Map<string, ClaimByOther[]>();
   for (const { source: by, units: list, evicted = [] } of others) {
     const lost = new Set(evicted.filter((unit) => unit.by === source).map(nameOfUnit));
     for (const { kind, key, ...unit } of list) {
@@ -94,7 +94,7 @@ export function contestOf(snapshot: Snapshot, source: string, wanted: readonly W
     }
   }
   const keys = new Map<string, string>();
-  for (const one of wanted) {
+  for (const one of claimed) {
     if (one.source === source) continue;
     for (const key of [...one.keys, ...one.units.map((unit) => `${unit.kind}/${unit.key}`)])
       if (!keys.has(key)) keys.set(key, one.source);
@@ -102,7 +102,7 @@ export function contestOf(snapshot: Snapshot, source: string, wanted: readonly W
   return {
     isEmpty: units.size + keys.size === 0,
     unitsOf: (kind, key) => units.get(`${kind}/${key}`) ?? [],
-    wanterOf: (kind, key) => keys.get(`${kind}/${key}`),
+    claimantOf: (kind, key) => keys.get(`${kind}/${key}`),
   };
 }
 
@@ -124,6 +124,6 @@ export function stuckIn({ warnings }: Plan): Required<Stuck> {
 }
 
 /** Equal for equal values. `created` are ids that a plan hands out itself, by `@Kind/key`. */
-export function wantedDigest(value: Json, created: ReadonlyMap<string, string> = new Map()): string {
+export function claimDigest(value: Json, created: ReadonlyMap<string, string> = new Map()): string {
   return sha256(canonicalJson(portable(value, created)));
 }

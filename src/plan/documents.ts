@@ -15,14 +15,14 @@ import { rolledBackGuard, settleRollback } from './rolled-back.ts';
 import { changesSince } from './since.ts';
 import { type Contested, type Part, playStage, prepareStage, pruning } from './stage.ts';
 import type { DocumentsInput, Target } from './stated-object.ts';
-import { afterwards, locateIn, wantedKeys } from './targets.ts';
+import { afterwards, claimedKeys, locateIn } from './targets.ts';
 
 /**
  * Plans what leads from the snapshot to the documents of one source. Either a plan or every problem of the input.
  * A generator: it yields now and then, so that a large plan does not keep others from being answered.
  */
 export function* planDocuments(given: DocumentsInput): Generator<undefined, Outcome> {
-  const input = { ...given, contest: contestOf(given.snapshot, given.source, given.wanted) };
+  const input = { ...given, contest: contestOf(given.snapshot, given.source, given.claimed) };
   // What others want may contradict documents that did not change.
   const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);
@@ -64,11 +64,11 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   const foreign = new Set(
     stage.problems.filter(({ code }) => code === 'source_foreign').map(({ kind, key }) => `${kind}/${key}`),
   );
-  const keys = [...stage.wanted, ...wantedKeys(source, targets)].filter((name) => !foreign.has(name));
-  const wanted = { keys, units: found.wants };
+  const keys = [...stage.claimed, ...claimedKeys(source, targets)].filter((name) => !foreign.has(name));
+  const claimed = { keys, units: found.claimedUnits };
   if (problems.length > 0) {
     const rules = yield* brokenRules(input, targets, editsOfAccount(account, base, found.edits));
-    return { ok: false, problems: sortProblems([...problems, ...rules]), wanted };
+    return { ok: false, problems: sortProblems([...problems, ...rules]), claimed };
   }
   yield undefined;
   const pruned = yield* pruneObjects(pruning(input, stage, afterwards(targets, found.edits)));
@@ -88,7 +88,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
     guards: (changes) => guardsOf(input, options, changes),
     alsoUsedBy: input.alsoUsedBy,
   });
-  if (!outcome.ok) return { ...outcome, wanted };
+  if (!outcome.ok) return { ...outcome, claimed };
   const { plan } = outcome;
   const renames = likelyRenameWarnings(account.registry, source, plan.changes);
   const warnings = renames.length === 0 ? plan.warnings : sortProblems([...plan.warnings, ...renames]);

@@ -19,7 +19,7 @@ export function statingOf(input: Planning, { kind, key }: Desired): Stating {
   const { source, snapshot, force = false, now, digest } = input;
   const stored = snapshot.settingsOf(source);
   const settings = { ...stored, membership: optionsOf(input, stored).membership };
-  return { source, settings, force, now, digest, wanted: input.contest.unitsOf(kind.name, key) };
+  return { source, settings, force, now, digest, claimed: input.contest.unitsOf(kind.name, key) };
 }
 
 /** The object that a document makes. */

@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { UnitChange } from '../model/units.ts';
 import type { AccessImpact } from './access.ts';
-import type { Wanted } from './contested.ts';
+import type { PendingClaim } from './contested.ts';
 import type { RollbackScope } from './rollback-scope.ts';
 
 export type Action = (typeof planActions)[number];
@@ -96,8 +96,8 @@ export type Outcome =
   | {
       readonly ok: false;
       readonly problems: readonly Problem[];
-      /** Of documents: what their source wants and cannot have. */
-      readonly wanted?: Omit<Wanted, 'source'>;
+      /** Of documents: what their source claims and cannot have. */
+      readonly claimed?: Omit<PendingClaim, 'source'>;
     };
 
 /** Whether applying the plan would write nothing. */

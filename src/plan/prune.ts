@@ -33,7 +33,7 @@ export interface PruneInput {
   /** ISO 8601. */
   readonly now: string;
   /** The source that wants an object and does not have it yet. */
-  wanterOf(kind: string, key: string): string | undefined;
+  claimantOf(kind: string, key: string): string | undefined;
   /** Whether an object lies outside what the source may state and delete. */
   isOutside(object: StoredObject): boolean;
 }
@@ -53,8 +53,8 @@ export function* pruneObjects(input: PruneInput): Generator<undefined, Pruned> {
     (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
   );
   const handovers = owned.flatMap((object) => {
-    const wanter = input.wanterOf(object.kind, object.key ?? '');
-    return wanter === undefined ? [] : [{ object, wanter }];
+    const claimant = input.claimantOf(object.kind, object.key ?? '');
+    return claimant === undefined ? [] : [{ object, claimant }];
   });
   const left = new Set(handovers.map(({ object }) => object));
   const candidates = owned.filter((object) => !left.has(object));
@@ -88,9 +88,9 @@ function outsideWarning(source: string, { kind, key, name }: StoredObject): Prob
   return { code: 'scope_exceeded', kind, key: shown, message };
 }
 
-function handoverWarning({ object, wanter }: { readonly object: StoredObject; readonly wanter: string }): Problem {
+function handoverWarning({ object, claimant }: { readonly object: StoredObject; readonly claimant: string }): Problem {
   const { kind, key = object.name } = object;
-  const message = `${kind} ${key} is left to the source ${wanter}, whose documents state it: it stays as it is until that source is applied`;
+  const message = `${kind} ${key} is left to the source ${claimant}, whose documents state it: it stays as it is until that source is applied`;
   return { code: 'object_handed_over', kind, key, message };
 }
 

@@ -18,7 +18,7 @@ export interface Renames {
   /** Ids of objects that stay for now, because documents say that they became another one. */
   readonly held: ReadonlySet<string>;
   /** `Kind/key` of objects that the source would rename and another one owns. */
-  readonly wanted: readonly string[];
+  readonly claimed: readonly string[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
@@ -55,7 +55,7 @@ interface Search {
   readonly former: Map<string, string>;
   readonly blocked: Set<string>;
   readonly held: Set<string>;
-  readonly wanted: string[];
+  readonly claimed: string[];
   readonly problems: Problem[];
   readonly warnings: Problem[];
 }
@@ -74,7 +74,7 @@ function createSearch({ snapshot, source, all }: RenameInput): Search {
       byFormer ??= claimsOf(all);
       return byFormer.get(`${kind}/${name}`) ?? [];
     },
-    ...{ keys: new Map(), former: new Map(), blocked: new Set(), held: new Set(), wanted: [] },
+    ...{ keys: new Map(), former: new Map(), blocked: new Set(), held: new Set(), claimed: [] },
     ...{ problems: [], warnings: [] },
   };
 }
@@ -181,7 +181,7 @@ function moveTo(search: Search, document: Document, object: StoredObject): void 
     search.keys.set(object.id, metadata.name);
     return;
   }
-  search.wanted.push(`${kind}/${object.key}`);
+  search.claimed.push(`${kind}/${object.key}`);
   const message = `${kind} \`${object.key}\` belongs to the source ${keeper}, and only that can rename it; rename it there, or remove its document there first`;
   search.problems.push(faultOf(document, 'rename_foreign', message));
 }

@@ -143,7 +143,7 @@ export function withoutOverrides(fields: Fields, { spec, overrides = [], declare
   return applyUnits(fields, spec, changes);
 }
 
-/** Whose hands keep a member: documents as they stated it, requests as they did if they are in scope, everybody else as now. */
+/** Whose origins keep a member: documents as they stated it, requests as they did if they are in scope, everybody else as now. */
 function originsBack(
   scope: RollbackScope,
   fields: Fields,

@@ -1,6 +1,6 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { type Fields, isDivided } from '../model/field.ts';
-import { handsOf } from '../model/members.ts';
+import { originsOf } from '../model/members.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import { sourceOrigin } from './membership.ts';
 import type { Manner } from './state-units.ts';
@@ -23,7 +23,7 @@ export function holds(fields: Fields, spec: JsonObject, stated: JsonObject): boo
   return Object.entries(stated).every(([name, value]) => {
     const field = fields[name];
     if (field?.type === 'members')
-      return (value as readonly string[]).every((id) => handsOf(spec, name, id).includes(sourceOrigin));
+      return (value as readonly string[]).every((id) => originsOf(spec, name, id).includes(sourceOrigin));
     const current = spec[name];
     if (field !== undefined && isDivided(field))
       return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);

@@ -39,7 +39,7 @@ export interface Stage {
   readonly gone: readonly StoredObject[];
   readonly notThere: Omit<NotThere, 'leaving' | 'refusal' | 'isSettled'>;
   /** `Kind/key` of objects that the source would rename and another one owns. */
-  readonly wanted: readonly string[];
+  readonly claimed: readonly string[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   newId(kind: Kind): string;
@@ -76,7 +76,7 @@ export function* prepareStage(input: Contested, part: Part): Generator<undefined
   const enabled = options.prune && expanded.problems.length === 0;
   const isWhole = documents.length === part.documents.length;
   return {
-    ...{ options, base, targets, newId, wanted: renames.wanted },
+    ...{ options, base, targets, newId, claimed: renames.claimed },
     gone: enabled ? before.filter(({ id }) => !kept.has(id) && !renames.held.has(id)) : [],
     notThere: {
       broken: expanded.broken,
@@ -159,5 +159,5 @@ function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
 export function pruning(input: Contested, { base, gone }: Stage, stated: PruneInput['stated']): PruneInput {
   const { source, now, contest } = input;
   const isOutside = outsideScope(input.snapshot, source);
-  return { snapshot: base.snapshot, source, gone, stated, now, wanterOf: contest.wanterOf, isOutside };
+  return { snapshot: base.snapshot, source, gone, stated, now, claimantOf: contest.claimantOf, isOutside };
 }

@@ -3,7 +3,7 @@ import type { Fields } from '../model/field.ts';
 import type { Declaration, Override, StoredObject } from '../model/object.ts';
 import type { ConflictMode } from '../model/source-settings.ts';
 import { applyUnits, resetValue, type UnitChange, unitsOf } from '../model/units.ts';
-import type { WantedByOther } from './contested.ts';
+import type { ClaimByOther } from './contested.ts';
 import { isRestrictive } from './failsafe.ts';
 import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
 import { isLive, liveOverride } from './overrides.ts';
@@ -17,8 +17,8 @@ export interface Manner {
   /** Units that other sources state otherwise are taken from them. */
   readonly force?: boolean;
   /** What other sources want this object to be and could not have. */
-  readonly wanted?: readonly WantedByOther[];
-  /** The digest by which wanted values are compared. */
+  readonly claimed?: readonly ClaimByOther[];
+  /** The digest by which claimed values are compared. */
   digest?(path: string, value: Json): string;
   /** ISO 8601; overrides that end later hold. */
   readonly now?: string;
@@ -32,7 +32,7 @@ export interface UnitConflict {
   readonly file: string;
   readonly line: number;
   /** The other source could not have its way either. */
-  readonly wanted?: true;
+  readonly claimed?: true;
 }
 
 /** A stated unit that keeps another value, and why. */
@@ -119,7 +119,7 @@ interface Step {
 /** A unit that the source lets go returns to its default, unless somebody else states it, wants it or holds it. */
 function release(step: Step, path: string): void {
   const { fields, object, manner } = step;
-  const isKept = statesElsewhere(step, path) || manner.wanted?.some((unit) => unit.path === path) === true;
+  const isKept = statesElsewhere(step, path) || manner.claimed?.some((unit) => unit.path === path) === true;
   if (isKept || liveOverride(object.overrides, path, nowOf(manner)) !== undefined) return;
   const current = step.current.get(path);
   const released = releasedUnit(fields, path, current);
@@ -189,10 +189,10 @@ function otherwise(elsewhere: Step['elsewhere'], path: string, value: Json): Ste
 /** Finds who else claims another value for a unit that is to change, and could not have it. */
 function contestClaims({ manner, elsewhere, conflicts }: Step, path: string, value: Json): void {
   if (manner.force === true || otherwise(elsewhere, path, value).length > 0) return;
-  const wanted = manner.wanted?.find((unit) => unit.path === path && unit.digest !== manner.digest?.(path, value));
-  if (wanted === undefined) return;
-  const { source, file, line } = wanted;
-  conflicts.push({ path, value, source, file, line, wanted: true });
+  const claimed = manner.claimed?.find((unit) => unit.path === path && unit.digest !== manner.digest?.(path, value));
+  if (claimed === undefined) return;
+  const { source, file, line } = claimed;
+  conflicts.push({ path, value, source, file, line, claimed: true });
 }
 
 /** Takes out of a membership what no source states. */

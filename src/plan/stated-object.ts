@@ -12,7 +12,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover, type UnitChange } from '../model/units.ts';
 import type { Validator } from '../model/validate.ts';
 import { adoptAnnotation, annotationFaults } from './annotations.ts';
-import type { Contest, Wanted, WantedUnit } from './contested.ts';
+import type { ClaimedUnit, Contest, PendingClaim } from './contested.ts';
 import { describeUnits } from './describe.ts';
 import { type Desired, problemAt, problemOf } from './desired.ts';
 import type { Edit } from './finish.ts';
@@ -46,7 +46,7 @@ export interface DocumentsInput extends RequestedOptions {
   /** By id of an object: what uses it and is no object. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
   /** What the sources of the account want and could not have. */
-  readonly wanted?: readonly Wanted[];
+  readonly claimed?: readonly PendingClaim[];
   /** It is to be applied, and not only looked at: what only a look may do is refused. */
   readonly isApply?: boolean;
   /** By which rules the files of the documents were chosen. */
@@ -58,7 +58,7 @@ export interface Planning extends DocumentsInput {
   /** Ids of objects that the snapshot shows with another key than the account has. */
   readonly moved: ReadonlySet<string>;
   readonly contest: Contest;
-  /** The digest by which wanted values of an object are compared, by the path of their unit. */
+  /** The digest by which claimed values of an object are compared, by the path of their unit. */
   digest(kind: Kind, object: string, path: string, value: Json): string;
 }
 
@@ -79,8 +79,8 @@ interface Edited {
   readonly move?: Move;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** Units that it wants and cannot have. */
-  readonly wants?: readonly WantedUnit[];
+  /** Units that it claims and cannot have. */
+  readonly claimedUnits?: readonly ClaimedUnit[];
 }
 
 /** What a document does to its object: an edit, a mere move, or problems. */
@@ -141,12 +141,15 @@ function contestNew(
   desired: Desired,
   after: StoredObject,
   stated: JsonObject,
-): Pick<Edited, 'problems' | 'wants'> | undefined {
+): Pick<Edited, 'problems' | 'claimedUnits'> | undefined {
   const how = statingOf(input, desired);
-  if (how.wanted.length === 0) return undefined;
-  const { conflicts, wants } = stateOnObject(how, desired, { ...after, spec: {}, declared: [] }, stated);
+  if (how.claimed.length === 0) return undefined;
+  const { conflicts, claimedUnits } = stateOnObject(how, desired, { ...after, spec: {}, declared: [] }, stated);
   if (conflicts.length === 0) return undefined;
-  return { problems: conflicts.map((conflict) => problemOf(desired, sayConflict(input.snapshot, conflict))), wants };
+  return {
+    problems: conflicts.map((conflict) => problemOf(desired, sayConflict(input.snapshot, conflict))),
+    claimedUnits,
+  };
 }
 
 function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem {
@@ -182,15 +185,15 @@ function updateObject(
   const { snapshot, source } = input;
   const { adopt } = optionsOf(input, snapshot.settingsOf(source));
   const part = stateOnObject(statingOf(input, desired), desired, existing, stated);
-  const { declaration, wants } = part;
+  const { declaration, claimedUnits } = part;
   const conflicts = part.conflicts.map((conflict) => problemOf(desired, sayConflict(snapshot, conflict)));
   const fixed = fixedFields(desired.kind, existing, part.spec);
   if (target.replaces === undefined && fixed.length > 0) {
     const replaceable =
       conflicts.length === 0 && isReplaceable(input, target, existing) ? { replaceable: true as const } : {};
-    return { problems: [...fixedProblems(desired, fixed), ...conflicts], warnings: [], wants, ...replaceable };
+    return { problems: [...fixedProblems(desired, fixed), ...conflicts], warnings: [], claimedUnits, ...replaceable };
   }
-  if (conflicts.length > 0) return { problems: conflicts, warnings: [], wants };
+  if (conflicts.length > 0) return { problems: conflicts, warnings: [], claimedUnits };
   const warnings = [
     ...part.left.map((left) => sayLeft(snapshot, left)),
     ...part.evicted.map((eviction) => sayEviction(snapshot, eviction)),

@@ -3,7 +3,7 @@ import type { Fault, Kind } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Comparison } from './comparison.ts';
-import { type WantedUnit, wantedDigest } from './contested.ts';
+import { type ClaimedUnit, claimDigest } from './contested.ts';
 import { problemOf } from './desired.ts';
 import { placeFault } from './fault-place.ts';
 import type { Edit } from './finish.ts';
@@ -55,7 +55,7 @@ export interface FoundEdits {
   readonly moves: readonly Move[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  readonly wants: readonly WantedUnit[];
+  readonly claimedUnits: readonly ClaimedUnit[];
   /** Ids of the objects that would have to be made anew, and may be. */
   readonly fixed: ReadonlySet<string>;
 }
@@ -70,7 +70,7 @@ export function* editTargets(
   const warnings: Problem[] = [];
   const edits: Edit[] = [];
   const moves: Move[] = [];
-  const wants: WantedUnit[] = [];
+  const claimedUnits: ClaimedUnit[] = [];
   const fixed = new Set<string>();
   for (const [at, target] of targets.entries()) {
     const result = editTarget(input, target, names);
@@ -81,10 +81,10 @@ export function* editTargets(
     if (result.gone !== undefined) edits.push({ before: result.gone });
     if (result.replaceable === true) fixed.add(target.id);
     if (result.move !== undefined) moves.push(result.move);
-    for (const want of result.wants ?? []) wants.push(want);
+    for (const want of result.claimedUnits ?? []) claimedUnits.push(want);
     if (isTurn(at)) yield undefined;
   }
-  return { edits, moves, problems, warnings, wants, fixed };
+  return { edits, moves, problems, warnings, claimedUnits, fixed };
 }
 
 /** What the source states, by id, as it will be. */
@@ -98,7 +98,7 @@ export function afterwards(
 }
 
 /** `Kind/key` of the stored objects that the source states and did not state before. */
-export function wantedKeys(source: string, targets: readonly Target[]): readonly string[] {
+export function claimedKeys(source: string, targets: readonly Target[]): readonly string[] {
   const fresh = targets.filter(({ existing }) => existing?.declared.every((item) => item.source !== source) === true);
   return fresh.map(({ desired }) => `${desired.kind.name}/${desired.key}`);
 }
@@ -112,7 +112,7 @@ export function digestAmong(compare: Comparison, targets: readonly Target[]): Pl
         .filter(({ existing }) => existing === undefined)
         .map(({ id, desired }) => [id, `@${desired.kind.name}/${desired.key}`]),
     );
-    return wantedDigest(compare.unit(kind.spec, object, path, value), created);
+    return claimDigest(compare.unit(kind.spec, object, path, value), created);
   };
 }
 

@@ -3,7 +3,7 @@ import type { Kind } from '../model/kind.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { SourceSettings } from '../model/source-settings.ts';
 import { membershipAnnotation } from './annotations.ts';
-import type { WantedUnit } from './contested.ts';
+import type { ClaimedUnit } from './contested.ts';
 import type { Desired } from './desired.ts';
 import { exclusiveFields, withoutSourceOrigins } from './membership.ts';
 import { statedOverrides } from './overrides.ts';
@@ -13,7 +13,7 @@ import { type Manner, type Stated, stateUnits } from './state-units.ts';
 export interface Stating extends Pick<Manner, 'force' | 'now'> {
   readonly source: string;
   readonly settings: SourceSettings;
-  readonly wanted: NonNullable<Manner['wanted']>;
+  readonly claimed: NonNullable<Manner['claimed']>;
   digest(kind: Kind, object: string, path: string, value: Json): string;
 }
 
@@ -21,30 +21,30 @@ export interface Stating extends Pick<Manner, 'force' | 'now'> {
 export interface UnitPart extends Stated {
   /** What the source declares from now on. */
   readonly declaration: Declaration;
-  /** What it wants and cannot have. */
-  readonly wants: readonly WantedUnit[];
+  /** What it claims and cannot have. */
+  readonly claimedUnits: readonly ClaimedUnit[];
 }
 
 /** States what a document says about a stored object. A source that only seeds states nothing about what is there. */
 export function stateOnObject(how: Stating, desired: Desired, object: StoredObject, stated: JsonObject): UnitPart {
   const declaration = declarationOf(how, desired, stated);
   const others = object.declared.filter(({ source }) => source !== how.source);
-  if (how.settings.conflictMode === 'seed') return { ...letBe(desired, object, others), declaration, wants: [] };
+  if (how.settings.conflictMode === 'seed') return { ...letBe(desired, object, others), declaration, claimedUnits: [] };
   const digest = (path: string, value: Json) => how.digest(desired.kind, object.id, path, value);
   const result = stateUnits(desired.kind.spec, object, how.source, stated, {
     mode: how.settings.conflictMode,
     exclusive: declaration.exclusive === true,
     force: how.force === true,
-    wanted: how.wanted,
+    claimed: how.claimed,
     digest,
     ...(how.now === undefined ? {} : { now: how.now }),
   });
   const { kind, key, place } = desired;
-  const wants = result.conflicts.map(({ path, value }) => ({
+  const claimedUnits = result.conflicts.map(({ path, value }) => ({
     ...{ kind: kind.name, key, path, digest: digest(path, value) },
     ...{ file: place.file, line: place.line },
   }));
-  return { ...result, declaration, wants };
+  return { ...result, declaration, claimedUnits };
 }
 
 /** What a source declares that states this. */

@@ -12,10 +12,10 @@ export interface Said {
 }
 
 /** A unit that two sources want to be different: neither gets its way. */
-export function sayConflict(state: Snapshot, { path, source, file, line, wanted }: UnitConflict): Said {
+export function sayConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Said {
   const place = `the source ${source} at ${file}:${line}`;
-  const is = wanted === true ? 'is wanted with another value by' : 'is stated with another value by';
-  const stays = wanted === true ? ', which could not apply it either' : '';
+  const is = claimed === true ? 'is wanted with another value by' : 'is stated with another value by';
+  const stays = claimed === true ? ', which could not apply it either' : '';
   const message = `${named(state, path)} ${is} ${place}${stays}; agree on one value, state it in one place only, or take it over with --force-ownership`;
   return { code: 'unit_conflict', path: `/${fieldOf(path)}`, message };
 }

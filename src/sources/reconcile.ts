@@ -5,7 +5,7 @@ import type { ApplyRequest } from '../engine/apply-request.ts';
 import { awaitApproval } from '../engine/approvals.ts';
 import { LeaseLost } from '../engine/batch.ts';
 import type { Reconciled } from '../engine/documents.ts';
-import { countDrift, handRunOf, inventoryOf, wantedByOthers } from '../engine/sources.ts';
+import { claimsOfOthers, countDrift, handRunOf, inventoryOf } from '../engine/sources.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import type { Document } from '../model/document.ts';
 import { NotFound } from '../model/errors.ts';
@@ -88,7 +88,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   /** Applies what was read, unless that would end as it did last time. */
   const conclude = async (fetched: Read, fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     const state = await engine.snapshots.fresh(account);
-    const others = await wantedByOthers(engine, account, name);
+    const others = await claimsOfOthers(engine, account, name);
     const keyOn = (values: string, revision: number) => keyOf({ fetched, values, others, revision }, options.version);
     // That a loop was stopped is no longer so once its documents are found to be in place.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';

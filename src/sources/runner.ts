@@ -10,7 +10,7 @@ import {
   type SourceLeaseKeeper,
   takeSource,
 } from '../engine/leases.ts';
-import { filesStatedBy, findSource, recordSource, recordWantedKeys } from '../engine/sources.ts';
+import { filesStatedBy, findSource, recordClaimedKeys, recordSource } from '../engine/sources.ts';
 import { NotFound } from '../model/errors.ts';
 import { isSo, readStatus } from '../model/source-status.ts';
 import type { SourceDefinition } from './definition.ts';
@@ -89,13 +89,13 @@ export class SourceRunner {
   }
 
   /** Records which keys the source wants that it does not state yet, read where this server finds its documents. */
-  async refreshWanted(): Promise<void> {
+  async refreshClaims(): Promise<void> {
     const { engine, reader } = this.#options;
     const { account, name } = this.definition;
     const found = await this.#origin.peek();
     if (!found.ok || found.selection.problems.length > 0) return;
     const { documents } = await readInput(reader, found.files, { account });
-    await recordWantedKeys(engine, account, name, documents);
+    await recordClaimedKeys(engine, account, name, documents);
   }
 
   /** Ends it: a reconcile that is under way completes, and the lease is given back. */

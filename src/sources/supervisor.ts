@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type CalledSource, calledSources } from '../engine/called-sources.ts';
-import type { Wanter } from '../engine/engine.ts';
+import type { ClaimRefresher } from '../engine/engine.ts';
 import { equalJson } from '../lib/json.ts';
 import type { SourceDefinition } from './definition.ts';
 import { processClock } from './loop.ts';
@@ -70,17 +70,17 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   ];
   const others = (account: string, deleting: string): readonly SourceRunner[] =>
     [...runners.values()].filter(({ definition: { account: own, name } }) => own === account && name !== deleting);
-  const wanter: Wanter = {
+  const refresher: ClaimRefresher = {
     isConcerned: (account, deleting) => others(account, deleting).length > 0,
     async ask(account, deleting) {
-      await Promise.all(others(account, deleting).map((runner) => runner.refreshWanted()));
+      await Promise.all(others(account, deleting).map((runner) => runner.refreshClaims()));
     },
   };
-  engine.wanters.add(wanter);
+  engine.claimRefreshers.add(refresher);
 
   return async () => {
     for (const stop of unlisten) stop();
-    engine.wanters.delete(wanter);
+    engine.claimRefreshers.delete(refresher);
     await looks.stop();
     await Promise.all([...[...runners.values()].map((runner) => runner.stop()), ...ending]);
   };

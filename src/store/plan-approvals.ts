@@ -45,7 +45,12 @@ where account_id = $1 and id in (
 )`;
 
 /** Notes that somebody wants to apply a plan that is not approved. Answers whether that is news. */
-export async function putWanted(database: AccountAccess, account: string, id: string, at: string): Promise<boolean> {
+export async function noteApplyAttempt(
+  database: AccountAccess,
+  account: string,
+  id: string,
+  at: string,
+): Promise<boolean> {
   const [rows] = await database.inAccount(account, [
     statement<{ readonly id: string }>(
       `update plans set wanted_at = $3::timestamptz where account_id = $1 and id = $2 and wanted_at is null returning id`,

@@ -4,7 +4,7 @@ import { isTurn, runToEnd } from '../lib/steps.ts';
 import { facetsOf, membershipFields, movedReferences, type Reference } from '../model/facets.ts';
 import type { Kind } from '../model/kind.ts';
 import { movedSortKeys } from '../model/member-order.ts';
-import { beside, handsOf } from '../model/members.ts';
+import { beside, originsOf } from '../model/members.ts';
 import type { Declaration, StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 
@@ -158,7 +158,7 @@ function movedRows(
   if (after === undefined) return [];
   const written = new Set(come.map(({ field, to, origin }) => `${field}\n${to}\n${origin}`));
   return movedSortKeys(before, after)
-    .flatMap(({ field, id: to }) => handsOf(after.spec, field, to).map((origin) => ({ field, to, origin })))
+    .flatMap(({ field, id: to }) => originsOf(after.spec, field, to).map((origin) => ({ field, to, origin })))
     .filter(({ field, to, origin }) => !written.has(`${field}\n${to}\n${origin}`))
     .map((reference) => memberRow(after, reference));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyDocuments } from '../../src/engine/documents.ts';
-import { recordSource, recordWantedKeys } from '../../src/engine/sources.ts';
+import { recordClaimedKeys, recordSource } from '../../src/engine/sources.ts';
 import type { Document } from '../../src/model/document.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office } from './office.ts';
@@ -44,8 +44,8 @@ describe('E69 what moves from one source to another', () => {
     await apply(office, 'a', [zone(60), ...others]);
     await recordSource(engine, call, { id: 'b', type: 'push', spec: {} });
     const before = await zoneOf(office);
-    const ask = async () => recordWantedKeys(engine, account, 'b', [zone(300)]);
-    engine.wanters.add({ isConcerned: () => true, ask });
+    const ask = async () => recordClaimedKeys(engine, account, 'b', [zone(300)]);
+    engine.claimRefreshers.add({ isConcerned: () => true, ask });
     const left = await apply(office, 'a', others);
     expect(left).toMatchObject({ state: 'applied', plan: { counts: { delete: 0 } } });
     expect(await zoneOf(office)).toEqual({ ...before, owner: undefined, recordOwner: undefined, sources: [] });

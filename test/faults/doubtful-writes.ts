@@ -249,12 +249,12 @@ async function ask(scene: Scene, method: string, url: string, body?: object, key
 async function enrol({ api: { engine, account }, truth, key }: Scene, name: string): Promise<Said> {
   const tunnelKey = randomBytes(32).toString('base64');
   const { revision } = await engine.snapshots.current(account);
-  const newcomer = {
+  const request = {
     ...{ account, name, hostname: name, tunnelKey, signingKey: randomBytes(32).toString('base64url') },
-    sponsor: { way: 'setup_key', id: key, revision } as const,
+    authorizer: { way: 'setup_key', id: key, revision } as const,
     ...{ extraLabels: [], place: {} },
   };
-  const said = await enrolPeer(engine, newcomer).then(
+  const said = await enrolPeer(engine, request).then(
     ({ peer }) => ({ status: 200, isUnknown: false, body: { id: peer.id } }),
     (error: unknown) => ({
       status: error instanceof Unavailable ? 503 : 500,

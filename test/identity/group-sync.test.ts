@@ -55,8 +55,8 @@ const namesOf = async ({ body }: Answer) => {
   return body.auto_groups.map((id: string) => all.get(id)).sort();
 };
 
-/** The hands that put the peer into the group of this name. */
-async function hands(name: string, peer: string): Promise<unknown> {
+/** The origins that put the peer into the group of this name. */
+async function origins(name: string, peer: string): Promise<unknown> {
   const state = await api.engine.snapshots.fresh(api.account);
   const group = state.ofKind('Group').find((candidate) => candidate.name === name);
   return (group?.spec['peers'] as JsonObject | undefined)?.[peer];
@@ -193,7 +193,7 @@ describe('groups of a user', () => {
   it('reach the peers when the account starts to want it, and follow from then on', async () => {
     const fay = (await come('fay', ['dev', 'ops'])).body;
     const laptop = await peerOf(fay.id, 'fay-laptop');
-    expect(await hands('dev', laptop)).toBeUndefined();
+    expect(await origins('dev', laptop)).toBeUndefined();
     await setSettings({ groups_propagation_enabled: true });
     const provided = async (name: string) => {
       const state = await api.engine.snapshots.fresh(api.account);
@@ -219,9 +219,9 @@ describe('groups of a user', () => {
     const put = (auto_groups: readonly string[]) =>
       api.call('PUT', `/api/users/${gil.id}`, { role: 'user', auto_groups, is_blocked: false });
     await put([group]);
-    expect(await hands('phones', phone)).toEqual(['api', 'enrolment']);
+    expect(await origins('phones', phone)).toEqual(['api', 'enrolment']);
     await put([]);
-    expect(await hands('phones', phone)).toEqual(['api']);
+    expect(await origins('phones', phone)).toEqual(['api']);
   });
 
   it('of two users who change in one plan reach the peers of both', async () => {
@@ -236,6 +236,6 @@ describe('groups of a user', () => {
     const files = [{ path: 'b.yaml', text }];
     const applied = await api.call('POST', '/api/config/apply?adopt=take', { source: 'pcs', files });
     expect([applied.status, applied.body.problems]).toEqual([200, undefined]);
-    expect(await Promise.all(peers.map((peer) => hands('pcs', peer)))).toEqual([['enrolment'], ['enrolment']]);
+    expect(await Promise.all(peers.map((peer) => origins('pcs', peer)))).toEqual([['enrolment'], ['enrolment']]);
   });
 });

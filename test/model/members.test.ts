@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { beside, countMembers, handsOf, hasHands, movedMembers, withMemberHands } from '../../src/model/members.ts';
+import {
+  beside,
+  countMembers,
+  hasOrigins,
+  movedMembers,
+  originsOf,
+  withMemberOrigins,
+} from '../../src/model/members.ts';
 
 const set = (...ids: readonly string[]): JsonObject => ({
   name: 'g',
@@ -12,23 +19,26 @@ const isRead = (spec: JsonObject) => Object.getOwnPropertyDescriptor(spec, 'peer
 describe('a set that came of another by a step', () => {
   it('has the element, and is copied only when somebody reads it', () => {
     const before = set('a');
-    const after = withMemberHands(before, 'peers', 'b', ['enrolment']);
-    expect([handsOf(after, 'peers', 'b'), countMembers(after, 'peers')]).toEqual([['enrolment'], 2]);
+    const after = withMemberOrigins(before, 'peers', 'b', ['enrolment']);
+    expect([originsOf(after, 'peers', 'b'), countMembers(after, 'peers')]).toEqual([['enrolment'], 2]);
     expect(movedMembers(before, after, 'peers')).toEqual([{ id: 'b', was: [], is: ['enrolment'] }]);
-    expect([beside(after, ['peers']), hasHands(after, 'peers'), isRead(after)]).toEqual([{ name: 'g' }, true, false]);
+    expect([beside(after, ['peers']), hasOrigins(after, 'peers'), isRead(after)]).toEqual([{ name: 'g' }, true, false]);
     expect(after).toEqual({ name: 'g', peers: { a: ['api'], b: ['enrolment'] } });
     expect([isRead(after), before]).toEqual([true, set('a')]);
   });
 
   it('keeps its fields in their order, and its elements in that of their ids', () => {
-    const after = withMemberHands({ peers: { b: ['api'] }, name: 'g' }, 'peers', 'a', ['api']);
+    const after = withMemberOrigins({ peers: { b: ['api'] }, name: 'g' }, 'peers', 'a', ['api']);
     expect(JSON.stringify(after)).toBe('{"peers":{"a":["api"],"b":["api"]},"name":"g"}');
   });
 
   it('does not know of the steps of another branch', () => {
     const before = set('a');
-    const [one, other] = [withMemberHands(before, 'peers', 'b', ['x']), withMemberHands(before, 'peers', 'c', ['x'])];
-    expect([handsOf(one, 'peers', 'c'), handsOf(other, 'peers', 'b')]).toEqual([[], []]);
+    const [one, other] = [
+      withMemberOrigins(before, 'peers', 'b', ['x']),
+      withMemberOrigins(before, 'peers', 'c', ['x']),
+    ];
+    expect([originsOf(one, 'peers', 'c'), originsOf(other, 'peers', 'b')]).toEqual([[], []]);
     expect(movedMembers(one, other, 'peers').map(({ id }) => id)).toEqual(['b', 'c']);
     expect(movedMembers(before, other, 'peers').map(({ id }) => id)).toEqual(['c']);
     expect([Object.keys(one['peers'] ?? {}), Object.keys(other['peers'] ?? {})]).toEqual([
@@ -39,8 +49,8 @@ describe('a set that came of another by a step', () => {
 
   it('is the same as one that was copied at every step, whatever the steps', () => {
     const id = fc.constantFrom(...'abcdefgh');
-    const hands = fc.constantFrom([], ['api'], ['api', 'source'], ['enrolment']);
-    const steps = fc.array(fc.tuple(fc.nat(), id, hands), { maxLength: 200 });
+    const origins = fc.constantFrom([], ['api'], ['api', 'source'], ['enrolment']);
+    const steps = fc.array(fc.tuple(fc.nat(), id, origins), { maxLength: 200 });
     fc.assert(
       fc.property(fc.subarray([...'abcdefgh']), steps, fc.nat(), (first, taken, look) => {
         const lazy = [set(...first)];
@@ -48,7 +58,7 @@ describe('a set that came of another by a step', () => {
         for (const [from, element, by] of taken) {
           // Most steps go on from the newest, some from an earlier one.
           const at = from % 4 === 0 ? from % lazy.length : lazy.length - 1;
-          lazy.push(withMemberHands(lazy[at] ?? {}, 'peers', element, by));
+          lazy.push(withMemberOrigins(lazy[at] ?? {}, 'peers', element, by));
           const { [element]: _, ...rest } = plain[at] ?? {};
           plain.push(by.length === 0 ? rest : { ...rest, [element]: by });
         }
@@ -79,10 +89,10 @@ describe('a large set', () => {
       },
     });
     let spec: JsonObject = { name: 'g', peers: base };
-    for (let at = 0; at < 90; at += 1) spec = withMemberHands(spec, 'peers', `q${at}`, ['api']);
+    for (let at = 0; at < 90; at += 1) spec = withMemberOrigins(spec, 'peers', `q${at}`, ['api']);
     // Once for its size.
     expect([copies, countMembers(spec, 'peers')]).toEqual([1, 890]);
-    for (let at = 90; at < 200; at += 1) spec = withMemberHands(spec, 'peers', `q${at}`, ['api']);
+    for (let at = 90; at < 200; at += 1) spec = withMemberOrigins(spec, 'peers', `q${at}`, ['api']);
     expect([copies, Object.keys(spec['peers'] ?? {}).length]).toEqual([2, 1000]);
   });
 });

@@ -6,7 +6,7 @@ import { plainSettings } from '../../src/model/source-settings.ts';
 import { unitsOf } from '../../src/model/units.ts';
 import { createValidator } from '../../src/model/validate.ts';
 import type { BreakGlass } from '../../src/plan/break-glass.ts';
-import type { Wanted } from '../../src/plan/contested.ts';
+import type { PendingClaim } from '../../src/plan/contested.ts';
 import { planDetach } from '../../src/plan/detach.ts';
 import { planDocuments } from '../../src/plan/documents.ts';
 import { planExpiry } from '../../src/plan/expiry.ts';
@@ -88,21 +88,21 @@ function idsOn(state: Snapshot): () => string {
 }
 
 /** What a plan of documents is made with. */
-export interface Wish {
+export interface ApplyOptions {
   readonly force: boolean;
   readonly now: number;
-  readonly wanted: readonly Wanted[];
+  readonly claimed: readonly PendingClaim[];
 }
 
 export function applyTo(
   snapshot: Snapshot,
   source: string,
   documents: readonly Document[],
-  { force, now, wanted }: Wish,
+  { force, now, claimed }: ApplyOptions,
 ): Outcome {
   return finished(
     planDocuments({
-      ...{ snapshot, validator, source, documents, force, wanted },
+      ...{ snapshot, validator, source, documents, force, claimed },
       ...{ prune: true, allowEmpty: true, now: timeAt(now), newId: idsOn(snapshot) },
     }),
   );

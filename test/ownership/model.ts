@@ -28,7 +28,7 @@ export interface How {
   readonly force: boolean;
   readonly now: number;
   /** What other sources want and could not have. */
-  readonly wanted: readonly Refused[];
+  readonly claimed: readonly Refused[];
 }
 
 /** What a source wants and could not have: units by `key path`, and things that it does not state yet. */
@@ -113,7 +113,7 @@ function contradictions(thing: Thing | undefined, key: string, source: string, s
       .map(([, one]) => one.units.get(path));
     // What changes nothing is in nobody's way.
     const wished = changes(thing, source, path, value, how)
-      ? how.wanted.map(({ units }) => units.get(`${key} ${path}`))
+      ? how.claimed.map(({ units }) => units.get(`${key} ${path}`))
       : [];
     if ([...stated, ...wished].some((other) => other !== undefined && other !== value)) found.set(path, value);
   }
@@ -139,7 +139,7 @@ function restate(thing: Thing, key: string, source: string, said: Said, how: How
     return;
   }
   const elsewhere = (path: string) => others.some(([, one]) => one.units.has(path));
-  const isWished = (unit: string) => how.wanted.some(({ units }) => units.has(unit));
+  const isWished = (unit: string) => how.claimed.some(({ units }) => units.has(unit));
   const isHeld = (path: string) => (thing.held.get(path) ?? 0) > how.now;
   const isMine = (path: string) => said.units.has(path) || mine?.units.has(path) === true;
   for (const path of mine?.units.keys() ?? [])
@@ -182,7 +182,7 @@ function release(thing: Thing, path: string): void {
 function drop(world: World, key: string, source: string, how: How): void {
   const thing = world.get(key) as Thing;
   const others = [...thing.declared.keys()].filter((other) => other !== source).sort();
-  const isWanted = how.wanted.some(
+  const isWanted = how.claimed.some(
     ({ units, things }) => things.has(key) || [...units.keys()].some((unit) => unit.startsWith(`${key} `)),
   );
   const isMine = thing.owner === source && others.length === 0;
@@ -191,7 +191,7 @@ function drop(world: World, key: string, source: string, how: How): void {
     return;
   }
   if (others.length > 0) {
-    restate(thing, key, source, { units: new Map(), exclusive: false }, { ...how, mode: 'guard', wanted: [] });
+    restate(thing, key, source, { units: new Map(), exclusive: false }, { ...how, mode: 'guard', claimed: [] });
     thing.declared.delete(source);
   } else detachThing(thing, source);
   if (thing.owner === source) thing.owner = others[0];

@@ -154,8 +154,8 @@ async function apply(
   { source, said }: Extract<Act, { readonly does: 'apply' }>,
   force: boolean,
 ): Promise<void> {
-  const wanted = applyRequest(source, documentsOf(said), { force, allowEmpty: true });
-  await applyDocuments(server, { account, actor: { type: 'source', id: source, name: source }, revision: 0 }, wanted);
+  const claimed = applyRequest(source, documentsOf(said), { force, allowEmpty: true });
+  await applyDocuments(server, { account, actor: { type: 'source', id: source, name: source }, revision: 0 }, claimed);
 }
 
 async function change(

@@ -1,6 +1,6 @@
 import { equalJson, type Json } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/snapshot.ts';
-import type { Wanted } from '../../src/plan/contested.ts';
+import type { PendingClaim } from '../../src/plan/contested.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../../src/plan/plan.ts';
 import { type ChangeRow, changeRows, replay } from '../../src/store/history.ts';
 import * as acting from './acting.ts';
@@ -14,7 +14,7 @@ interface Run {
   world: model.World;
   now: number;
   /** What refused sources want, as plans said it. */
-  wanted: Wanted[];
+  claimed: PendingClaim[];
   /** The same, as the model knows it. */
   readonly wishes: Map<string, model.Refused>;
   /** What each source said last, and was applied or refused with. */
@@ -27,7 +27,7 @@ interface Run {
 /** Does everything to an account and to the model, which have to agree after every act. Answers the account. */
 export function play(sequence: Sequence): Snapshot {
   const run: Run = {
-    ...{ sequence, state: acting.newAccount(sequence.modes), world: new Map(), now: 0, wanted: [] },
+    ...{ sequence, state: acting.newAccount(sequence.modes), world: new Map(), now: 0, claimed: [] },
     ...{ wishes: new Map(), latest: new Map(), past: [], plans: [] },
   };
   const first = run.state;
@@ -57,27 +57,27 @@ function perform(run: Run, act: Act): void {
 function applyBoth(run: Run, source: string, said: ReadonlyMap<string, model.Said>, force: boolean): void {
   run.latest.set(source, said);
   const documents = acting.documentsOf(said);
-  const { state, now, wanted } = run;
-  const outcome = acting.applyTo(state, source, documents, { force, now, wanted });
+  const { state, now, claimed } = run;
+  const outcome = acting.applyTo(state, source, documents, { force, now, claimed });
   const refused = model.apply(run.world, source, said, howOf(run, source, force));
   same(outcome.ok, refused === undefined, `whether ${source} is applied`);
-  run.wanted = wanted.filter((one) => one.source !== source);
+  run.claimed = claimed.filter((one) => one.source !== source);
   run.wishes.delete(source);
   if (!outcome.ok) {
-    if (outcome.wanted !== undefined) run.wanted.push({ source, ...outcome.wanted });
+    if (outcome.claimed !== undefined) run.claimed.push({ source, ...outcome.claimed });
     if (refused !== undefined) run.wishes.set(source, refused);
     return;
   }
   step(run, outcome);
   // What changed nothing the first time changes nothing the second time.
   if (isEmptyPlan(outcome.plan)) return;
-  const again = acting.applyTo(run.state, source, documents, { force, now, wanted });
+  const again = acting.applyTo(run.state, source, documents, { force, now, claimed });
   same(isQuiet(again), true, `that planning after applying ${source} is empty`);
 }
 
 function howOf({ sequence, wishes, now }: Run, source: string, force: boolean): model.How {
-  const wanted = [...wishes].filter(([other]) => other !== source).map(([, refused]) => refused);
-  return { mode: sequence.modes.get(source) ?? 'guard', force, now, wanted };
+  const claimed = [...wishes].filter(([other]) => other !== source).map(([, refused]) => refused);
+  return { mode: sequence.modes.get(source) ?? 'guard', force, now, claimed };
 }
 
 function isQuiet(outcome: Outcome): boolean {
@@ -138,7 +138,7 @@ function detachBoth(run: Run, source: string): void {
   same(outcome.ok, true, 'that a source is detached');
   if (outcome.ok) step(run, outcome);
   model.detach(run.world, source);
-  run.wanted = run.wanted.filter((one) => one.source !== source);
+  run.claimed = run.claimed.filter((one) => one.source !== source);
   run.wishes.delete(source);
   run.latest.delete(source);
 }
@@ -202,20 +202,21 @@ function lineOfThing(key: string, { keyed, owner, units, declared, held }: model
  */
 function settle(run: Run): void {
   for (let rounds = 0; rounds <= sources.length; rounds++) {
-    const { state, wanted } = run;
+    const { state, claimed } = run;
     for (const source of sources) {
       const said = run.latest.get(source);
       if (said !== undefined) applyBoth(run, source, said, false);
     }
     if (run.state === state || acting.linesOfState(run.state) === acting.linesOfState(state)) {
-      if (sameWishes(run.wanted, wanted)) return;
+      if (sameWishes(run.claimed, claimed)) return;
     }
   }
   throw new Error(`the sources do not come to rest: ${acting.linesOfState(run.state)}`);
 }
 
-function sameWishes(now: readonly Wanted[], before: readonly Wanted[]): boolean {
-  const text = (all: readonly Wanted[]) => JSON.stringify([...all].sort((a, b) => (a.source < b.source ? -1 : 1)));
+function sameWishes(now: readonly PendingClaim[], before: readonly PendingClaim[]): boolean {
+  const text = (all: readonly PendingClaim[]) =>
+    JSON.stringify([...all].sort((a, b) => (a.source < b.source ? -1 : 1)));
   return text(now) === text(before);
 }
 

@@ -250,8 +250,8 @@ describe('prune', () => {
     const first = applyOn(office, 'a', [document('Group', 'g000', { peers: ['p1'] }), ...groups(2).slice(1)]);
     const { id } = objectOf(first, 'Group', 'g000');
     const theirs = [document('Group', 'g000', { peers: ['p2'] })];
-    const wanted = [{ source: 'b', keys: ['Group/g000'], units: [] }];
-    const left = planOn(first, 'a', groups(2).slice(1), { wanted });
+    const claimed = [{ source: 'b', keys: ['Group/g000'], units: [] }];
+    const left = planOn(first, 'a', groups(2).slice(1), { claimed });
     expect([linesOf(left, first), warningsOf(left)]).toEqual([['release Group/g000'], ['object_handed_over g000']]);
     const between = planned(left).next;
     expect([...between.objects()].find((object) => object.id === id)?.owner).toBeUndefined();
@@ -270,7 +270,7 @@ describe('prune', () => {
   it('E69 leaves what was only taken over as it was found', () => {
     const found = office.with({ put: [group('g1', ['p1'])], remove: [] });
     const state = applyOn(found, 'a', [document('Group', 'g1', { peers: ['p1'] })]);
-    const left = applyOn(state, 'a', [], { wanted: [{ source: 'b', keys: ['Group/g1'], units: [] }] });
+    const left = applyOn(state, 'a', [], { claimed: [{ source: 'b', keys: ['Group/g1'], units: [] }] });
     const taken = applyOn(left, 'b', [document('Group', 'g1', { peers: ['p1'] })]);
     expect(taken.get('g1')).toMatchObject({ key: 'g1', declared: [{ source: 'b' }] });
     expect(taken.get('g1')?.owner).toBeUndefined();
@@ -281,8 +281,8 @@ describe('prune', () => {
     const renamed = [document('Group', 'team', {}, { previousNames: ['g000'] })];
     expect(refusals(planOn(state, 'b', renamed))).toEqual(['rename_foreign Group/team /metadata/previousNames']);
     const outcome = planOn(state, 'b', renamed);
-    const wants = outcome.ok ? [] : (outcome.wanted?.keys ?? []);
-    const left = applyOn(state, 'a', [], { wanted: [{ source: 'b', keys: wants, units: [] }] });
+    const wants = outcome.ok ? [] : (outcome.claimed?.keys ?? []);
+    const left = applyOn(state, 'a', [], { claimed: [{ source: 'b', keys: wants, units: [] }] });
     const moved = applyOn(left, 'b', renamed);
     expect(objectOf(moved, 'Group', 'team')).toMatchObject({ id: objectOf(state, 'Group', 'g000').id, owner: 'b' });
   });

@@ -52,20 +52,20 @@ describe('a membership', () => {
   it.each([
     ['by its annotation', devs({ peers: ['p1'] }, 'exclusive'), {}],
     ['by the setting of the source', devs({ peers: ['p1'] }), { membership: 'exclusive' }],
-  ] as const)('E47 that is exclusive %s loses what others put there, and the plan says so', (_, wanted, settings) => {
+  ] as const)('E47 that is exclusive %s loses what others put there, and the plan says so', (_, claimed, settings) => {
     const first = withModes(applyOn(office, 'a', [devs({ peers: ['p1'] })]), { a: settings });
     const { id } = objectOf(first, 'Group', 'devs');
     const state = enrolled(joins(first, id, ['p1', 'p2']), id, 'p3');
-    const outcome = planOn(state, 'a', [wanted]);
+    const outcome = planOn(state, 'a', [claimed]);
     expect(linesOf(outcome, state)).toEqual(['update Group/devs: peers[p2] peers[p3]']);
     const { next } = planned(outcome);
     expect(peersOf(next)).toEqual({ p1: ['source'] });
-    expect(linesOf(planOn(next, 'a', [wanted]), next)).toEqual([]);
+    expect(linesOf(planOn(next, 'a', [claimed]), next)).toEqual([]);
     expect(refusals(replaceOn(next, 'Group', id, { peers: ['p1', 'p2'] }))).toEqual([
       'managed_field Group/devs /peers',
     ]);
     const later = enrolled(next, id, 'p2');
-    expect(linesOf(planOn(later, 'a', [wanted]), later)).toEqual(['update Group/devs: peers[p2]']);
+    expect(linesOf(planOn(later, 'a', [claimed]), later)).toEqual(['update Group/devs: peers[p2]']);
     expect(linesOf(replaceOn(later, 'Group', id, { peers: ['p1'] }), later)).toEqual(['update Group/devs: peers[p2]']);
   });
 
@@ -184,15 +184,15 @@ describe('a source that is detached', () => {
 
 describe('what two sources want', () => {
   const wantedOf = (outcome: Outcome, source: string) =>
-    outcome.ok || outcome.wanted === undefined ? [] : [{ source, ...outcome.wanted }];
+    outcome.ok || outcome.claimed === undefined ? [] : [{ source, ...outcome.claimed }];
   const on = policy({ enabled: true }, 'b.yaml');
   const off = policy({ enabled: false });
   const state = applyOn(office, 'a', [off]);
   const refused = planOn(state, 'b', [on]);
 
   it('E45 is noted, and then nobody changes the unit: each names the place of the other', () => {
-    const wanted = wantedOf(refused, 'b');
-    expect(wanted).toMatchObject([
+    const claimed = wantedOf(refused, 'b');
+    expect(claimed).toMatchObject([
       {
         source: 'b',
         keys: ['Policy/p'],
@@ -200,16 +200,16 @@ describe('what two sources want', () => {
       },
     ]);
     const on = applyOn(state, 'a', [policy({})]);
-    const back = planOn(on, 'a', [off], { wanted });
+    const back = planOn(on, 'a', [off], { claimed });
     expect(refusals(back)).toEqual(['unit_conflict Policy/p /spec/enabled']);
     expect(problemsOf(back)[0]?.message).toContain('source b at b.yaml:1');
   });
 
   it('E45 holds up nothing that changes nothing, of the one whose value it is and of a third source', () => {
-    const wanted = wantedOf(refused, 'b');
-    for (const manner of [{ wanted }, { wanted, since: [off] }])
+    const claimed = wantedOf(refused, 'b');
+    for (const manner of [{ claimed }, { claimed, since: [off] }])
       expect(refusals(planOn(state, 'a', [off], manner))).toEqual([]);
-    expect(linesOf(planOn(state, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }), state)).toEqual([
+    expect(linesOf(planOn(state, 'c', [policy({ enabled: false }, 'c.yaml')], { claimed }), state)).toEqual([
       'claim Policy/p',
     ]);
   });
@@ -217,28 +217,28 @@ describe('what two sources want', () => {
   it('E45 holds for a third source too, and neither for the one that wants it nor for the one that took it from it', () => {
     const [claim] = wantedOf(refused, 'b');
     if (claim === undefined) throw new Error('nothing is claimed');
-    const wanted = [claim];
+    const claimed = [claim];
     const free = applyOn(state, 'a', [policy({})]);
-    expect(refusals(planOn(free, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }))).toEqual([
+    expect(refusals(planOn(free, 'c', [policy({ enabled: false }, 'c.yaml')], { claimed }))).toEqual([
       'unit_conflict Policy/p /spec/enabled',
     ]);
     const evicted = [{ kind: 'Policy', key: 'p', path: 'enabled', by: 'c' }];
     const lost = [{ ...claim, evicted }];
-    expect(refusals(planOn(free, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted: lost }))).toEqual([]);
-    expect(refusals(planOn(office, 'b', [on], { wanted }))).toEqual([]);
+    expect(refusals(planOn(free, 'c', [policy({ enabled: false }, 'c.yaml')], { claimed: lost }))).toEqual([]);
+    expect(refusals(planOn(office, 'b', [on], { claimed }))).toEqual([]);
   });
 
   it('E45 heals when the first agrees', () => {
-    const wanted = wantedOf(refused, 'b');
-    const agreed = planOn(state, 'a', [policy({ enabled: true })], { wanted });
+    const claimed = wantedOf(refused, 'b');
+    const agreed = planOn(state, 'a', [policy({ enabled: true })], { claimed });
     expect(linesOf(agreed, state)).toEqual(['update Policy/p: enabled']);
     const { next } = planned(agreed);
     expect(linesOf(planOn(next, 'b', [on]), next)).toEqual(['claim Policy/p']);
   });
 
   it('E45 heals when the first withdraws, without a moment of the default in between', () => {
-    const wanted = wantedOf(refused, 'b');
-    const withdrawn = planOn(state, 'a', [policy({})], { wanted });
+    const claimed = wantedOf(refused, 'b');
+    const withdrawn = planOn(state, 'a', [policy({})], { claimed });
     expect(linesOf(withdrawn, state)).toEqual(['restate Policy/p']);
     const { next } = planned(withdrawn);
     expect(objectOf(next, 'Policy', 'p').spec['enabled']).toBe(false);
@@ -247,34 +247,34 @@ describe('what two sources want', () => {
 
   it('E45 heals when the second agrees or withdraws', () => {
     for (const spec of [{ enabled: false }, {}]) {
-      const outcome = planOn(state, 'b', [policy(spec, 'b.yaml')], { wanted: wantedOf(refused, 'b') });
+      const outcome = planOn(state, 'b', [policy(spec, 'b.yaml')], { claimed: wantedOf(refused, 'b') });
       expect(refusals(outcome)).toEqual([]);
     }
   });
 
   it('E45 holds for an object that is gone, until the two agree on what to make', () => {
     const gone = applyOn(state, 'a', [], { allowEmpty: true });
-    const wanted = wantedOf(refused, 'b');
-    expect(refusals(planOn(gone, 'c', [policy({ enabled: false }, 'c.yaml')], { wanted }))).toEqual([
+    const claimed = wantedOf(refused, 'b');
+    expect(refusals(planOn(gone, 'c', [policy({ enabled: false }, 'c.yaml')], { claimed }))).toEqual([
       'unit_conflict Policy/p /spec/enabled',
     ]);
-    expect(linesOf(planOn(gone, 'c', [policy({ enabled: true }, 'c.yaml')], { wanted }), gone)).toEqual([
+    expect(linesOf(planOn(gone, 'c', [policy({ enabled: true }, 'c.yaml')], { claimed }), gone)).toEqual([
       'create Policy/p',
     ]);
   });
 
   it('E45 is not looked at while the source that wants it is suspended, or by a source that forces', () => {
-    const wanted = wantedOf(refused, 'b');
-    expect(refusals(planOn(withModes(state, { b: { suspended: true } }), 'a', [off], { wanted }))).toEqual([]);
-    expect(refusals(planOn(state, 'a', [off], { wanted, force: true }))).toEqual([]);
+    const claimed = wantedOf(refused, 'b');
+    expect(refusals(planOn(withModes(state, { b: { suspended: true } }), 'a', [off], { claimed }))).toEqual([]);
+    expect(refusals(planOn(state, 'a', [off], { claimed, force: true }))).toEqual([]);
   });
 
   it('E45 compares what is not made yet by its key', () => {
     const rule = (key: string) => [{ ...rules[0], sources: [key] }];
     const mine = planOn(state, 'b', [document('Group', 'new'), document('Policy', 'p', { rules: rule('new') })]);
-    const wanted = wantedOf(mine, 'b');
+    const claimed = wantedOf(mine, 'b');
     const agreed = [document('Group', 'new'), document('Policy', 'p', { rules: rule('new'), enabled: false })];
-    expect(refusals(planOn(state, 'a', agreed, { wanted, ids: 'other' }))).toEqual([]);
+    expect(refusals(planOn(state, 'a', agreed, { claimed, ids: 'other' }))).toEqual([]);
   });
 });
 

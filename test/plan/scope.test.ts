@@ -107,7 +107,7 @@ describe('the scope of a source', () => {
       expect(refusals(planOn(state, 'a', [stated]))).toEqual(['scope_exceeded Group/data-admins /metadata']);
     expect(linesOf(planOn(state, 'a', [document('Group', 'data-ops')]), state)).toEqual(['claim Group/data-ops']);
     const left = applyOn(applyOn(state, 'b', [document('Group', 'web')]), 'b', [], {
-      wanted: [{ source: 'c', keys: ['Group/web'], units: [] }],
+      claimed: [{ source: 'c', keys: ['Group/web'], units: [] }],
     });
     const renamed = document('Group', 'data-web', {}, { previousNames: ['web'] });
     expect(refusals(planOn(left, 'a', [renamed]))).toEqual(['scope_exceeded Group/data-web /metadata']);

@@ -7,7 +7,7 @@ import type { Snapshot } from '../../src/model/snapshot.ts';
 import { plainSettings, type SourceSettings } from '../../src/model/source-settings.ts';
 import { createValidator } from '../../src/model/validate.ts';
 import type { BreakGlass } from '../../src/plan/break-glass.ts';
-import type { Wanted } from '../../src/plan/contested.ts';
+import type { PendingClaim } from '../../src/plan/contested.ts';
 import { planDocuments } from '../../src/plan/documents.ts';
 import type { RequestedOptions } from '../../src/plan/options.ts';
 import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
@@ -41,7 +41,7 @@ export interface Manner extends RequestedOptions {
   /** What was applied last, on the very state that is planned on. */
   readonly since?: readonly Document[];
   readonly force?: boolean;
-  readonly wanted?: readonly Wanted[];
+  readonly claimed?: readonly PendingClaim[];
   /** ISO 8601. */
   readonly now?: string;
   readonly planEnvironment?: PlanEnvironment;

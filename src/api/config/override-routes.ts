@@ -15,8 +15,8 @@ export function addOverrideRoutes(app: FastifyInstance, { engine }: ConfigRoutes
   app.get(list, async (request) => listOverrides(engine, callOf(request), queryOf(request)['source']));
   app.post(list, async (request) => {
     const body = objectBody(request.body);
-    const wish = overrideIn(textOf(body, 'reason'), textOf(body, 'ttl'));
-    return overrideObject(engine, callOf(request), namedIn(body), valuesIn(body), wish);
+    const options = overrideIn(textOf(body, 'reason'), textOf(body, 'ttl'));
+    return overrideObject(engine, callOf(request), namedIn(body), valuesIn(body), options);
   });
   app.post(`${list}/end`, async (request: FastifyRequest) => {
     const body = objectBody(request.body);

@@ -47,7 +47,7 @@ const facts = object(
   [],
 );
 
-const welcome = object({
+const session = object({
   peer: named('Peer'),
   session: object({
     token: text('Goes into `Authorization: Peer …`; worth nothing without the key.'),
@@ -56,7 +56,7 @@ const welcome = object({
   server_time: time('What the clock of the server says.'),
 });
 
-const welcomeExample = {
+const sessionExample = {
   peer: { id: 'ch8i4ug6lnn4g9hqv7n0', name: 'runner-7', ip: '100.72.0.12', dns_label: 'runner-7.heddle.internal' },
   session: { token: 'nba_…', expires_at: '2026-12-02T01:00:00.000Z' },
   server_time: '2026-12-02T00:00:00.000Z',
@@ -163,7 +163,7 @@ export const agentPaths: JsonObject = {
           facts: { system: 'linux', system_version: '13', version: '1.4.2' },
         },
       ),
-      answer: json(welcome, welcomeExample),
+      answer: json(session, sessionExample),
       uncached: true,
       errors: [400, 401, 403, 409, 413, 415, 422, 429, 503],
     }),
@@ -176,7 +176,7 @@ export const agentPaths: JsonObject = {
       body: json(object({ wg_pub_key: text('The public key of the tunnel, base64.'), facts }, ['wg_pub_key']), {
         wg_pub_key: key,
       }),
-      answer: json(welcome, welcomeExample),
+      answer: json(session, sessionExample),
       uncached: true,
       errors: [400, 401, 403, 404, 413, 415, 422, 429, 503],
     }),

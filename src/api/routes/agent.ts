@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
-import type { AgentRequest, Welcome } from '../../peering/service.ts';
+import type { AgentRequest, PeerSession } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { scoped } from '../authenticate.ts';
 import { listOf, nameMember, objectBody, parseJson } from '../bodies.ts';
@@ -28,7 +28,7 @@ export const agent: AreaRoutes = {
     app.register(async (scope) => {
       keepBytes(scope);
       const { peering } = services;
-      const welcome = (to: Welcome): JsonObject => ({
+      const sessionAnswer = (to: PeerSession): JsonObject => ({
         peer: lowerToResponse(engine.registry, to.peer, to.state.seen({ now: engine.now(), viewer: '' })),
         session: { ...to.session },
         server_time: engine.now(),
@@ -38,11 +38,11 @@ export const agent: AreaRoutes = {
       );
       scope.post('/agent/enrol', { bodyLimit }, async (request, reply) => {
         const entered = await peering.enrol(agentRequest(request), await callOfUser(request, engine, services));
-        return reply.header('cache-control', 'no-store').send(welcome(entered));
+        return reply.header('cache-control', 'no-store').send(sessionAnswer(entered));
       });
       scope.post('/agent/login', { bodyLimit }, async (request, reply) => {
         const entered = await peering.login(agentRequest(request), await callOfUser(request, engine, services));
-        return reply.header('cache-control', 'no-store').send(welcome(entered));
+        return reply.header('cache-control', 'no-store').send(sessionAnswer(entered));
       });
       scope.post('/agent/traffic', { bodyLimit: trafficLimit }, async (request, reply) => {
         const { peer, state } = await peering.authenticate(agentRequest(request));

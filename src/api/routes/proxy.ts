@@ -94,7 +94,7 @@ function addStream(scope: FastifyInstance, engine: Engine): void {
     streams.add(stream);
     const alive = setInterval(() => void check(engine, request, proxy_id, stream), aliveMs);
     try {
-      await pump(reader, stream, news, { ...known, isWelcome: () => isWelcome(engine, request) });
+      await pump(reader, stream, news, { ...known, isAuthorized: () => isAuthorized(engine, request) });
     } catch (error) {
       // The head is sent: all that can be said is the end of the stream. The proxy comes back and is told why.
       if (!(error instanceof Unavailable)) throw error;
@@ -129,7 +129,7 @@ async function check(engine: Engine, request: FastifyRequest, proxy_id: string, 
 }
 
 /** Whether the token of a proxy still lets it in. */
-async function isWelcome(engine: Engine, { headers }: FastifyRequest): Promise<boolean> {
+async function isAuthorized(engine: Engine, { headers }: FastifyRequest): Promise<boolean> {
   try {
     await authenticateProxy(engine, headers.authorization);
     return true;
@@ -144,7 +144,7 @@ async function pump(
   reader: ServiceReader,
   stream: EventStream,
   news: News,
-  { account, isWelcome }: Pick<KnownProxy, 'account'> & { isWelcome(): Promise<boolean> },
+  { account, isAuthorized }: Pick<KnownProxy, 'account'> & { isAuthorized(): Promise<boolean> },
 ): Promise<void> {
   let wake = (): void => undefined;
   let moved = true;
@@ -166,7 +166,7 @@ async function pump(
         wake = resolve;
       });
       // What is new may be secret, and the token may be what went.
-      if (!(await isWelcome())) stream.end();
+      if (!(await isAuthorized())) stream.end();
     }
   } finally {
     unfollow();

@@ -1,5 +1,5 @@
 import { findCreated } from '../../engine/recover.ts';
-import { grantTemporaryAccess, type TemporaryWish } from '../../engine/temporary-access.ts';
+import { grantTemporaryAccess, type TemporaryAccessBody } from '../../engine/temporary-access.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -23,13 +23,15 @@ export const temporaryAccess: AreaRoutes = {
     const access = { module: 'peers', operation: 'create' } as const;
     const recover: Recover = async (request, _reply, { revision = 0 }) => {
       const made = await findCreated(engine, callOf(request), engine.registry.get('Peer'), revision);
-      const { name, rules } = readWish(objectBody(request.body));
+      const { name, rules } = readTemporaryAccess(objectBody(request.body));
       return made === undefined ? undefined : { name, id: made.object.id, rules };
     };
     app.post('/api/peers/:id/temporary-access', { config: { access, recover } }, async (request, reply) => {
       // The route names the parameter.
       const { id } = request.params as { readonly id: string };
-      return reply.send(await grantTemporaryAccess(engine, callOf(request), id, readWish(objectBody(request.body))));
+      return reply.send(
+        await grantTemporaryAccess(engine, callOf(request), id, readTemporaryAccess(objectBody(request.body))),
+      );
     });
   },
   paths: {
@@ -69,7 +71,7 @@ export const temporaryAccess: AreaRoutes = {
 
 const mostRules = 100;
 
-function readWish(body: JsonObject): TemporaryWish {
+function readTemporaryAccess(body: JsonObject): TemporaryAccessBody {
   const { name, wg_pub_key, rules: given } = body;
   const problems: Problem[] = [];
   const fault = (member: string, message: string): void => {

@@ -15,7 +15,7 @@ import {
 } from '../shared/ingress.ts';
 
 /** Ports that an ingress port asks for; without `start` they have the numbers of the ingress peer. */
-interface Wish {
+interface PortRange {
   readonly start?: number;
   readonly count: number;
   readonly protocol: IngressProtocol;
@@ -80,14 +80,14 @@ function allocate(
   state: State,
   made: ReadonlyMap<string, Allocation>,
 ): Allocation | undefined {
-  const wishes = wishesOf(port);
+  const ranges = rangesOf(port);
   const own = state.find('IngressPeer', port.spec.ingress_peer_id ?? '');
   for (const ingressPeer of own === undefined ? candidates(port, state) : [own, ...candidates(port, state)]) {
-    const kept = wishes.map((wish) => (ingressPeer === own ? keptOf(wish, port) : []));
+    const kept = ranges.map((range) => (ingressPeer === own ? keptOf(range, port) : []));
     // A disabled one forwards what it does, and nothing more.
     if (ingressPeer.spec.enabled !== true && kept.some((pieces) => pieces.length === 0)) continue;
     const taken = takenOn(ingressPeer, state, made, port);
-    const mappings = fulfil(wishes, kept, freePorts(ingressPeer, [...taken, ...kept.flat()]));
+    const mappings = fulfil(ranges, kept, freePorts(ingressPeer, [...taken, ...kept.flat()]));
     if (mappings !== undefined) return { ingressPeer: ingressPeer.id, mappings };
   }
   return undefined;
@@ -105,28 +105,28 @@ function takenOn(
   return [...stored.flatMap(mappingsOf), ...fresh.flatMap(({ mappings }) => mappings)];
 }
 
-/** Mappings for every wish, in their order, or `undefined`. Ports that must be free twice are chosen first. */
+/** Mappings for every range, in their order, or `undefined`. Ports that must be free twice are chosen first. */
 function fulfil(
-  wishes: readonly Wish[],
+  ranges: readonly PortRange[],
   kept: readonly (readonly PortMapping[])[],
   free: FreePorts,
 ): readonly PortMapping[] | undefined {
   const found: (readonly PortMapping[])[] = [...kept];
   let left = free;
-  const order = [...wishes.keys()].sort((a, b) => Number(isSingle(wishes[a])) - Number(isSingle(wishes[b])));
+  const order = [...ranges.keys()].sort((a, b) => Number(isSingle(ranges[a])) - Number(isSingle(ranges[b])));
   for (const at of order) {
-    const wish = wishes[at];
-    if (wish === undefined || (kept[at] ?? []).length > 0) continue;
-    const pieces = takeNumbers(freeFor(wish.protocol, left), wish.count);
+    const range = ranges[at];
+    if (range === undefined || (kept[at] ?? []).length > 0) continue;
+    const pieces = takeNumbers(freeFor(range.protocol, left), range.count);
     if (pieces === undefined) return undefined;
-    found[at] = mapPieces(wish, pieces);
-    left = without(left, wish.protocol, pieces);
+    found[at] = mapPieces(range, pieces);
+    left = without(left, range.protocol, pieces);
   }
   return found.flat();
 }
 
-function isSingle(wish: Wish | undefined): boolean {
-  return wish?.protocol !== 'tcp/udp';
+function isSingle(range: PortRange | undefined): boolean {
+  return range?.protocol !== 'tcp/udp';
 }
 
 function freeFor(protocol: IngressProtocol, free: FreePorts): readonly Interval[] {
@@ -140,7 +140,7 @@ function without(free: FreePorts, protocol: IngressProtocol, pieces: readonly In
   };
 }
 
-function mapPieces({ start, protocol }: Wish, pieces: readonly Interval[]): readonly PortMapping[] {
+function mapPieces({ start, protocol }: PortRange, pieces: readonly Interval[]): readonly PortMapping[] {
   let next = start;
   return pieces.map((piece) => {
     const from = next ?? piece.start;
@@ -168,7 +168,7 @@ function candidates(port: Stored<'IngressPort'>, state: State): readonly Stored<
 /** Whether an ingress port has what it asks for, and nothing else. */
 function isSettled(port: Stored<'IngressPort'>, state: State): boolean {
   if (state.get(port.spec.ingress_peer_id ?? '') === undefined) return false;
-  const kept = wishesOf(port).map((wish) => keptOf(wish, port));
+  const kept = rangesOf(port).map((range) => keptOf(range, port));
   return kept.every((pieces) => pieces.length > 0) && equalJson(asJson(kept.flat()), asJson(mappingsOf(port)));
 }
 
@@ -176,8 +176,8 @@ function asJson(mappings: readonly PortMapping[]): Json {
   return mappings as unknown as Json;
 }
 
-/** The mappings that an ingress port has for a wish, when they are all of it. */
-function keptOf({ start, count, protocol }: Wish, port: Stored<'IngressPort'>): readonly PortMapping[] {
+/** The mappings that an ingress port has for a range, when they are all of it. */
+function keptOf({ start, count, protocol }: PortRange, port: Stored<'IngressPort'>): readonly PortMapping[] {
   const pieces = mappingsOf(port).filter(
     (mapping) =>
       mapping.protocol === protocol &&
@@ -189,7 +189,7 @@ function keptOf({ start, count, protocol }: Wish, port: Stored<'IngressPort'>): 
   return sum === count ? pieces : [];
 }
 
-function wishesOf(port: Stored<'IngressPort'>): readonly Wish[] {
+function rangesOf(port: Stored<'IngressPort'>): readonly PortRange[] {
   const { port_ranges: ranges = [], direct_port: direct } = port.spec;
   if (direct !== undefined) return [{ count: direct.count ?? 0, protocol: direct.protocol ?? 'tcp' }];
   return ranges.map(({ start = 0, end = 0, protocol = 'tcp' }) => ({ start, count: end - start + 1, protocol }));

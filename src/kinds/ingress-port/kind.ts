@@ -3,7 +3,7 @@ import { defineKind } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { ingressIpOf, ingressProtocols, mappingsOf, type PortMapping, regionOf } from '../shared/ingress.ts';
 import { checkAllocated, settlePorts } from './allocate.ts';
-import { checkWishes } from './rules.ts';
+import { checkRanges } from './rules.ts';
 
 const portNumber = (doc: string) => integer({ doc, required: true, minimum: 1, maximum: 65535 });
 const protocol = () =>
@@ -116,7 +116,7 @@ export const ingressPort = defineKind({
         `an ingress port with the name \`${value.slice(value.indexOf('/') + 1)}\` already exists on this peer; choose another name`,
     },
   },
-  check: checkWishes,
+  check: checkRanges,
   checkState: checkAllocated,
   consequences: settlePorts,
   activity: { create: 'ingress.port.create', update: 'ingress.port.update', delete: 'ingress.port.delete' },

@@ -16,13 +16,13 @@ export interface DirectPort {
 }
 
 /** What an ingress port asks for. */
-interface WishesSpec {
+interface PortsSpec {
   readonly port_ranges: readonly PortRange[];
   readonly direct_port?: DirectPort | undefined;
 }
 
 /** Exactly one of the two forms, and every port only once. */
-export function checkWishes({ port_ranges: ranges, direct_port: direct }: WishesSpec): readonly Fault[] {
+export function checkRanges({ port_ranges: ranges, direct_port: direct }: PortsSpec): readonly Fault[] {
   return [
     ...exactlyOne('ingress_port_exclusive', {
       first: ['port_ranges', ranges.length > 0],

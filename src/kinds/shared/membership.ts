@@ -1,5 +1,5 @@
 import type { Consequence, State } from '../../model/kind.ts';
-import { countMembers, handsOf, movedMembers, withMemberHands } from '../../model/members.ts';
+import { countMembers, movedMembers, originsOf, withMemberOrigins } from '../../model/members.ts';
 import type { Stored } from '../../model/stored.ts';
 
 /** Whether a group is the one that holds every peer of the account and has no rows of its own. */
@@ -24,7 +24,7 @@ export function countPeers(group: Stored<'Group'>, state: State): number {
 
 /** Whether a peer is in a group, without walking the group. */
 export function holdsPeer(group: Stored<'Group'>, peer: string): boolean {
-  return isAll(group) || handsOf(group.spec, 'peers', peer).length > 0;
+  return isAll(group) || originsOf(group.spec, 'peers', peer).length > 0;
 }
 
 /** Peers that joined a group and that left it, without walking the group when one version came of the other. */
@@ -40,9 +40,9 @@ export function movedPeers(
 /** The group with a peer that this hand puts there, nothing when it is there by that hand already. */
 export function withMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly Consequence[] {
   if (group === undefined || isKept(group)) return [];
-  const hands = handsOf(group.spec, 'peers', peer);
-  if (hands.includes(origin)) return [];
-  return [{ change: group, spec: withMemberHands(group.spec, 'peers', peer, [...hands, origin].sort()) }];
+  const origins = originsOf(group.spec, 'peers', peer);
+  if (origins.includes(origin)) return [];
+  return [{ change: group, spec: withMemberOrigins(group.spec, 'peers', peer, [...origins, origin].sort()) }];
 }
 
 /** Whether two groups have a peer in common. Walks the smaller one. */

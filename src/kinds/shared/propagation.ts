@@ -2,7 +2,7 @@ import type { Consequence, State } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { isKept } from './membership.ts';
 
-/** The hands that put the groups of a user on the user's peers: enrolment, and for groups of identity providers these. */
+/** The origins that put the groups of a user on the user's peers: enrolment, and for groups of identity providers these. */
 const [enrolled, provided] = ['enrolment', 'idp'];
 
 /** Whether new groups of a user reach the peers that the user has already. */
@@ -44,33 +44,33 @@ export function addGroups(state: State): readonly Consequence[] {
   return [...peersByGroup].flatMap(([id, peers]) => put(state.find('Group', id), peers));
 }
 
-type Hands = readonly string[];
+type MemberOrigins = readonly string[];
 
-/** The group with the peers, put there by the hand that knows it. */
+/** The group with the peers, put there by the origin that knows it. */
 function put(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly Consequence[] {
   if (group === undefined) return [];
-  const hand = (group.derived.issued ?? 'api') === 'api' ? enrolled : provided;
-  return withPeers(group, peers, (hands) => (hands.includes(hand) ? hands : [...hands, hand].sort()));
+  const origin = (group.derived.issued ?? 'api') === 'api' ? enrolled : provided;
+  return withPeers(group, peers, (origins) => (origins.includes(origin) ? origins : [...origins, origin].sort()));
 }
 
-/** The group without the peers, as far as these hands have put them there. */
+/** The group without the peers, as far as these origins have put them there. */
 function take(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly Consequence[] {
   if (group === undefined) return [];
-  return withPeers(group, peers, (hands) => hands.filter((hand) => hand !== enrolled && hand !== provided));
+  return withPeers(group, peers, (origins) => origins.filter((origin) => origin !== enrolled && origin !== provided));
 }
 
 function withPeers(
   group: Stored<'Group'>,
   peers: readonly Stored<'Peer'>[],
-  change: (hands: Hands) => Hands,
+  change: (origins: MemberOrigins) => MemberOrigins,
 ): readonly Consequence[] {
   if (isKept(group)) return [];
-  const members = new Map(Object.entries((group.spec.peers ?? {}) as Readonly<Record<string, Hands>>));
+  const members = new Map(Object.entries((group.spec.peers ?? {}) as Readonly<Record<string, MemberOrigins>>));
   let changed = false;
   for (const { id } of peers) {
-    const hands = members.get(id) ?? [];
-    const left = change(hands);
-    if (left.length === hands.length) continue;
+    const origins = members.get(id) ?? [];
+    const left = change(origins);
+    if (left.length === origins.length) continue;
     changed = true;
     if (left.length === 0) members.delete(id);
     else members.set(id, left);

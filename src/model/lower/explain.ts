@@ -217,7 +217,7 @@ function range(unit: string, least: number | undefined, most: number | undefined
   return most === undefined ? [] : [`At most ${most}${of}.`];
 }
 
-/** How several hands share the value. */
+/** How several origins share the value. */
 function mergeOf(field: AnyField): readonly string[] {
   switch (field.type) {
     case 'refs':

@@ -1,6 +1,6 @@
 import { canonicalJson, equalJson, type JsonObject } from '../lib/json.ts';
 import type { Registry } from '../model/registry.ts';
-import { evictionsOf, stuckIn, type Wanted } from '../plan/contested.ts';
+import { evictionsOf, type PendingClaim, stuckIn } from '../plan/contested.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
   type ClaimUpdate,
@@ -17,7 +17,7 @@ import type { Engine } from './engine.ts';
 export interface PendingClaims {
   /** Which change made them so: a commit that was planned with them is refused once they are others. */
   readonly sequence: number;
-  readonly list: readonly Wanted[];
+  readonly list: readonly PendingClaim[];
 }
 
 /** No claims, for plans that look at none. */
@@ -32,7 +32,7 @@ function claimsIn({ sequence, sources }: StoredClaims): PendingClaims {
   // Written below, and the keys by the loops of sources.
   return {
     sequence,
-    list: sources.map(({ source, claims }) => ({ keys: [], units: [], ...(claims as Partial<Wanted>), source })),
+    list: sources.map(({ source, claims }) => ({ keys: [], units: [], ...(claims as Partial<PendingClaim>), source })),
   };
 }
 
@@ -40,14 +40,14 @@ function claimsIn({ sequence, sources }: StoredClaims): PendingClaims {
 export interface Refused {
   /** The revision that its documents were planned on. */
   readonly revision: number;
-  readonly lacks: Omit<Wanted, 'source'>;
+  readonly lacks: Omit<PendingClaim, 'source'>;
   /** After how many seconds the claims lapse; absent for a source that a server runs: it is planned again and again. */
   readonly lapse?: number | undefined;
 }
 
 /**
- * Writes down what a source wants and could not have, so that the others refuse to decide against it; or that it lacks
- * nothing. Nothing is written when other documents of the source were applied meanwhile: they are what it wants.
+ * Writes down what a source claims and could not have, so that the others refuse to decide against it; or that it lacks
+ * nothing. Nothing is written when other documents of the source were applied meanwhile: they are what it claims.
  */
 export async function noteClaims(
   engine: Engine,
@@ -69,12 +69,12 @@ export async function noteClaims(
   });
 }
 
-function find({ list }: PendingClaims, source: string): Wanted | undefined {
+function find({ list }: PendingClaims, source: string): PendingClaim | undefined {
   return list.find((one) => one.source === source);
 }
 
 /** What a refused plan would leave for later is not known, so that of the last one stays; so does what was taken by force. */
-function mergedNote(before: Wanted | undefined, lacks: Omit<Wanted, 'source'>): Partial<Wanted> {
+function mergedNote(before: PendingClaim | undefined, lacks: Omit<PendingClaim, 'source'>): Partial<PendingClaim> {
   const { blocked = before?.blocked ?? [], pending = before?.pending ?? [], keys, units } = lacks;
   const evicted = keys.length + units.length === 0 ? [] : (before?.evicted ?? []);
   return { keys, units, blocked, pending, evicted };
@@ -102,7 +102,13 @@ export function claimsAfter(
 }
 
 /** The lists that hold anything. */
-function noteOf({ keys = [], units = [], blocked = [], pending = [], evicted = [] }: Partial<Wanted>): JsonObject {
+function noteOf({
+  keys = [],
+  units = [],
+  blocked = [],
+  pending = [],
+  evicted = [],
+}: Partial<PendingClaim>): JsonObject {
   const lists = Object.entries({ keys, units, blocked, pending, evicted }).filter(([, list]) => list.length > 0);
   // All of them are plain data.
   return Object.fromEntries(lists) as unknown as JsonObject;
