@@ -145,7 +145,7 @@ export interface RunningServer {
  * How many connections may wait to be taken, where the system has room for so many: thousands of agents come at the same
  * moment when a server is back, and whoever finds no room tries again a second later, and again after twice the time.
  */
-const mostAtTheDoor = 16_384;
+const listenBacklog = 16_384;
 
 /** What is closed in the end, the first of it first. */
 type Closing = (() => Promise<unknown>)[];
@@ -302,7 +302,7 @@ async function listen(
   { log, closing }: { readonly log: Log; readonly closing: Closing },
 ): Promise<string> {
   const { listen: address, metricsListen } = options;
-  const url = await explained(address, '--listen', () => api.listen({ ...address, backlog: mostAtTheDoor }));
+  const url = await explained(address, '--listen', () => api.listen({ ...address, backlog: listenBacklog }));
   if (metricsListen !== undefined) closing.unshift(await openMetrics(api, metricsListen, log));
   return url;
 }

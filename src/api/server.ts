@@ -58,7 +58,7 @@ export interface ApiOptions {
   /** What agents talk to; absent: one that knows no places. */
   readonly peering?: Peering;
   /** Told who connects and who goes; absent: nobody wants to know. */
-  readonly attendance?: ConnectionListener;
+  readonly connectionTracker?: ConnectionListener;
   /** For how many days logs are kept: nothing older is taken. */
   readonly feedDays?: FeedRetention;
   readonly version: string;
@@ -154,7 +154,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 
 /** What areas need beside the engine. */
 function servicesOf(options: ApiOptions, people: LocalPeople): Services {
-  const { engine, authenticator, peering = plainPeering(engine), attendance = nobody, report } = options;
+  const { engine, authenticator, peering = plainPeering(engine), connectionTracker = nobody, report } = options;
   const failed = (error: unknown): void => {
     // While the store is away connected peers stay, and hear of what is new when it is back.
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
@@ -162,7 +162,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Services {
   return {
     ...{ authenticator, peering, people },
     strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
-    hub: createHub({ engine, listener: attendance, now: Date.now, failed }),
+    hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
-import { type Attendance, createAttendance } from '../peering/attendance.ts';
+import { type ConnectionTracker, createConnectionTracker } from '../peering/connection-tracker.ts';
 import { locateNowhere, openPlaces } from '../peering/geo.ts';
 import { createPeering, type Peering } from '../peering/service.ts';
 import { runPeerUpkeep } from '../peering/upkeep.ts';
@@ -11,7 +11,7 @@ import type { LeaseKeeper } from '../store/lease-keeper.ts';
 /** What a server does about machines. */
 interface Machines {
   /** What the interface needs of it. */
-  readonly services: { readonly peering: Peering; readonly attendance: Attendance };
+  readonly services: { readonly peering: Peering; readonly connectionTracker: ConnectionTracker };
   /** Looks after peers from now on; the function it answers stops that. */
   run(): () => Promise<void>;
 }
@@ -32,12 +32,12 @@ export function createMachines(engine: Engine, places: string | undefined, optio
   const locate = places === undefined ? locateNowhere : openPlaces(places);
   const failed = (error: unknown): void => {
     // A store that is away is asked again, and everybody who asks for something is told that it is.
-    if (!(error instanceof Unavailable)) report(error, 'the attendance of peers');
+    if (!(error instanceof Unavailable)) report(error, 'tracking the connections of peers');
   };
-  const attendance = createAttendance({ engine, server, failed, leases: options.leases });
-  closing.unshift(() => attendance.close());
+  const connectionTracker = createConnectionTracker({ engine, server, failed, leases: options.leases });
+  closing.unshift(() => connectionTracker.close());
   return {
-    services: { peering: createPeering({ engine, now: Date.now, locate }), attendance },
+    services: { peering: createPeering({ engine, now: Date.now, locate }), connectionTracker },
     run: () => runPeerUpkeep({ engine, server, tell: (level, message) => log({ level, message }) }),
   };
 }

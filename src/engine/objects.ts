@@ -14,7 +14,7 @@ import type { Propose } from './commit.ts';
 import type { Call, Engine } from './engine.ts';
 import { type AlsoUsedBy, usedByInvites } from './invited.ts';
 import { withCommits } from './managed.ts';
-import { type OverrideRequest, openGlass } from './overrides.ts';
+import { type OverrideRequest, startBreakGlass } from './overrides.ts';
 import { readableProblems } from './readable-problems.ts';
 
 /** An object with the state it was read from. */
@@ -179,7 +179,7 @@ export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, o
   return {
     ...(breakGlass === undefined
       ? {}
-      : { breakGlass: openGlass(snapshot, actor, breakGlass.since ?? now, breakGlass) }),
+      : { breakGlass: startBreakGlass(snapshot, actor, breakGlass.since ?? now, breakGlass) }),
     snapshot,
     validator: engine.validator,
     strict: options.strict,

@@ -19,7 +19,7 @@ export const overrideRefusal =
   'overriding what sources state takes the right to change the configuration (config.override); ask an admin of the account, or change the document';
 
 /** What a permitted caller gets. Throws `NotAllowed`. */
-export function openGlass(
+export function startBreakGlass(
   state: Snapshot,
   actor: Actor,
   now: string,

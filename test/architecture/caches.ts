@@ -45,7 +45,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/identity/guesses.ts known': 'person and address; answers how fast to guess, and nothing else',
   'src/identity/sign-in.ts running': 'issuer and subject, which is one person',
   'src/identity/token-uses.ts written': 'the id of a token, which no two accounts share',
-  'src/peering/attendance.ts writing': 'writes under way, waited for at the end',
+  'src/peering/connection-tracker.ts writing': 'writes under way, waited for at the end',
   'src/peering/challenges.ts opened': 'challenges of the installation, which are of no account',
   'src/peering/streams/hub.ts accounts': 'accounts, also by the name that a loop gives them',
   'src/peering/streams/hub.ts idle': 'accounts, also by the name that a loop gives them',

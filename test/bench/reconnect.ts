@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEngine } from '../../src/app.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { createAttendance } from '../../src/peering/attendance.ts';
+import { createConnectionTracker } from '../../src/peering/connection-tracker.ts';
 import { createHub } from '../../src/peering/streams/hub.ts';
 import { countTransactions } from './counting.ts';
 import { connect, openMesh, order, peersPerGroup } from './mesh.ts';
@@ -27,19 +27,19 @@ export const reconnect: Benchmark = {
     const failed = (error: unknown) => failures.push(error);
     const asked = countTransactions(mesh.engine.database);
     const { engine, worked } = counted(createEngine(asked.database, () => {}));
-    const attendance = createAttendance({ engine, server: 'bench', failed });
-    mesh.hub = createHub({ engine, listener: attendance, now: Date.now, failed });
+    const connectionTracker = createConnectionTracker({ engine, server: 'bench', failed });
+    mesh.hub = createHub({ engine, listener: connectionTracker, now: Date.now, failed });
     const loop = monitorEventLoopDelay({ resolution: 1 });
     loop.enable();
     const start = performance.now();
     await connect(mesh);
     const taken = performance.now() - start;
     loop.disable();
-    await attendance.settle();
+    await connectionTracker.settle();
     const transactions = asked.transactions();
     await order(mesh.clients, { type: 'cut' });
     mesh.hub.close();
-    await attendance.close();
+    await connectionTracker.close();
     if (failures.length > 0) throw failures[0];
     const row = (about: string, figure: number, unit: Row['unit'], most: number): Row => ({
       ...{ what: about, figure, unit, budget: { is: 'at most', value: most } },

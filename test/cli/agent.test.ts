@@ -37,7 +37,7 @@ it('plays machines that enrol, connect, expose services, and leave when they are
   const names = async () => (await call('GET', '/api/peers')).body.map(({ hostname }: JsonObject) => hostname).sort();
   await expect.poll(names).toEqual(['box', 'laptop', 'server']);
   await expect.poll(() => out).toContain('the peer is not connected');
-  // Nobody keeps attendance here.
+  // Nothing tracks connections here.
   for (const { id: peer } of (await call('GET', '/api/peers')).body)
     await api.engine.presence.note(api.account, { peer, connected: true, stream: 'one', server: 'test' });
   await expect.poll(() => out).toContain('`peer_expose_enabled` is off');

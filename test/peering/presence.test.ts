@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createObservedPeers } from '../../src/engine/observed-peers.ts';
 import { createPresence } from '../../src/engine/presence.ts';
-import { type Attendance, createAttendance } from '../../src/peering/attendance.ts';
 import { proofFor } from '../../src/peering/client.ts';
+import { type ConnectionTracker, createConnectionTracker } from '../../src/peering/connection-tracker.ts';
 import { createPeering } from '../../src/peering/service.ts';
 import { statement } from '../../src/store/builder.ts';
 import type { AccountAccess, Database } from '../../src/store/database.ts';
@@ -15,8 +15,12 @@ import { newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
 
-function attendance(server: string): Attendance & AsyncDisposable {
-  const made = createAttendance({ engine: api().engine, server, failed: (error) => expect(error).toBeUndefined() });
+function connectionTracker(server: string): ConnectionTracker & AsyncDisposable {
+  const made = createConnectionTracker({
+    engine: api().engine,
+    server,
+    failed: (error) => expect(error).toBeUndefined(),
+  });
   return { ...made, [Symbol.asyncDispose]: () => made.close() };
 }
 
@@ -26,7 +30,7 @@ it('a peer is connected while its newest stream is, and no revision tells of it'
   const [id = ''] = await api().peers('comes-and-goes');
   const { account } = api();
   const before = await api().revision();
-  await using here = attendance('one');
+  await using here = connectionTracker('one');
   here.connected(account, id, 'first');
   await here.settle();
   const connected = await shown(id);
@@ -59,7 +63,7 @@ it('a peer that moves is where it is now, not where it signed in', async () => {
   };
   await peering.report(await from('192.0.2.7'), {});
   expect(await shown(peer.id)).toMatchObject({ connection_ip: '192.0.2.7', country_code: 'CH' });
-  await using here = attendance('three');
+  await using here = connectionTracker('three');
   here.connected(account, peer.id, 'abroad', (await from('::ffff:198.51.100.9')).place);
   await here.settle();
   expect(await shown(peer.id)).toMatchObject({ connection_ip: '198.51.100.9', country_code: 'DE', connected: true });
@@ -112,7 +116,7 @@ it('who only comes or goes changes nothing for access; facts do', async () => {
 it('a lease that was lost is taken again, and everybody here is told anew', async () => {
   const { engine, account } = api();
   const [id = ''] = await api().peers('told-anew');
-  const made = createAttendance({ engine, server: 'sleepy', failed: () => undefined, leaseSeconds: 0.3 });
+  const made = createConnectionTracker({ engine, server: 'sleepy', failed: () => undefined, leaseSeconds: 0.3 });
   made.connected(account, id, 'stream');
   await made.settle();
   // Another server took the peer for gone while this one slept.
@@ -135,7 +139,7 @@ it('connected peers stay so while the main thread is busy for longer than the le
     database: { url: made.url ?? '' },
     failed: (error) => expect(error).toBeUndefined(),
   });
-  const here = createAttendance({ engine, server: 'busy', failed: () => undefined, leases, leaseSeconds: 6 });
+  const here = createConnectionTracker({ engine, server: 'busy', failed: () => undefined, leases, leaseSeconds: 6 });
   here.connected(account, id, 'stream');
   await here.settle();
   // The thread has started.
@@ -158,7 +162,7 @@ async function leaseEnd(database: Database): Promise<number> {
 
 it('who leaves while the lease of the server is still being taken is not connected afterwards', async () => {
   const [id = ''] = await api().peers('leaves-at-once');
-  await using here = attendance('newcomer');
+  await using here = connectionTracker('newcomer');
   here.connected(api().account, id, 'short');
   here.gone(api().account, id, 'short');
   await here.settle();

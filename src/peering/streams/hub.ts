@@ -2,7 +2,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { AccountStreams } from './account-streams.ts';
 import { type Admission, createAdmission } from './admission.ts';
-import { createLookout } from './lookout.ts';
+import { createFactsDebouncer } from './facts-debouncer.ts';
 import type { Sink } from './sink.ts';
 import { Stream } from './stream.ts';
 import { createSharedBytes } from './telling.ts';
@@ -70,7 +70,7 @@ export function createHub(options: HubOptions): Hub {
     idle.delete(account);
     return known;
   };
-  const lookout = createLookout(factsMs, (account) => {
+  const debouncer = createFactsDebouncer(factsMs, (account) => {
     const streams = accounts.get(account);
     if (streams === undefined || streams.size === 0) return false;
     void streams.follow();
@@ -85,7 +85,7 @@ export function createHub(options: HubOptions): Hub {
     hear(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
     engine.notices.onMissed(() => followAll()),
     hear(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
-    hear(engine.presence.written, (account) => lookout.told(account)),
+    hear(engine.presence.written, (account) => debouncer.changed(account)),
   ];
   const followAll = (): void => {
     for (const account of accounts.values()) if (account.size > 0) void account.follow();
@@ -107,7 +107,7 @@ export function createHub(options: HubOptions): Hub {
     join(joining) {
       const streams = accountOf(joining.account);
       const leave = join(streams, joining, { engine, listener, admission, roomMs });
-      lookout.entered(joining.account);
+      debouncer.watched(joining.account);
       // Who was on the way in when the server began to stop would keep it from doing so.
       if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
       return leave;
@@ -119,7 +119,7 @@ export function createHub(options: HubOptions): Hub {
       closed = true;
       clearInterval(timer);
       for (const stop of unlisten) stop();
-      lookout.close();
+      debouncer.close();
       for (const account of accounts.values()) for (const stream of [...account.streams()]) stream.end('stopping');
     },
   };

@@ -5,18 +5,18 @@ import type { Lease } from '../store/leases.ts';
 import type { StatusUpdate } from '../store/peer-status.ts';
 import { createServerLeases, type ServerLeases } from './server-leases.ts';
 
-/** Keeps in the store who is connected to this server. */
-export interface Attendance {
+/** Stores which peers are connected to this server. */
+export interface ConnectionTracker {
   connected(account: string, peer: string, stream: string, place?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
-  /** Resolves when all that was told is stored. */
+  /** Resolves when every change is stored. */
   settle(): Promise<void>;
   /** Stores what is left and gives the leases back. */
   close(): Promise<void>;
 }
 
-/** What attendance is kept with. */
-export interface AttendanceOptions {
+/** What a connection tracker takes. */
+export interface ConnectionTrackerOptions {
   readonly engine: Engine;
   /** Names this process; another one never has the same. */
   readonly server: string;
@@ -36,10 +36,11 @@ interface Room {
 }
 
 /**
- * Keeps attendance. While a server has peers of an account it holds a lease: peers of a server without one are gone, as the
+ * Creates a connection tracker. While a server has peers of an account it holds a lease: peers of a server without one are
+ * gone, as the
  * others see it. A write that fails is tried again until it is stored or no longer true.
  */
-export function createAttendance(options: AttendanceOptions): Attendance {
+export function createConnectionTracker(options: ConnectionTrackerOptions): ConnectionTracker {
   const { engine, server, failed, leases, leaseSeconds = 60, againMs = 1000 } = options;
   const rooms = new Map<string, Room>();
   const writing = new Set<Promise<void>>();
@@ -50,7 +51,7 @@ export function createAttendance(options: AttendanceOptions): Attendance {
     while (isTrue()) {
       try {
         if (update.connected === true) await rooms.get(account)?.lease;
-        // Who left while the lease was taken is told of already.
+        // A peer that left while the lease was taken is stored as gone already.
         if (isTrue()) await engine.presence.note(account, update);
         return;
       } catch (error) {
@@ -90,7 +91,7 @@ export function createAttendance(options: AttendanceOptions): Attendance {
     settle,
     connected(account, peer, stream, place) {
       const room = rooms.get(account) ?? { streams: new Map(), lease: held.take(account) };
-      // Whoever waits for it is told.
+      // Those who wait for the lease handle its failure.
       room.lease.catch(() => undefined);
       rooms.set(account, room);
       room.streams.set(stream, peer);
