@@ -103,9 +103,9 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
     case 'rule_disabled':
       return 'the rule is disabled';
     case 'source_differs':
-      return `${partyText(from)} is not among its ${reverse ? 'destinations' : 'sources'}${guestText(from, one, !reverse)}`;
+      return `${partyText(from)} is not among its ${reverse ? 'destinations' : 'sources'}${temporaryPeerText(from, one, !reverse)}`;
     case 'destination_differs':
-      return `${partyText(to)} is not among its ${reverse ? 'sources' : 'destinations'}${guestText(to, one, reverse)}`;
+      return `${partyText(to)} is not among its ${reverse ? 'sources' : 'destinations'}${temporaryPeerText(to, one, reverse)}`;
     case 'posture_failed': {
       const failed = checks.filter(({ result }) => result === 'fail');
       const parts = failed.flatMap((check) => check.parts);
@@ -121,7 +121,7 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
 }
 
 /** Why a group of the rule holds somebody in vain. */
-function guestText(party: Party, { by }: Consideration, atSources: boolean): string {
+function temporaryPeerText(party: Party, { by }: Consideration, atSources: boolean): string {
   const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
   if (party.groupsAmong(groups, 'drop').length === 0) return '';
   return ': it is there for a while to reach one peer, and what groups are let do is not for it';

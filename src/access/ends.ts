@@ -16,14 +16,14 @@ export interface Ends {
   readonly order: readonly number[];
   readonly of: Readonly<Record<EndPart, BitSet>>;
   /** Peers that are here for what was made for them alone: groups may hold them, and let them do nothing. */
-  readonly guests: BitSet;
+  readonly temporaryPeers: BitSet;
 }
 
 /** Somebody who comes. */
 export interface NewEnd {
   readonly id: string;
   readonly part: EndPart;
-  readonly guest?: boolean;
+  readonly temporary?: boolean;
 }
 
 /** Nobody. */
@@ -32,7 +32,7 @@ export const noEnds: Ends = {
   slots: emptyMap(),
   order: [],
   of: { peer: noBits, proxy: noBits, resource: noBits, route: noBits },
-  guests: noBits,
+  temporaryPeers: noBits,
 };
 
 /** The same slots, kept for those who may come. */
@@ -56,7 +56,7 @@ export function changeEnds(ends: Ends, gone: readonly string[], come: readonly N
   const free = come.length === 0 ? [] : ids.flatMap((id, at) => (id === undefined ? [at] : [])).reverse();
   const left = new Set<number>();
   const joined: Record<EndPart, number[]> = { peer: [], proxy: [], resource: [], route: [] };
-  const invited: number[] = [];
+  const temporaries: number[] = [];
   const slots = ends.slots.edit((draft) => {
     for (const id of gone) {
       const at = draft.get(id);
@@ -65,12 +65,12 @@ export function changeEnds(ends: Ends, gone: readonly string[], come: readonly N
       ids[at] = undefined;
       draft.delete(id);
     }
-    for (const { id, part, guest } of come) {
+    for (const { id, part, temporary } of come) {
       const at = draft.get(id) ?? free.pop() ?? ids.length;
       ids[at] = id;
       draft.set(id, at);
       joined[part].push(at);
-      if (guest === true) invited.push(at);
+      if (temporary === true) temporaries.push(at);
     }
   });
   const without = bitsOf(left);
@@ -85,8 +85,8 @@ export function changeEnds(ends: Ends, gone: readonly string[], come: readonly N
     ...{ peer: changed('peer'), proxy: changed('proxy') },
     ...{ resource: changed('resource'), route: changed('route') },
   };
-  const guests = uniteBits(subtractBits(ends.guests, without), bitsOf(invited));
-  return { ids, slots, order, of, guests };
+  const temporaryPeers = uniteBits(subtractBits(ends.temporaryPeers, without), bitsOf(temporaries));
+  return { ids, slots, order, of, temporaryPeers };
 }
 
 /** The slots of those of these ids that are there. */

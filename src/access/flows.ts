@@ -31,8 +31,8 @@ export interface Flow {
   /** From the destinations of the rule to its sources. */
   readonly reverse: boolean;
   readonly drop: boolean;
-  /** The sides at which guests are meant by their groups: only those who drop mean them. */
-  readonly guests: readonly ('from' | 'to')[];
+  /** The sides at which temporary peers are meant by their groups: only those who drop mean them. */
+  readonly temporarySides: readonly ('from' | 'to')[];
   readonly traffic: Traffic;
   readonly trafficKey: string;
   readonly from: Extent;
@@ -77,7 +77,7 @@ export function flowsOfRoute(id: string, groups: readonly string[], place: Place
   const to = intersectBits(at === undefined ? noBits : bitsOf([at]), ground.live);
   if (isEmptyBits(receivers) || isEmptyBits(to)) return [];
   const traffic = { traffic: allTraffic, trafficKey: trafficKey(allTraffic) };
-  const common = { id, reverse: false, drop: false, guests: [], ...traffic, fromNames: groups, toNames: [id] };
+  const common = { id, reverse: false, drop: false, temporarySides: [], ...traffic, fromNames: groups, toNames: [id] };
   return [{ ...common, from: certain(receivers), to: certain(to) }];
 }
 
@@ -88,7 +88,7 @@ export function equalFlows(a: Flow, b: Flow): boolean {
     (a.by?.policy === b.by?.policy &&
       a.by?.rule === b.by?.rule &&
       a.trafficKey === b.trafficKey &&
-      equalTexts(a.guests, b.guests) &&
+      equalTexts(a.temporarySides, b.temporarySides) &&
       equalExtents(a.from, b.from) &&
       equalExtents(a.to, b.to) &&
       equalTexts(a.fromNames, b.fromNames) &&
@@ -104,11 +104,11 @@ export function equalExtents(a: Extent, b: Extent): boolean {
 function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, ground: Ground): readonly Flow[] {
   const { ends, live } = ground;
   const isDrop = rule.action === 'drop';
-  const [sourceGuests, destinationGuests] = [rule.sources, rule.destinations].map((side) =>
-    isDrop ? intersectBits(guestsOf(side, ground), live) : noBits,
+  const [temporarySources, temporaryDestinations] = [rule.sources, rule.destinations].map((side) =>
+    isDrop ? intersectBits(temporaryPeersOf(side, ground), live) : noBits,
   ) as [BitSet, BitSet];
-  const sources = uniteBits(intersectBits(membersOf(rule.sources, ground), live), sourceGuests);
-  const destinations = uniteBits(intersectBits(membersOf(rule.destinations, ground), live), destinationGuests);
+  const sources = uniteBits(intersectBits(membersOf(rule.sources, ground), live), temporarySources);
+  const destinations = uniteBits(intersectBits(membersOf(rule.destinations, ground), live), temporaryDestinations);
   const reached = intersectBits(uniteBits(destinations, guardedBy(rule.destinations, ground)), live);
   const traffic = trafficOf(rule);
   const common = {
@@ -122,7 +122,7 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
     id: [policy.id, rule.key, 'forward'].join('\0'),
     ...common,
     reverse: false,
-    guests: sidesWith(sourceGuests, destinationGuests),
+    temporarySides: sidesWith(temporarySources, temporaryDestinations),
     from: limit(certain(intersectBits(sources, ends.of.peer)), passing),
     to: certain(reached),
     fromNames: from,
@@ -133,7 +133,7 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
     id: [policy.id, rule.key, 'reverse'].join('\0'),
     ...common,
     reverse: true,
-    guests: sidesWith(destinationGuests, sourceGuests),
+    temporarySides: sidesWith(temporaryDestinations, temporarySources),
     from: certain(intersectBits(destinations, ends.of.peer)),
     to: limitPeers(certain(sources), passing, ends),
     fromNames: to,
@@ -147,11 +147,11 @@ function membersOf({ groups, one }: Side, { ends, groups: known }: Ground): BitS
   return uniteBits(at === undefined ? noBits : bitsOf([at]), ...groups.map((id) => known.get(id)?.members ?? noBits));
 }
 
-function guestsOf({ groups }: Side, { groups: known }: Ground): BitSet {
-  return uniteBits(...groups.map((id) => known.get(id)?.guests ?? noBits));
+function temporaryPeersOf({ groups }: Side, { groups: known }: Ground): BitSet {
+  return uniteBits(...groups.map((id) => known.get(id)?.temporaryPeers ?? noBits));
 }
 
-function sidesWith(from: BitSet, to: BitSet): Flow['guests'] {
+function sidesWith(from: BitSet, to: BitSet): Flow['temporarySides'] {
   return [...(isEmptyBits(from) ? [] : ['from' as const]), ...(isEmptyBits(to) ? [] : ['to' as const])];
 }
 

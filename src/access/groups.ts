@@ -8,7 +8,7 @@ export interface Membership {
   /** Peers, proxies and resources. */
   readonly members: BitSet;
   /** Peers in the group that it lets do nothing: rules that drop mean them all the same. */
-  readonly guests: BitSet;
+  readonly temporaryPeers: BitSet;
   /** Routes that whoever may reach the group may use. */
   readonly guarded: BitSet;
 }
@@ -28,9 +28,9 @@ export function membershipOf(id: string, state: State, ends: Ends): Membership |
     );
   const held = all ? ends.of.peer : slotsOf(ends, peers);
   return {
-    guests: intersectBits(held, ends.guests),
+    temporaryPeers: intersectBits(held, ends.temporaryPeers),
     members: uniteBits(
-      subtractBits(held, ends.guests),
+      subtractBits(held, ends.temporaryPeers),
       slotsOf(ends, proxies),
       named(groupFields.resource, 'resource'),
     ),

@@ -16,7 +16,7 @@ export interface Party extends Named {
   readonly opens: boolean;
   readonly hindrance?: Hindrance;
   /** The groups among these that hold it, `All` included, as a rule that accepts or one that drops means them. */
-  groupsAmong(groups: readonly string[], planEnvironment?: RuleAction): readonly string[];
+  groupsAmong(groups: readonly string[], action?: RuleAction): readonly string[];
   /** The groups among these that guard it, when it is a route. */
   guardsAmong(groups: readonly string[]): readonly string[];
   /** What is known about a peer; resources and routes have no facts. */
@@ -38,16 +38,15 @@ export function partyOf(access: Access, id: string): Party {
     imagined: false,
     opens: isPeer,
     ...(hindrance === undefined ? {} : { hindrance }),
-    groupsAmong: (groups, planEnvironment) =>
-      groups.filter((group) => isMeant(access.groups.get(group), at, planEnvironment)),
+    groupsAmong: (groups, action) => groups.filter((group) => isMeant(access.groups.get(group), at, action)),
     guardsAmong: (groups) => groups.filter((group) => guards.includes(group) && access.groups.get(group) !== undefined),
     ...(isPeer ? { facts: access.observedPeers.facts.get(id) ?? {} } : {}),
   };
 }
 
-function isMeant(group: Membership | undefined, at: number, planEnvironment: RuleAction = 'accept'): boolean {
+function isMeant(group: Membership | undefined, at: number, action: RuleAction = 'accept'): boolean {
   if (group === undefined) return false;
-  return hasBit(group.members, at) || (planEnvironment === 'drop' && hasBit(group.guests, at));
+  return hasBit(group.members, at) || (action === 'drop' && hasBit(group.temporaryPeers, at));
 }
 
 /** A peer that is in this group and in no other but those that hold everybody. */

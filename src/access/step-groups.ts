@@ -60,5 +60,7 @@ function holdsAll({ state }: Step, id: string): boolean {
 
 function equalMemberships(a: Membership | undefined, b: Membership | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  return equalBits(a.members, b.members) && equalBits(a.guests, b.guests) && equalBits(a.guarded, b.guarded);
+  return (
+    equalBits(a.members, b.members) && equalBits(a.temporaryPeers, b.temporaryPeers) && equalBits(a.guarded, b.guarded)
+  );
 }

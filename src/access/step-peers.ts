@@ -20,7 +20,7 @@ export function stepEnds({ previous, state, touched }: Step): Ends {
       const object = state.get(id);
       const is = object !== undefined && partOf(object) === part;
       if (isThere(previous.ends, id) === is) continue;
-      if (is) come.push({ id, part, guest: part === 'peer' && readPeer(object).guest });
+      if (is) come.push({ id, part, temporary: part === 'peer' && readPeer(object).temporary });
       else gone.push(id);
     }
   }

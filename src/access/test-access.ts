@@ -36,12 +36,12 @@ export interface TestOutcome {
 /**
  * Asks about each end or, for a group, about every peer and resource in it that takes part. A group without any is
  * answered for by a peer that is in it and in nothing else, so that a test means something before anybody has enrolled.
- * `guests`: those who are there to reach one peer are asked about too, although groups let them do nothing.
+ * `temporaryPeers`: those who are there to reach one peer are asked about too, although groups let them do nothing.
  */
-export function testAccess(access: Access, question: Question, { guests = false } = {}): TestResult {
+export function testAccess(access: Access, question: Question, { temporaryPeers = false } = {}): TestResult {
   const asked = trafficOfQuestion(question);
   const { peer } = access.ends.of;
-  const takingPart = guests ? access.live : subtractBits(access.live, access.ends.guests);
+  const takingPart = temporaryPeers ? access.live : subtractBits(access.live, access.ends.temporaryPeers);
   const from = sideOf(access, question.from, { opening: intersectBits(access.live, peer), meant: takingPart });
   const to = sideOf(access, question.to, { opening: access.live, meant: takingPart });
   const members = tallyOf(access, asked, from, to);
@@ -74,7 +74,7 @@ function sideOf(access: Access, id: string, among: { readonly opening: BitSet; r
   const { opening, meant } = among;
   if (isGroup(access, id)) {
     const group = access.groups.get(id);
-    const held = group === undefined ? noBits : uniteBits(group.members, group.guests);
+    const held = group === undefined ? noBits : uniteBits(group.members, group.temporaryPeers);
     const members = intersectBits(intersectBits(held, opening), meant);
     return isEmptyBits(members) ? standInFor(access, id) : members;
   }

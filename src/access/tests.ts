@@ -41,8 +41,8 @@ export function testsIn({ state }: Pick<Access, 'state'>): readonly Stored<typeo
 
 function runTest(access: Access, test: StoredObject): TestReport {
   const { expect, ...question } = readTest(test);
-  // What nobody of a group may do, guests may not do either; what all of it may, they need not.
-  const result = testAccess(access, question, { guests: expect === 'deny' });
+  // What nobody of a group may do, temporary peers may not do either; what all of it may, they need not.
+  const result = testAccess(access, question, { temporaryPeers: expect === 'deny' });
   const { outcome, decided } = judgeAccess(result, expect);
   const [from, to] = [nameOf(question.from, access.state), nameOf(question.to, access.state)];
   const asked = trafficText(trafficOfQuestion(question));

@@ -60,9 +60,9 @@ function concernedByFlow(was: Access, is: Access, { before, after }: Pair<Flow>)
     before.by?.policy !== after.by?.policy
   )
     return [...gateways, ...sides.flatMap(({ from, to }) => [from.possible, to.possible])];
-  // Where guests came or went that take no part, a set of the same ends has another name.
+  // Where temporary peers came or went that take no part, a set of the same ends has another name.
   const isSame = (own: 'from' | 'to') =>
-    equalExtents(before[own], after[own]) && before.guests.includes(own) === after.guests.includes(own);
+    equalExtents(before[own], after[own]) && before.temporarySides.includes(own) === after.temporarySides.includes(own);
   const moved = (own: 'from' | 'to', other: 'from' | 'to') =>
     isSame(own) ? [] : [...differences(before[own], after[own]), before[other].possible, after[other].possible];
   return [...gateways, ...moved('from', 'to'), ...moved('to', 'from')];

@@ -38,11 +38,11 @@ export const groupFields = { resource: 'groups', guarded: 'access_control_groups
 export interface Peer {
   readonly approved: boolean;
   /** It is there to reach one other peer: what groups are let do is not for it. */
-  readonly guest: boolean;
+  readonly temporary: boolean;
 }
 
 export const readPeer = readerOf(kindOf.peer, ({ spec, derived }): Peer => {
-  return { approved: spec.approval_required !== true, guest: derived.temporary === true };
+  return { approved: spec.approval_required !== true, temporary: derived.temporary === true };
 });
 
 /** Who is in a group: the listed peers, or simply all; the proxies of a cluster, if it is theirs. */

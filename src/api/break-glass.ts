@@ -21,7 +21,7 @@ interface Names {
 const headers: Names = { reason: reasonHeader, time: timeHeader, code: 'header_invalid' };
 const members: Names = { reason: 'reason', time: 'ttl', code: 'override_invalid' };
 
-/** The wish to set aside what sources state, if the headers of a write say so. Throws `InvalidInput`. */
+/** The override of what sources state, if the headers of a write say so. Throws `InvalidInput`. */
 export function breakGlassOf(request: FastifyRequest): OverrideRequest | undefined {
   const reason = textOf(request, reasonHeader);
   const time = textOf(request, timeHeader);
@@ -36,7 +36,7 @@ export function breakGlassOf(request: FastifyRequest): OverrideRequest | undefin
   return readOverride(headers, reason, time);
 }
 
-/** The same wish, said in the body of a request. Throws `InvalidInput`. */
+/** The same override, said in the body of a request. Throws `InvalidInput`. */
 export function overrideIn(reason: string | undefined, time: string | undefined): OverrideRequest {
   return readOverride(members, (reason ?? '').trim(), time?.trim());
 }

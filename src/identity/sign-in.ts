@@ -26,7 +26,7 @@ export const ownAccount = 'new';
 /** How often somebody else may be faster before a sign-in gives up. */
 const attempts = 5;
 
-/** Lets somebody in who is unknown so far. Requests of one newcomer that come together wait for the first of them. */
+/** Lets somebody in who is unknown so far. Requests of one person that come together wait for the first of them. */
 export function createSignIn(options: SignInOptions): SignIn {
   const running = new Map<string, Promise<KnownIdentity>>();
   return (claims, token, wanted) => {

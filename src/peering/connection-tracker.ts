@@ -37,8 +37,7 @@ interface Room {
 
 /**
  * Creates a connection tracker. While a server has peers of an account it holds a lease: peers of a server without one are
- * gone, as the
- * others see it. A write that fails is tried again until it is stored or no longer true.
+ * gone, as the others see it. A write that fails is tried again until it is stored or no longer true.
  */
 export function createConnectionTracker(options: ConnectionTrackerOptions): ConnectionTracker {
   const { engine, server, failed, leases, leaseSeconds = 60, againMs = 1000 } = options;

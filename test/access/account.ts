@@ -23,7 +23,7 @@ const one = (ids: readonly string[]) => fc.constantFrom(...ids);
 const aPeer = fc
   .record({ id: one(peerIds), waits: fc.integer({ min: 0, max: 5 }).map((n) => n === 0) })
   .map(({ id, waits }) => {
-    // A guest is one as long as it lives.
+    // A temporary peer is one as long as it lives.
     const derived = id === 'p6' ? { temporary: true } : {};
     return stored('Peer', id, { name: id, dns_label: id, approval_required: waits }, { derived });
   });

@@ -30,11 +30,11 @@ function ruleMessage(
 }
 
 describe('an explanation', () => {
-  it('says that a guest has nothing of the groups that hold it, but what they are kept from', () => {
-    const guest = { ...peer('ben'), derived: { temporary: true } };
+  it('says that a temporary has nothing of the groups that hold it, but what they are kept from', () => {
+    const temporary = { ...peer('ben'), derived: { temporary: true } };
     const [open, closed] = [policy('Data', toDatabases), policy('Never', { ...toDatabases, action: 'drop' })];
     const lone = policy('Lone', { ports: ['5432'], sourceResource: only('ben'), destinations: ['databases'] });
-    const { verdict, rules } = explained([guest, open, lone], { from: 'ben', to: 'db', ...postgres });
+    const { verdict, rules } = explained([temporary, open, lone], { from: 'ben', to: 'db', ...postgres });
     expect([verdict, rules.map(({ message }) => message)]).toEqual([
       'allow',
       [
@@ -42,7 +42,7 @@ describe('an explanation', () => {
         expect.stringContaining('lets tcp/5432 through'),
       ],
     ]);
-    expect(explained([guest, closed, lone], { from: 'ben', to: 'db', ...postgres }).verdict).toBe('deny');
+    expect(explained([temporary, closed, lone], { from: 'ben', to: 'db', ...postgres }).verdict).toBe('deny');
   });
 
   it('names the rule that lets something through, the groups of both ends, and where the rule is declared', () => {
@@ -266,14 +266,14 @@ describe('an explanation', () => {
 });
 
 describe('a test of access', () => {
-  it('asks guests of a group where nobody may, and not where everybody may', () => {
-    const guest = { ...peer('ben'), derived: { temporary: true } };
+  it('asks temporary peers of a group where nobody may, and not where everybody may', () => {
+    const temporary = { ...peer('ben'), derived: { temporary: true } };
     const ends = { from: 'developers', to: 'databases', protocol: 'tcp', port: '5432' };
     const tests = (['allow', 'deny'] as const).map((expected) =>
       stored('AccessTest', expected, { name: expected, ...ends, expect: expected }),
     );
     const outcomes = (...objects: readonly StoredObject[]) =>
-      [...runToEnd(runTests(accessOf(officeWith(guest, ...objects)), tests))].map(({ outcome }) => outcome);
+      [...runToEnd(runTests(accessOf(officeWith(temporary, ...objects)), tests))].map(({ outcome }) => outcome);
     const lone = policy('Lone', { ports: ['5432'], sourceResource: only('ben'), destinations: ['databases'] });
     expect(outcomes()).toEqual(['fail', 'pass']);
     expect(outcomes(policy('Data', toDatabases))).toEqual(['pass', 'fail']);

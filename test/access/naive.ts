@@ -137,12 +137,12 @@ function isNamed(
 ): boolean {
   if (find(account, id)?.kind === 'Route') return false;
   if (one?.id === id) return true;
-  // What groups are let do is not for guests; what they are kept from is.
+  // What groups are let do is not for temporary peers; what they are kept from is.
   const holds = action === 'drop' ? isHeld : isIn;
   return (groups ?? []).some((group) => holds(account, id, group));
 }
 
-/** Whether a peer or a resource is in a group, and no guest there. */
+/** Whether a peer or a resource is in a group, and no temporary peer there. */
 export function isIn(account: Naive, id: string, group: string): boolean {
   return find(account, id)?.derived['temporary'] !== true && isHeld(account, id, group);
 }

@@ -105,9 +105,9 @@ export function setId(flow: Flow, other: Other, limit?: Limit): string {
   // Posture checks are about the sources of a rule, which a flow in reverse goes to.
   const checked = (other === 'from') !== flow.reverse ? (flow.by?.policy.postures ?? []) : [];
   const checks = checked.length === 0 ? '' : `/${[...checked].sort().join('+')}${flow.drop ? '?' : ''}`;
-  // Rules that drop mean guests too, who are in no set of those that accept.
-  const guests = flow.guests.includes(other) ? '!' : '';
-  return `${names}${guests}${checks}${limit === undefined ? '' : `@${limit.id}`}`;
+  // Rules that drop mean temporary peers too, who are in no set of those that accept.
+  const temporary = flow.temporarySides.includes(other) ? '!' : '';
+  return `${names}${temporary}${checks}${limit === undefined ? '' : `@${limit.id}`}`;
 }
 
 /** The id of the rule as which a flow is told. */

@@ -16,7 +16,7 @@ type Ranges = { readonly [Field in AddressField]: Cidr | undefined };
 
 const known = new WeakMap<Stored<'Account'>, Ranges>();
 
-/** The range of which peers get such addresses, if there is one. Read once for each account object: every newcomer asks. */
+/** The range of which peers get such addresses, if there is one. Read once for each account object: every enrolment asks. */
 export function rangeOf(account: Stored<'Account'> | undefined, field: AddressField): Cidr | undefined {
   if (account === undefined) return undefined;
   const ranges = known.get(account) ?? { ip: readRange(account, 'ip'), ipv6: readRange(account, 'ipv6') };
