@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
 import { createEngine, describe, environmentOfKeys, firstObjects, productRegistry } from './app/engine.ts';
@@ -9,7 +10,7 @@ import { openOutbound } from './app/outbound.ts';
 import { createMachines } from './app/peering.ts';
 import { listenUnready, watchSealing } from './app/sealing.ts';
 import { configureSources, type Operator, valuePolicyOf } from './app/sources.ts';
-import { waitForDatabase } from './app/wait-for-database.ts';
+import { isPassing, waitForDatabase } from './app/wait-for-database.ts';
 import { createReader } from './documents/reader.ts';
 import type { Engine } from './engine/engine.ts';
 import { runLapseLoop } from './engine/lapses.ts';
@@ -159,13 +160,25 @@ export async function serve(
   options: ServeOptions,
   log: Log,
 ): Promise<Pick<RunningServer, 'url' | 'stop'> & { readonly ready?: false }> {
-  try {
-    return await startServer(options, log);
-  } catch (error) {
-    if (error instanceof WrongKey) return listenUnready(options.listen, error, log);
-    throw options.databaseUrl === undefined ? asDamage(options.dataDir, error) : error;
+  const { databaseUrl, dataDir, waitForDatabaseMs } = options;
+  const begun = performance.now();
+  for (;;) {
+    const left = waitForDatabaseMs - (performance.now() - begun);
+    try {
+      return await startServer({ ...options, waitForDatabaseMs: Math.max(0, left) }, log);
+    } catch (error) {
+      if (error instanceof WrongKey) return listenUnready(options.listen, error, log);
+      if (databaseUrl === undefined) throw asDamage(dataDir, error);
+      // It answered and went away again: whatever the start did until then, it finds when it begins anew.
+      if (left <= 0 || !isPassing(error) || performance.now() - begun >= waitForDatabaseMs) throw error;
+      log({ level: 'warn', message: `the database went away during the start, which begins again: ${error.message}` });
+    }
+    await delay(restartMs);
   }
 }
+
+/** Between two starts, in milliseconds. */
+const restartMs = 500;
 
 /** Opens the database, brings it up to date, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {

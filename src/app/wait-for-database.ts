@@ -39,7 +39,8 @@ function tooLong(cause: Unavailable, waited: number): Unavailable {
   );
 }
 
-function isPassing(error: unknown): error is Unavailable {
+/** Whether an error says that the database is away for now. */
+export function isPassing(error: unknown): error is Unavailable {
   if (!(error instanceof Unavailable)) return false;
   const { code } = (error.cause ?? {}) as { readonly code?: unknown };
   return typeof code !== 'string' || !lasting.test(code);

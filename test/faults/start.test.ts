@@ -3,9 +3,10 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
+import { openCuttingProxy } from './cutting-proxy.ts';
 
 let directory: string;
 let dataDir: string;
@@ -151,6 +152,20 @@ describe('a Postgres that is not there yet', () => {
       async meanwhile(line) {
         await line(/waiting for the database/);
         await postgres.start();
+      },
+    });
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  });
+
+  it('may go away again in the middle of a start, which begins anew', async () => {
+    await using proxy = await openCuttingProxy(await emptyDatabase(), Math.random);
+    await using server = await serveHeddle(['--data-dir', dataDir], {
+      env: { ...env(), HEDDLE_DATABASE_URL: proxy.url },
+      async meanwhile(line) {
+        await line(/the database is at/);
+        proxy.set('cutting');
+        await line(/the database went away during the start, which begins again/);
+        proxy.set('clear');
       },
     });
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
