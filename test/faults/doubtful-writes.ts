@@ -169,9 +169,10 @@ async function oneRound(scene: Scene, client: number, turn: number): Promise<rea
   await post('person', '/api/users', { ...user, is_service_user: false }, async () =>
     count(scene, 'select count(*) as found from credentials where email = $1', user.email),
   );
-  const git = { name: name('office'), type: 'git', url: 'https://example.com/network.git', branch: 'main' };
-  await post('source', '/api/config/sources', git, async () =>
-    count(scene, 'select count(*) as found from sources where id = $1', git.name),
+  // Any number of these may be made, which is not so of Git sources.
+  const source = { name: name('office'), type: 'push' };
+  await post('source', '/api/config/sources', source, async () =>
+    count(scene, 'select count(*) as found from sources where id = $1', source.name),
   );
   const domain = `${name('tenant')}.example.com`;
   await post('tenant', '/api/integrations/msp/tenants', { name: name('tenant'), domain, groups: [] }, async ({ id }) =>
