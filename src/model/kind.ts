@@ -130,7 +130,7 @@ export type Mutation<O = StoredObject> = Pick<Step<O>, 'before' | 'after'> & {
 };
 
 /** A change that follows from another: a new spec of a stored object, its end, or an object that comes with it. */
-export type Consequence =
+export type DerivedChange =
   | { readonly change: StoredObject; readonly spec: JsonObject; readonly derived?: JsonObject }
   | { readonly remove: StoredObject }
   | {
@@ -223,15 +223,15 @@ export interface KindDeclaration<
   /** The values that the server generates when an object is created. */
   generate?(object: O, input: GeneratorInput): GeneratedValues;
   /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */
-  consequences?(step: Step<O>, state: State): readonly Consequence[];
+  derivedChanges?(step: Step<O>, state: State): readonly DerivedChange[];
   /** What follows, follows from `inputs` alone; documents, which give none, need not be asked. */
-  readonly consequencesOf?: 'inputs';
+  readonly derivedChangesFrom?: 'inputs';
   /** Beside that: whether more may follow from a change of this object, by what the account says about it. */
   alsoFollows?(object: O, state: State): boolean;
   /** Why the object may not be changed or deleted by anyone. */
   refuse?(object: O, action: 'update' | 'delete'): string | undefined;
   /** Shown in plans beside a change that deserves a second look. */
-  risks?(before: O | undefined, after: O | undefined): readonly string[];
+  warnings?(before: O | undefined, after: O | undefined): readonly string[];
   /** What of a change documents make only with an approval; the API makes it, and says so in `Heddle-Notice`. */
   approvals?(before: O | undefined, after: O | undefined): readonly string[];
   /** How a refused delete of a referenced object of this kind is answered, or how by the kind that refers to it. */

@@ -14,7 +14,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { diffUnits, isHandover } from '../model/units.ts';
 import { createComparison } from './comparison.ts';
-import { withConsequences } from './consequences.ts';
+import { withDerivedChanges } from './derived-changes.ts';
 import { digestOf } from './digest.ts';
 import { engineVersionOf } from './engine-version.ts';
 import { orderChanges } from './order.ts';
@@ -80,7 +80,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const outputs = new Map<string, Readonly<Record<string, string>>>();
   const generator = { now, random: planEnvironment.random };
   const following = { now, newId: input.newId, actor: input.actor };
-  const edits = yield* withConsequences(snapshot, input.edits, following);
+  const edits = yield* withDerivedChanges(snapshot, input.edits, following);
   for (const [at, edit] of edits.entries()) {
     if (isTurn(at)) yield undefined;
     const complete = edit.before === undefined ? initialize(input, edit, generator, outputs) : settled(input, edit);
@@ -104,10 +104,10 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const ordered = yield* orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;
   const guards = yield* guardsOf(input, ordered.changes);
-  const withRisks: Change[] = [];
+  const withWarnings: Change[] = [];
   for (const [at, change] of ordered.changes.entries()) {
     if (isTurn(at)) yield undefined;
-    withRisks.push({ ...change, risks: risksOf(snapshot, change) });
+    withWarnings.push({ ...change, risks: warningsOf(snapshot, change) });
   }
   const { account } = snapshot;
   const digest = yield* digestOf({
@@ -117,7 +117,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
     engine: engineVersionOf(snapshot.registry),
     source: input.source,
     options: input.options ?? {},
-    changes: withRisks,
+    changes: withWarnings,
     claims,
     guards: guards.map((guard) => guard.message),
   });
@@ -125,12 +125,12 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
     account,
     ...(input.source === undefined ? {} : { source: input.source }),
     base: snapshot.revision,
-    changes: withRisks,
+    changes: withWarnings,
     claims,
     moves: input.moves ?? [],
     warnings: input.warnings ?? [],
     guards,
-    counts: countsOf(withRisks, claims),
+    counts: countsOf(withWarnings, claims),
     digest,
     outputs,
   };
@@ -159,7 +159,7 @@ function initialize(
 
 function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {
   const { before, after } = edit;
-  // A request that changes nothing may still have consequences.
+  // A request that changes nothing may still have derived changes.
   if (before !== undefined && after === before) return;
   const place = edit.place === undefined ? {} : { place: edit.place };
   const kind = snapshot.registry.get((after ?? before)?.kind ?? '');
@@ -251,12 +251,12 @@ export function approvalsOf({ registry }: Snapshot, change: Change): readonly st
   return registry.get(subjectOf(change).kind).approvals?.(change.before, change.after) ?? [];
 }
 
-function risksOf(snapshot: Snapshot, change: Change): readonly string[] {
+function warningsOf(snapshot: Snapshot, change: Change): readonly string[] {
   const kind: Kind = snapshot.registry.get((change.after ?? change.before)?.kind ?? '');
-  return [...replaceRisks(change), ...(kind.risks?.(change.before, change.after) ?? [])];
+  return [...warningsOfReplace(change), ...(kind.warnings?.(change.before, change.after) ?? [])];
 }
 
-function replaceRisks({ replaces }: Change): readonly string[] {
+function warningsOfReplace({ replaces }: Change): readonly string[] {
   if (replaces === undefined) return [];
   const { id, fields } = replaces;
   const names = fields.map((name) => `\`${name}\``).join(', ');

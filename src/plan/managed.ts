@@ -132,7 +132,7 @@ function protectedProblem({ id, kind, key, name }: StoredObject, by: Declaration
 }
 
 /** What follows from a request leaves alone what sources state, like the request itself. */
-export function consequenceProblems(
+export function derivedChangeProblems(
   changes: readonly Change[],
   next: Snapshot,
   breakGlass: boolean,

@@ -23,7 +23,7 @@ import { type BreakGlass, settleOverrides } from './break-glass.ts';
 import { matchEntries } from './entries.ts';
 import { finishPlan } from './finish.ts';
 import { keepStored, mergeMembers } from './keep.ts';
-import { consequenceProblems, heldUnits, managedProblems, ownedProblems } from './managed.ts';
+import { derivedChangeProblems, heldUnits, managedProblems, ownedProblems } from './managed.ts';
 import type { Outcome } from './plan.ts';
 import { unknownReference } from './rules.ts';
 
@@ -166,10 +166,10 @@ export function planEnd(context: RequestContext, kind: Kind, before: StoredObjec
   return finishPlan({ ...finishing(context, kind), edits });
 }
 
-/** A plan whose consequences take or change what sources state is refused. */
+/** A plan whose derived changes take or change what sources state is refused. */
 function guarded(outcome: Outcome, { breakGlass }: RequestContext): Outcome {
   if (!outcome.ok) return outcome;
-  const problems = consequenceProblems(outcome.plan.changes, outcome.next, breakGlass !== undefined);
+  const problems = derivedChangeProblems(outcome.plan.changes, outcome.next, breakGlass !== undefined);
   return problems.length === 0 ? outcome : { ok: false, problems: sortProblems(problems) };
 }
 

@@ -44,11 +44,11 @@ describe('the ranges of an account', () => {
 
   it('say what a change does to peers', () => {
     const [before, after] = [account({ network_range: '10.0.0.0/16' }), account({ network_range: '10.1.0.0/16' })];
-    expect(kind.risks?.(before, after)).toEqual([
+    expect(kind.warnings?.(before, after)).toEqual([
       'network_range becomes 10.1.0.0/16: every peer gets a new IPv4 address',
     ]);
-    expect(kind.risks?.(before, before)).toEqual([]);
-    expect(kind.risks?.(undefined, after)).toEqual([]);
+    expect(kind.warnings?.(before, before)).toEqual([]);
+    expect(kind.warnings?.(undefined, after)).toEqual([]);
   });
 });
 

@@ -112,7 +112,7 @@ describe('resources that a request gives to a group', () => {
   );
   const follow = (after: StoredObject | undefined, given?: JsonObject) =>
     kind
-      .consequences?.(
+      .derivedChanges?.(
         { ...(after === undefined ? {} : { after }), ...(given === undefined ? {} : { given }), newId: () => '' },
         state,
       )

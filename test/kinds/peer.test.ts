@@ -142,10 +142,8 @@ describe('the label of a peer', () => {
   const renamed = (more: Partial<StoredObject>, ...others: readonly StoredObject[]) => {
     const before = stored('Peer', 'p', plain, { key: 'build', ...more });
     const after = { ...before, name: 'CI', spec: { ...before.spec, name: 'CI' } };
-    const [consequence] = kind.consequences?.({ before, after, newId: () => 'new' }, stateOf(after, ...others)) ?? [];
-    return consequence !== undefined && 'change' in consequence
-      ? [consequence.change.key, consequence.spec['dns_label']]
-      : undefined;
+    const [derived] = kind.derivedChanges?.({ before, after, newId: () => 'new' }, stateOf(after, ...others)) ?? [];
+    return derived !== undefined && 'change' in derived ? [derived.change.key, derived.spec['dns_label']] : undefined;
   };
 
   it('follows the name, with the address behind it where it is taken', () => {
@@ -163,7 +161,7 @@ describe('the label of a peer', () => {
     const before = stored('Peer', two, { ...plain, ip: '100.72.113.209' }, { key: two });
     const after = { ...before, name, spec: { ...before.spec, name } };
     const state = stateOf(after, peer(one));
-    const [made] = kind.consequences?.({ before, after, newId: () => 'new' }, state) ?? [];
+    const [made] = kind.derivedChanges?.({ before, after, newId: () => 'new' }, state) ?? [];
     const label = String(made !== undefined && 'change' in made && made.spec['dns_label']);
     expect(label).toBe(expected);
     expect(canonicalDomain(label)).toBe(label);
@@ -187,8 +185,8 @@ describe('a peer that goes', () => {
   it('takes the policies and access tests about it along, and leaves its groups', () => {
     const before = stored('Peer', 'p', plain);
     const state = stateOf(peer('q', '100.72.0.2'), group('devs', ['p', 'q', 'gone']), policy, test);
-    const consequences = kind.consequences?.({ before, newId: () => 'new' }, state) ?? [];
-    expect(consequences.map((item) => ('remove' in item ? item.remove.id : 'change' in item && item.spec))).toEqual([
+    const derivedChanges = kind.derivedChanges?.({ before, newId: () => 'new' }, state) ?? [];
+    expect(derivedChanges.map((item) => ('remove' in item ? item.remove.id : 'change' in item && item.spec))).toEqual([
       { name: 'devs', peers: { q: ['api'] } },
       'to-p',
       'tries-p',

@@ -133,7 +133,7 @@ describe('enabling a policy', () => {
     ['a new one is enabled', undefined, object(true), 0],
     ['a disabled one goes', object(false), undefined, 0],
   ])('deserves a second look or not: %s', (_, before, after, count) => {
-    expect(kind.risks?.(before, after)).toHaveLength(count);
+    expect(kind.warnings?.(before, after)).toHaveLength(count);
   });
 });
 

@@ -123,7 +123,7 @@ describe('certificates of a posture check', () => {
 });
 
 describe('a posture check', () => {
-  const risks = (checks: JsonObject) => kind.risks?.(undefined, stored('PostureCheck', 'c', spec(checks)));
+  const risks = (checks: JsonObject) => kind.warnings?.(undefined, stored('PostureCheck', 'c', spec(checks)));
 
   it('has no checks unless they are given, and warns of it', () => {
     expect(canonicalSpec(kind, { name: 'c', description: '' }).spec['checks']).toEqual({});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec, canonicalStated } from '../../src/model/canonical.ts';
-import type { Consequence } from '../../src/model/kind.ts';
+import type { DerivedChange } from '../../src/model/kind.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { faultsOf, group, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
@@ -225,11 +225,11 @@ describe('signing in', () => {
 
   it('warns when nobody has to any more', () => {
     const asks = service('a', { auth: { link_auth: { enabled: true } } });
-    expect(kind.risks?.(asks, service('a'))).toEqual(['nobody has to sign in to the service a any more']);
+    expect(kind.warnings?.(asks, service('a'))).toEqual(['nobody has to sign in to the service a any more']);
     expect([
-      kind.risks?.(service('a'), asks),
-      kind.risks?.(undefined, service('a')),
-      kind.risks?.(asks, undefined),
+      kind.warnings?.(service('a'), asks),
+      kind.warnings?.(undefined, service('a')),
+      kind.warnings?.(asks, undefined),
     ]).toEqual([[], [], []]);
   });
 });
@@ -293,11 +293,11 @@ describe('ports', () => {
     expect(texts(stateFaultsOf(tcp('a', 5432), chosen, free))).toEqual(['value_taken /listen_port']);
   });
 
-  const settled = (consequences: readonly Consequence[] | undefined) =>
-    (consequences ?? []).map((one) => ('change' in one ? one.derived?.['listen_port'] : one));
+  const settled = (derivedChanges: readonly DerivedChange[] | undefined) =>
+    (derivedChanges ?? []).map((one) => ('change' in one ? one.derived?.['listen_port'] : one));
   const settle = (after: StoredObject, before: StoredObject | undefined, ...others: readonly StoredObject[]) =>
     settled(
-      kind.consequences?.(
+      kind.derivedChanges?.(
         { after, newId: () => 'new', ...(before === undefined ? {} : { before }) },
         stateOf(after, ...others),
       ),
@@ -359,7 +359,7 @@ describe('private services', () => {
   });
 
   const follow = (after: StoredObject, ...others: readonly StoredObject[]) =>
-    kind.consequences?.({ after, newId: () => 'new' }, stateOf(after, group('g'), ...others)) ?? [];
+    kind.derivedChanges?.({ after, newId: () => 'new' }, stateOf(after, group('g'), ...others)) ?? [];
   const own = service('a', { private: true, access_groups: ['g'] });
 
   it('bring a policy to the proxies of their cluster, and the group of these when there is none', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Consequence } from '../../src/model/kind.ts';
+import type { DerivedChange } from '../../src/model/kind.ts';
 import type { StoredObject } from '../../src/model/object.ts';
 import { account, all, faultsOf, group, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
@@ -168,13 +168,13 @@ describe('deleting a user', () => {
 describe('what follows from a user', () => {
   const peer = (id: string, derived: JsonObject = {}) =>
     stored('Peer', id, { name: id, dns_label: id, user_id: 'ben' }, { derived });
-  const follow = (change: JsonObject | undefined, ...others: readonly StoredObject[]): readonly Consequence[] => {
+  const follow = (change: JsonObject | undefined, ...others: readonly StoredObject[]): readonly DerivedChange[] => {
     const after = change === undefined ? undefined : { ...regular, spec: { ...regular.spec, ...change } };
     const step = { before: regular, ...(after === undefined ? {} : { after }), actor: as('olga'), newId: () => 'new' };
-    return kind.consequences?.(step, stateOf(owner, ...(after === undefined ? [] : [after]), ...others)) ?? [];
+    return kind.derivedChanges?.(step, stateOf(owner, ...(after === undefined ? [] : [after]), ...others)) ?? [];
   };
-  const changed = (consequences: readonly Consequence[]) =>
-    consequences.map((item) =>
+  const changed = (derivedChanges: readonly DerivedChange[]) =>
+    derivedChanges.map((item) =>
       'change' in item ? [item.change.id, item.derived ?? item.spec] : 'remove' in item ? ['gone', item.remove.id] : [],
     );
 
@@ -210,7 +210,7 @@ describe('what follows from a user', () => {
     const before = { ...regular, spec: { ...regular.spec, auto_groups: ['devs'] } };
     const state = stateOf(account(), devs, regular, peer('p1'), peer('p2'));
     const step = { before, after: regular, newId: () => 'new' };
-    expect(changed(kind.consequences?.(step, state) ?? [])).toEqual([
+    expect(changed(kind.derivedChanges?.(step, state) ?? [])).toEqual([
       ['devs', { name: 'devs', peers: { p1: ['api'] } }],
     ]);
   });
@@ -269,9 +269,11 @@ describe('what is told about users', () => {
   });
 
   it('is in the plan what goes with them', () => {
-    expect(kind.risks?.(regular, undefined)).toEqual(['their tokens, their invites and their way to sign in go too']);
-    expect(kind.risks?.(program('p'), undefined)).toEqual(['its tokens work no more']);
-    expect([kind.risks?.(undefined, regular), kind.risks?.(regular, regular)]).toEqual([[], []]);
+    expect(kind.warnings?.(regular, undefined)).toEqual([
+      'their tokens, their invites and their way to sign in go too',
+    ]);
+    expect(kind.warnings?.(program('p'), undefined)).toEqual(['its tokens work no more']);
+    expect([kind.warnings?.(undefined, regular), kind.warnings?.(regular, regular)]).toEqual([[], []]);
   });
 
   it('turns away who waits, also when an identity provider brought them', () => {

@@ -28,7 +28,7 @@ const guest = defineKind({
     before !== undefined && before.spec['class'] !== after?.spec['class']
       ? [{ code: 'class_fixed', path: '/class', message: 'no' }]
       : [],
-  consequences: ({ after }, state) =>
+  derivedChanges: ({ after }, state) =>
     after?.spec['seat'] === 0 && after.derived['seat'] === undefined
       ? [{ change: after, spec: after.spec, derived: { seat: state.countOf('Guest') } }]
       : [],

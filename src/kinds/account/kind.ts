@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { boolean, object } from '../../model/field.ts';
 import { defineKind } from '../../model/kind.ts';
-import { followAccount } from './consequences.ts';
+import { followAccount } from './derived-changes.ts';
 import { updatedEvents } from './events.ts';
 import {
   askOfPublicRanges,
@@ -110,8 +110,8 @@ export const account = defineKind({
   check: checkRanges,
   checkMutation: (mutation, was, next) => [...keepCallerIn(mutation), ...keepClaim(mutation, was, next)],
   checkState: checkAgainstAccount,
-  consequences: followAccount,
-  risks: warnOfNewAddresses,
+  derivedChanges: followAccount,
+  warnings: warnOfNewAddresses,
   approvals: askOfPublicRanges,
   activity: { create: 'account.create', delete: 'account.delete' },
   activityMeta: (object) => ({

@@ -1,4 +1,4 @@
-import type { Consequence, State } from '../../model/kind.ts';
+import type { DerivedChange, State } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import {
   type AddressField,
@@ -18,8 +18,8 @@ export function readdressPeers(
   before: Stored<'Account'>,
   after: Stored<'Account'>,
   state: State,
-  others: readonly Consequence[],
-): readonly Consequence[] {
+  others: readonly DerivedChange[],
+): readonly DerivedChange[] {
   const moved = { ip: rangeChanged(before, after, 'ip'), ipv6: rangeChanged(before, after, 'ipv6') };
   if (!moved.ip && !moved.ipv6 && groupsOf(before) === groupsOf(after)) return [];
   const changed = new Map(
@@ -27,7 +27,7 @@ export function readdressPeers(
   );
   const taken = new Set<string>();
   const taken6 = new Set<string>();
-  const peers = state.ofKind('Peer').flatMap((peer): readonly Consequence[] => {
+  const peers = state.ofKind('Peer').flatMap((peer): readonly DerivedChange[] => {
     const ip = moved.ip
       ? move(before, after, { id: peer.id, address: peer.spec.ip ?? '' }, 'ip', taken)
       : (peer.spec.ip ?? '');
@@ -39,7 +39,7 @@ export function readdressPeers(
     return [{ change: peer, spec: withIpv6({ ...(changed.get(peer.id) ?? peer.spec), ip }, ipv6) }];
   });
   if (!moved.ip) return peers;
-  const proxies = state.ofKind('ProxyPeer').map((proxy): Consequence => {
+  const proxies = state.ofKind('ProxyPeer').map((proxy): DerivedChange => {
     return {
       change: proxy,
       spec: { ...proxy.spec, ip: move(before, after, { id: proxy.id, address: proxy.spec.ip ?? '' }, 'ip', taken) },

@@ -1,10 +1,10 @@
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { movedPeers } from '../shared/membership.ts';
 import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf, withIpv6 } from '../shared/peer-addresses.ts';
 
 /** Peers that join a group with IPv6 get an address, and those that leave the last one lose it. */
-export function followIpv6({ before, after }: Step<Stored<'Group'>>, state: State): readonly Consequence[] {
+export function followIpv6({ before, after }: Step<Stored<'Group'>>, state: State): readonly DerivedChange[] {
   const [account] = state.ofKind('Account');
   const group = after ?? before;
   if (account === undefined || group === undefined || !hasIpv6Enabled(group, state)) return [];
@@ -12,7 +12,7 @@ export function followIpv6({ before, after }: Step<Stored<'Group'>>, state: Stat
   const taken = new Set<string>();
   const isTaken = isTakenIn(state, 'ipv6');
   const { joined, left } = movedPeers(before, after);
-  return [...joined, ...left].flatMap((id): readonly Consequence[] => {
+  return [...joined, ...left].flatMap((id): readonly DerivedChange[] => {
     const peer = state.find('Peer', id);
     if (peer === undefined || range === undefined) return [];
     const has = (peer.spec.ipv6 ?? '') !== '';

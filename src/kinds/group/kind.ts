@@ -97,8 +97,8 @@ export const group = defineKind({
     return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
   checkMutation: keepProvidedName,
-  consequences: (step, state) => [...placeResources(step, state), ...followIpv6(step, state)],
-  consequencesOf: 'inputs',
+  derivedChanges: (step, state) => [...placeResources(step, state), ...followIpv6(step, state)],
+  derivedChangesFrom: 'inputs',
   alsoFollows: hasIpv6Enabled,
   inUse: 'linked',
   namedByInvites: true,

@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
-import type { Consequence, Fault, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, Fault, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { isAll } from '../shared/membership.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
@@ -23,7 +23,7 @@ export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
 }
 
 /** What a request says about the resources of a group is kept by the resources themselves. */
-export function placeResources({ after, given }: Step<Stored<'Group'>>, state: State): readonly Consequence[] {
+export function placeResources({ after, given }: Step<Stored<'Group'>>, state: State): readonly DerivedChange[] {
   if (after === undefined || given === undefined) return [];
   const members = listedIn(given);
   const ids = (isPeer: boolean) => members.filter(({ type }) => (type === 'peer') === isPeer).map(({ id }) => id);
@@ -37,13 +37,13 @@ function listedIn(given: JsonObject): readonly Member[] {
 }
 
 /** The resources know that they are in the group; the group alone knows in which order it was given them. */
-function noteOrder(group: Stored<'Group'>, wanted: ReadonlySet<string>): readonly Consequence[] {
+function noteOrder(group: Stored<'Group'>, wanted: ReadonlySet<string>): readonly DerivedChange[] {
   const order = [...wanted];
   if (isAll(group) || equalJson(order, inOrderOf(group, [...order].sort()))) return [];
   return [{ change: group, spec: group.spec, derived: { resource_order: order } }];
 }
 
-function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly Consequence[] {
+function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly DerivedChange[] {
   const peers = group.spec.peers ?? {};
   const missing = ids.filter((id) => !Object.hasOwn(peers, id));
   if (missing.length === 0 || isAll(group)) return [];
@@ -51,7 +51,7 @@ function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly Cons
   return [{ change: group, spec: { ...group.spec, peers: sorted({ ...peers, ...added }) } }];
 }
 
-function moveResources(group: Stored<'Group'>, wanted: ReadonlySet<string>, state: State): readonly Consequence[] {
+function moveResources(group: Stored<'Group'>, wanted: ReadonlySet<string>, state: State): readonly DerivedChange[] {
   const present = state.referrersBy('NetworkResource', 'groups', group.id);
   const leaving = present.filter(({ id }) => !wanted.has(id));
   const held = new Set(present.map(({ id }) => id));
@@ -65,7 +65,7 @@ function moveResources(group: Stored<'Group'>, wanted: ReadonlySet<string>, stat
 function inGroups(
   resource: Stored<'NetworkResource'>,
   change: (groups: readonly string[]) => readonly string[],
-): Consequence {
+): DerivedChange {
   return { change: resource, spec: { ...resource.spec, groups: change(resource.spec.groups ?? []) } };
 }
 

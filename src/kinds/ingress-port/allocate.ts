@@ -1,6 +1,6 @@
 import { type Interval, intersectIntervals, subtractIntervals, takeNumbers } from '../../lib/intervals.ts';
 import { equalJson, type Json } from '../../lib/json.ts';
-import type { Consequence, Fault, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, Fault, State, Step } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Stored } from '../../model/stored.ts';
 import {
@@ -28,7 +28,7 @@ interface Allocation {
 }
 
 /** Gives an ingress port what it asks for. What it has stays as long as it asks for it. */
-export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State): readonly Consequence[] {
+export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State): readonly DerivedChange[] {
   if (after === undefined) return [];
   const allocation = allocationsIn(state).get(after.id);
   if (allocation === undefined) return [];

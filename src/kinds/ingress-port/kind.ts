@@ -118,7 +118,7 @@ export const ingressPort = defineKind({
   },
   check: checkRanges,
   checkState: checkAllocated,
-  consequences: settlePorts,
+  derivedChanges: settlePorts,
   activity: { create: 'ingress.port.create', update: 'ingress.port.update', delete: 'ingress.port.delete' },
   activityMeta: (object, state) => ({
     name: object.name,

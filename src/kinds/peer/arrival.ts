@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { withMember } from '../shared/membership.ts';
 import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf } from '../shared/peer-addresses.ts';
@@ -9,7 +9,7 @@ import { labelFor } from './label.ts';
 const origin = 'enrolment';
 
 /** What else changes when a peer enrols: it gets addresses and a name, joins its groups, and its setup key is used once more. */
-export function arrive({ after, given }: Step<Stored<'Peer'>>, state: State): readonly Consequence[] {
+export function arrive({ after, given }: Step<Stored<'Peer'>>, state: State): readonly DerivedChange[] {
   const enrolment = given?.['enrolment'];
   if (after === undefined || !isObject(enrolment)) return [];
   // What a request gives is JSON.
@@ -22,7 +22,7 @@ export function arrive({ after, given }: Step<Stored<'Peer'>>, state: State): re
   ];
 }
 
-function settle(peer: Stored<'Peer'>, groups: readonly string[], state: State): readonly Consequence[] {
+function settle(peer: Stored<'Peer'>, groups: readonly string[], state: State): readonly DerivedChange[] {
   if ((peer.spec.ip ?? '') !== '') return [];
   const [account] = state.ofKind('Account');
   const range = rangeOf(account, 'ip');
@@ -36,7 +36,7 @@ function settle(peer: Stored<'Peer'>, groups: readonly string[], state: State): 
 }
 
 /** The key counts its uses; the peer that came by it says so, so that a second look counts nothing. */
-function useKey(key: Stored<'SetupKey'> | undefined, peer: Stored<'Peer'>, at: string): readonly Consequence[] {
+function useKey(key: Stored<'SetupKey'> | undefined, peer: Stored<'Peer'>, at: string): readonly DerivedChange[] {
   if (key === undefined || key.derived.last_peer === peer.id) return [];
   const uses = key.derived.used_times ?? 0;
   return [{ change: key, spec: key.spec, derived: { used_times: uses + 1, last_used: at, last_peer: peer.id } }];

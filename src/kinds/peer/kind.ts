@@ -5,7 +5,7 @@ import { isClaim } from '../../model/peer-claims.ts';
 import { peerDomainOf } from '../../model/peer-domain.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
-import { followPeer } from './consequences.ts';
+import { followPeer } from './derived-changes.ts';
 import { enrolledEvents, peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
 import { namesOf } from './label.ts';
@@ -169,7 +169,7 @@ export const peer = defineKind({
   indexes: { label: namesOf },
   checkMutation,
   isOwn,
-  consequences: followPeer,
+  derivedChanges: followPeer,
   isSystem: isPassing,
   inUse: 'precondition',
   activity: { delete: 'user.peer.delete' },

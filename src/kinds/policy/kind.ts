@@ -101,7 +101,7 @@ export const policy = defineKind({
   canonicalize: sortPorts,
   check: checkRules,
   checkMutation: (mutation) => [...keepDerived(mutation), ...refuseNewTwins(mutation)],
-  risks: warnOfEnabling,
+  warnings: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
   isSystem: isDerived,
   example: {

@@ -51,7 +51,7 @@ export const postureCheck = defineKind({
     },
   },
   check: checkProcesses,
-  risks: warnOfChecks,
+  warnings: warnOfChecks,
   inUse: 'precondition',
   activity: { create: 'posture.check.create', update: 'posture.check.update', delete: 'posture.check.delete' },
   example: {

@@ -1,10 +1,10 @@
 import { isWithin } from '../../lib/domain.ts';
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { deriveAccess, isPrivate, proxiesIdOf, proxyPeersOf } from '../shared/private-access.ts';
 
 /** A cluster that comes, changes or goes takes private services over or leaves them; its group and the peers of its proxies go with it. */
-export function followCluster({ before, after }: Step<Stored<'ProxyCluster'>>, state: State): readonly Consequence[] {
+export function followCluster({ before, after }: Step<Stored<'ProxyCluster'>>, state: State): readonly DerivedChange[] {
   const sides = [before, after].flatMap((cluster) => cluster ?? []);
   const served = state
     .ofKind('ProxyService')
@@ -19,7 +19,7 @@ function serves(cluster: Stored<'ProxyCluster'>, service: Stored<'ProxyService'>
   return isWithin(service.spec.domain ?? '', cluster.spec.address ?? '');
 }
 
-function endProxies(cluster: Stored<'ProxyCluster'>, state: State): readonly Consequence[] {
+function endProxies(cluster: Stored<'ProxyCluster'>, state: State): readonly DerivedChange[] {
   const group = state.get(proxiesIdOf(cluster));
   return [...(group === undefined ? [] : [group]), ...proxyPeersOf(cluster.id, state)].map((remove) => ({ remove }));
 }

@@ -69,7 +69,7 @@ export const proxyCluster = defineKind({
       message: (value) => `a cluster with the address \`${value}\` already exists`,
     },
   },
-  consequences: followCluster,
+  derivedChanges: followCluster,
   activity: { delete: 'service.cluster.delete' },
   activityMeta: (object) => ({ name: object.name, proxy_cluster: object.name }),
   example: {

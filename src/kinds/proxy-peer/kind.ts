@@ -44,7 +44,7 @@ export const proxyPeer = defineKind({
     },
   },
   checkMutation: checkAddress,
-  consequences: followProxyPeer,
+  derivedChanges: followProxyPeer,
   refuse: (object, action) =>
     `${object.name} is the place of a proxy in the mesh and cannot be ${action === 'update' ? 'changed' : 'deleted'} by hand; delete its token or its cluster`,
   isSystem: () => true,

@@ -1,10 +1,10 @@
-import type { Consequence, Fault, Mutation, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, Fault, Mutation, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { freeAddress, isTakenIn, rangeOf } from '../shared/peer-addresses.ts';
 import { listProxies } from '../shared/private-access.ts';
 
 /** A proxy gets an address when it comes, and the group of its cluster's proxies holds exactly those that are there. */
-export function followProxyPeer({ before, after }: Step<Stored<'ProxyPeer'>>, state: State): readonly Consequence[] {
+export function followProxyPeer({ before, after }: Step<Stored<'ProxyPeer'>>, state: State): readonly DerivedChange[] {
   const clusters = new Set([before, after].flatMap((proxy) => (proxy === undefined ? [] : [proxy.spec.cluster ?? ''])));
   return [
     ...(after === undefined ? [] : settle(after, state)),
@@ -12,7 +12,7 @@ export function followProxyPeer({ before, after }: Step<Stored<'ProxyPeer'>>, st
   ];
 }
 
-function settle(proxy: Stored<'ProxyPeer'>, state: State): readonly Consequence[] {
+function settle(proxy: Stored<'ProxyPeer'>, state: State): readonly DerivedChange[] {
   if ((proxy.spec.ip ?? '') !== '') return [];
   const range = rangeOf(state.ofKind('Account')[0], 'ip');
   const ip = range === undefined ? undefined : freeAddress(range, proxy.id, isTakenIn(state, 'ip'));

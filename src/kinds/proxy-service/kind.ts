@@ -77,11 +77,11 @@ export const proxyService = defineKind({
   check: checkService,
   checkState: checkPlacing,
   checkMutation: (mutation) => [...keepExposed(mutation), ...refuseOtherMode(mutation)],
-  consequences(step, state) {
+  derivedChanges(step, state) {
     const service = step.after ?? step.before;
     return service === undefined ? [] : [...settlePort(step, state), ...deriveAccess(service, state)];
   },
-  risks: warnOfOpening,
+  warnings: warnOfOpening,
   isSystem: isExposed,
   createEvents: createdEvents,
   updateEvents: updatedEvents,

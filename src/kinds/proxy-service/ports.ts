@@ -1,4 +1,4 @@
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 
 /** Where ports that the server chooses begin and end: above the well-known ones, below those of outgoing connections. */
@@ -21,7 +21,7 @@ function chosenPort({ derived }: Stored<'ProxyService'>): number {
 }
 
 /** Gives a service the port that it leaves to the server, which is the one it had when it had one. */
-export function settlePort({ before, after }: Step<Stored<'ProxyService'>>, state: State): readonly Consequence[] {
+export function settlePort({ before, after }: Step<Stored<'ProxyService'>>, state: State): readonly DerivedChange[] {
   if (after === undefined || after.spec.mode === 'http') return [];
   const chosen = chosenPort(after);
   const wanted = after.spec.listen_port !== 0 ? 0 : chosen || heldPort(before) || (freePorts(state).get(after.id) ?? 0);

@@ -1,4 +1,4 @@
-import type { Consequence, State } from '../../model/kind.ts';
+import type { DerivedChange, State } from '../../model/kind.ts';
 import { countMembers, movedMembers, originsOf, withMemberOrigins } from '../../model/members.ts';
 import type { Stored } from '../../model/stored.ts';
 
@@ -38,7 +38,7 @@ export function movedPeers(
 }
 
 /** The group with a peer that this hand puts there, nothing when it is there by that hand already. */
-export function withMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly Consequence[] {
+export function withMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly DerivedChange[] {
   if (group === undefined || isKept(group)) return [];
   const origins = originsOf(group.spec, 'peers', peer);
   if (origins.includes(origin)) return [];

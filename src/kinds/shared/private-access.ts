@@ -1,6 +1,6 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
-import type { Consequence, State } from '../../model/kind.ts';
+import type { DerivedChange, State } from '../../model/kind.ts';
 import type { StoredObject } from '../../model/object.ts';
 import type { Stored } from '../../model/stored.ts';
 import { clusterOf } from './proxy-cluster.ts';
@@ -10,13 +10,13 @@ import { clusterOf } from './proxy-cluster.ts';
  * those proxies when it is first needed. Both have ids that follow from what they belong to, so that whoever derives
  * them derives the same ones.
  */
-export function deriveAccess(service: Stored<'ProxyService'>, state: State): readonly Consequence[] {
+export function deriveAccess(service: Stored<'ProxyService'>, state: State): readonly DerivedChange[] {
   const present = state.find('Policy', policyIdOf(service));
   const cluster = isPrivate(service) ? clusterOf(service.spec.domain ?? '', state) : undefined;
   if (cluster === undefined || state.get(service.id) === undefined)
     return present === undefined ? [] : [{ remove: present }];
   const id = proxiesIdOf(cluster);
-  const group: readonly Consequence[] = state.get(id) === undefined ? [{ add: proxiesOf(cluster, state) }] : [];
+  const group: readonly DerivedChange[] = state.get(id) === undefined ? [{ add: proxiesOf(cluster, state) }] : [];
   if (present === undefined) return [...group, { add: policyOf(service, id) }];
   const spec = { ...present.spec, ...changing(service), rules: [rule(present.spec.rules, service, id)] };
   return equalJson(spec, present.spec) ? group : [...group, { change: present, spec }];
@@ -28,7 +28,7 @@ export function isPrivate(service: Stored<'ProxyService'>): boolean {
 }
 
 /** The group of a cluster's proxies, if it is needed, with those that are there now. */
-export function listProxies(cluster: string, state: State): readonly Consequence[] {
+export function listProxies(cluster: string, state: State): readonly DerivedChange[] {
   const group = state.find('Group', proxiesIdOf({ id: cluster }));
   if (group === undefined || state.get(cluster) === undefined) return [];
   const proxies = proxiesIn(cluster, state);

@@ -1,4 +1,4 @@
-import type { Consequence, State } from '../../model/kind.ts';
+import type { DerivedChange, State } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { isKept } from './membership.ts';
 
@@ -17,7 +17,7 @@ export function peersOf(user: Stored<'User'>, state: State): readonly Stored<'Pe
 }
 
 /** Puts the user's peers into groups that are new for the user, and takes them out of those that are not the user's any more. */
-export function moveGroups(before: Stored<'User'>, after: Stored<'User'>, state: State): readonly Consequence[] {
+export function moveGroups(before: Stored<'User'>, after: Stored<'User'>, state: State): readonly DerivedChange[] {
   const [was, is] = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []];
   const added = is.filter((id) => !was.includes(id));
   const removed = was.filter((id) => !is.includes(id));
@@ -30,7 +30,7 @@ export function moveGroups(before: Stored<'User'>, after: Stored<'User'>, state:
 }
 
 /** Puts the peers of all users into the groups of their users. */
-export function addGroups(state: State): readonly Consequence[] {
+export function addGroups(state: State): readonly DerivedChange[] {
   const peersByGroup = new Map<string, Stored<'Peer'>[]>();
   for (const user of state.ofKind('User')) {
     const peers = peersOf(user, state);
@@ -47,14 +47,14 @@ export function addGroups(state: State): readonly Consequence[] {
 type MemberOrigins = readonly string[];
 
 /** The group with the peers, put there by the origin that knows it. */
-function put(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly Consequence[] {
+function put(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly DerivedChange[] {
   if (group === undefined) return [];
   const origin = (group.derived.issued ?? 'api') === 'api' ? enrolled : provided;
   return withPeers(group, peers, (origins) => (origins.includes(origin) ? origins : [...origins, origin].sort()));
 }
 
 /** The group without the peers, as far as these origins have put them there. */
-function take(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly Consequence[] {
+function take(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly DerivedChange[] {
   if (group === undefined) return [];
   return withPeers(group, peers, (origins) => origins.filter((origin) => origin !== enrolled && origin !== provided));
 }
@@ -63,7 +63,7 @@ function withPeers(
   group: Stored<'Group'>,
   peers: readonly Stored<'Peer'>[],
   change: (origins: MemberOrigins) => MemberOrigins,
-): readonly Consequence[] {
+): readonly DerivedChange[] {
   if (isKept(group)) return [];
   const members = new Map(Object.entries((group.spec.peers ?? {}) as Readonly<Record<string, MemberOrigins>>));
   let changed = false;

@@ -4,7 +4,7 @@ import { defineKind } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { never } from '../shared/times.ts';
-import { followUser, leavingRisks } from './consequences.ts';
+import { followUser, warnOfLeaving } from './derived-changes.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
 import { email, parseFlag } from './formats.ts';
 import { checkMutation, isFirstOwner } from './rules.ts';
@@ -139,8 +139,8 @@ export const user = defineKind({
   },
   checkState: checkAutoGroups,
   checkMutation,
-  consequences: followUser,
-  risks: leavingRisks,
+  derivedChanges: followUser,
+  warnings: warnOfLeaving,
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,

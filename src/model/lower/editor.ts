@@ -31,10 +31,10 @@ export function anyDocumentSchema(registry: Registry): JsonObject {
   };
 }
 
-function conditional(condition: JsonObject, consequence: JsonObject): JsonObject {
+function conditional(condition: JsonObject, then: JsonObject): JsonObject {
   return Object.fromEntries([
     ['if', condition],
-    ['then', consequence],
+    ['then', then],
   ]);
 }
 

@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../lib/json.ts';
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, State, Step } from '../../model/kind.ts';
 import { originOf } from '../../model/object.ts';
 import { isOfKind, type Stored } from '../../model/stored.ts';
 import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
 
 /** What else changes with a peer: its label follows its name, and what names it goes or lets go with it. */
-export function followPeer(step: Step<Stored<'Peer'>>, state: State): readonly Consequence[] {
+export function followPeer(step: Step<Stored<'Peer'>>, state: State): readonly DerivedChange[] {
   const { before, after } = step;
   if (before === undefined) return arrive(step, state);
   return after === undefined ? leave(before, state) : relabel(before, after, state);
 }
 
 /** Documents know the peer by its label, so a label that they may mean stays. */
-function relabel(before: Stored<'Peer'>, after: Stored<'Peer'>, state: State): readonly Consequence[] {
+function relabel(before: Stored<'Peer'>, after: Stored<'Peer'>, state: State): readonly DerivedChange[] {
   if (before.name === after.name || isNamedByDocuments(after, state)) return [];
   const label = freeLabel(after, state);
   if (label === (after.spec.dns_label ?? '')) return [];
@@ -28,8 +28,8 @@ function isNamedByDocuments(peer: Stored<'Peer'>, state: State): boolean {
 const aboutPeers = ['Policy', 'AccessTest'];
 
 /** Policies and tests about the peer alone and what it exposes go with it; groups hold it no longer. */
-function leave(peer: Stored<'Peer'>, state: State): readonly Consequence[] {
-  return state.referrersOf(peer.id).flatMap(({ from, field }): readonly Consequence[] => {
+function leave(peer: Stored<'Peer'>, state: State): readonly DerivedChange[] {
+  return state.referrersOf(peer.id).flatMap(({ from, field }): readonly DerivedChange[] => {
     if (aboutPeers.includes(from.kind) || originOf(from) === peer.id) return [{ remove: from }];
     return isOfKind(from, 'Group') && field === 'peers' ? [{ change: from, spec: withoutMissing(from, state) }] : [];
   });

@@ -1,10 +1,10 @@
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { addGroups } from '../shared/propagation.ts';
 import { readdressPeers } from './readdress.ts';
 
 /** What else changes with a setting: groups of users reach their peers, peers do not wait any more, or get other addresses. */
-export function followAccount({ before, after }: Step<Stored<'Account'>>, state: State): readonly Consequence[] {
+export function followAccount({ before, after }: Step<Stored<'Account'>>, state: State): readonly DerivedChange[] {
   if (before === undefined || after === undefined) return [];
   const followers = [
     ...(!isPropagating(before) && isPropagating(after) ? addGroups(state) : []),
@@ -22,7 +22,7 @@ function isApproving(account: Stored<'Account'>): boolean {
   return account.spec.settings?.extra?.peer_approval_enabled === true;
 }
 
-function approvePeers(state: State): readonly Consequence[] {
+function approvePeers(state: State): readonly DerivedChange[] {
   return state
     .ofKind('Peer')
     .filter(({ spec }) => spec.approval_required === true)

@@ -2,15 +2,15 @@ import type { Json } from '../lib/json.ts';
 import { isTurn } from '../lib/steps.ts';
 import type { Actor } from '../model/actor.ts';
 import { canonicalSpec } from '../model/canonical.ts';
-import type { Consequence, Step } from '../model/kind.ts';
+import type { DerivedChange, Step } from '../model/kind.ts';
 import type { StoredObject } from '../model/object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from './finish.ts';
 
-/** How many rounds of consequences of consequences there may be; more is a circle of declarations. */
+/** How many rounds of derived changes of derived changes there may be; more is a circle of declarations. */
 const mostRounds = 8;
 
-/** What consequences take from outside. */
+/** What derived changes take from outside. */
 interface DerivingInput {
   readonly now: string;
   readonly actor?: Actor | undefined;
@@ -21,12 +21,12 @@ interface DerivingInput {
  * The edits with everything that follows from them. An object that is edited twice keeps the later spec; one that goes
  * stays gone. Yields now and then.
  */
-export function* withConsequences(
+export function* withDerivedChanges(
   snapshot: Snapshot,
   edits: readonly Edit[],
   { now, newId, actor }: DerivingInput,
 ): Generator<undefined, readonly Edit[]> {
-  if (!(yield* haveConsequences(snapshot, edits))) return edits;
+  if (!(yield* haveDerivedChanges(snapshot, edits))) return edits;
   const byId = new Map(edits.map((edit) => [subject(edit).id, edit]));
   let round: readonly Edit[] = edits;
   let state = snapshot;
@@ -38,7 +38,7 @@ export function* withConsequences(
   }
   for (let rounds = 0; round.length > 0; rounds++) {
     if (rounds === mostRounds)
-      throw new Error(`consequences of ${subject(round[0] as Edit).kind} do not come to an end`);
+      throw new Error(`derived changes of ${subject(round[0] as Edit).kind} do not come to an end`);
     const context = { newId, ...(actor === undefined ? {} : { actor }) };
     yield* catchUp();
     const written = new Set<string>();
@@ -53,7 +53,7 @@ export function* withConsequences(
         followers = followersOf(snapshot, edit, state, context);
       }
       for (const follower of followers) written.add(targetOf(follower));
-      const more = followers.flatMap((follower) => addConsequence(snapshot, byId, follower, now));
+      const more = followers.flatMap((follower) => addDerivedChange(snapshot, byId, follower, now));
       for (const one of more) {
         fresh.set(subject(one).id, one);
         following.push(one);
@@ -64,17 +64,17 @@ export function* withConsequences(
   return [...byId.values()];
 }
 
-function* haveConsequences(snapshot: Snapshot, edits: readonly Edit[]): Generator<undefined, boolean> {
+function* haveDerivedChanges(snapshot: Snapshot, edits: readonly Edit[]): Generator<undefined, boolean> {
   for (const [at, edit] of edits.entries()) {
     if (isTurn(at)) yield undefined;
-    if (hasConsequences(snapshot, edit)) return true;
+    if (hasDerivedChanges(snapshot, edit)) return true;
   }
   return false;
 }
 
-function hasConsequences(snapshot: Snapshot, edit: Edit): boolean {
-  const { consequences, consequencesOf, alsoFollows } = snapshot.registry.get(subject(edit).kind);
-  if (consequences === undefined || consequencesOf !== 'inputs') return consequences !== undefined;
+function hasDerivedChanges(snapshot: Snapshot, edit: Edit): boolean {
+  const { derivedChanges, derivedChangesFrom, alsoFollows } = snapshot.registry.get(subject(edit).kind);
+  if (derivedChanges === undefined || derivedChangesFrom !== 'inputs') return derivedChanges !== undefined;
   if (alsoFollows?.(subject(edit), snapshot) === true) return true;
   const { before, given } = edit;
   // Without inputs nothing can follow from what is new; what is replaced loses what they gave it.
@@ -90,11 +90,11 @@ function followersOf(
   edit: Edit,
   state: Snapshot,
   context: Pick<Step, 'newId' | 'actor'>,
-): readonly Consequence[] {
+): readonly DerivedChange[] {
   const kind = snapshot.registry.get(subject(edit).kind);
   const { before, after, given } = edit;
   return (
-    kind.consequences?.(
+    kind.derivedChanges?.(
       {
         ...context,
         ...(before === undefined ? {} : { before }),
@@ -114,20 +114,20 @@ function* stateAfter(state: Snapshot, byId: ReadonlyMap<string, Edit>): Generato
   });
 }
 
-/** The id of the object that a consequence is about. */
-function targetOf(consequence: Consequence): string {
-  if ('remove' in consequence) return consequence.remove.id;
-  return 'add' in consequence ? consequence.add.id : consequence.change.id;
+/** The id of the object that a derived change is about. */
+function targetOf(follower: DerivedChange): string {
+  if ('remove' in follower) return follower.remove.id;
+  return 'add' in follower ? follower.add.id : follower.change.id;
 }
 
-/** Writes a consequence down; answers the edit when it is new, so that its own consequences follow. */
-function addConsequence(
+/** Writes a derived change down; answers the edit when it is new, so that its own derived changes follow. */
+function addDerivedChange(
   snapshot: Snapshot,
   byId: Map<string, Edit>,
-  consequence: Consequence,
+  follower: DerivedChange,
   now: string,
 ): readonly Edit[] {
-  const edit = editOf(snapshot, consequence, now);
+  const edit = editOf(snapshot, follower, now);
   const id = subject(edit).id;
   const present = byId.get(id);
   if (present !== undefined && present.after === undefined) return [];
@@ -139,10 +139,10 @@ function addConsequence(
   return [merged];
 }
 
-function editOf(snapshot: Snapshot, consequence: Consequence, now: string): Edit {
-  if ('remove' in consequence) return removal(snapshot, consequence.remove);
-  if ('add' in consequence) return { after: newObject(snapshot, consequence.add, now) };
-  const { change, spec, derived } = consequence;
+function editOf(snapshot: Snapshot, follower: DerivedChange, now: string): Edit {
+  if ('remove' in follower) return removal(snapshot, follower.remove);
+  if ('add' in follower) return { after: newObject(snapshot, follower.add, now) };
+  const { change, spec, derived } = follower;
   const kind = snapshot.registry.get(change.kind);
   const after = {
     ...change,
@@ -162,7 +162,7 @@ function removal(snapshot: Snapshot, object: StoredObject): Edit {
 
 function newObject(
   snapshot: Snapshot,
-  { id, kind: name, parent, spec, derived = {} }: Extract<Consequence, { readonly add: unknown }>['add'],
+  { id, kind: name, parent, spec, derived = {} }: Extract<DerivedChange, { readonly add: unknown }>['add'],
   now: string,
 ): StoredObject {
   const kind = snapshot.registry.get(name);

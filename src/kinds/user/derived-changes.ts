@@ -1,9 +1,9 @@
-import type { Consequence, State, Step } from '../../model/kind.ts';
+import type { DerivedChange, State, Step } from '../../model/kind.ts';
 import type { Stored } from '../../model/stored.ts';
 import { moveGroups, peersOf, propagates } from '../shared/propagation.ts';
 
 /** What else changes with a user: the old owner's role, the groups and sign-ins of the user's peers, or these peers. */
-export function followUser(step: Step<Stored<'User'>>, state: State): readonly Consequence[] {
+export function followUser(step: Step<Stored<'User'>>, state: State): readonly DerivedChange[] {
   const { before, after } = step;
   if (before === undefined) return [];
   const peers = peersOf(before, state);
@@ -21,7 +21,7 @@ function handOver(
   after: Stored<'User'>,
   { actor }: Step<Stored<'User'>>,
   state: State,
-): readonly Consequence[] {
+): readonly DerivedChange[] {
   if (before.spec.role === 'owner' || after.spec.role !== 'owner' || actor?.type !== 'user') return [];
   const giver = state.find('User', actor.id);
   if (giver === undefined || giver.id === after.id || giver.spec.role !== 'owner') return [];
@@ -29,13 +29,16 @@ function handOver(
 }
 
 /** Peers of somebody who is kept out have to be signed in again. */
-function signOut(peer: Stored<'Peer'>): readonly Consequence[] {
+function signOut(peer: Stored<'Peer'>): readonly DerivedChange[] {
   return peer.derived.login_expired === true
     ? []
     : [{ change: peer, spec: peer.spec, derived: { login_expired: true } }];
 }
 /** What goes with a user and is no object. */
-export function leavingRisks(before: Stored<'User'> | undefined, after: Stored<'User'> | undefined): readonly string[] {
+export function warnOfLeaving(
+  before: Stored<'User'> | undefined,
+  after: Stored<'User'> | undefined,
+): readonly string[] {
   if (before === undefined || after !== undefined) return [];
   if (before.spec.is_service_user === true) return ['its tokens work no more'];
   return ['their tokens, their invites and their way to sign in go too'];
