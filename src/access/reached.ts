@@ -2,8 +2,8 @@ import type { BitLens } from '../lib/bit-lens.ts';
 import { addAllBits, type BitSet, dropBits, hasBit, noBits } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
 import { type Extent, endsOf, type Flow, sideOf } from './flows.ts';
-import { cutByDrops, gatherDrops, isSweeping } from './grips.ts';
 import { closedGates, shutOut } from './line.ts';
+import { cutByDrops, gatherDrops, isDenyAll } from './overlap.ts';
 
 /** Finds the flows that speak about an end, as one that opens connections or as one that is reached; as places in the list. */
 export function flowsAbout({ flows }: Access, at: number, own: 'from' | 'to'): readonly number[] {
@@ -101,7 +101,7 @@ function weighAll(access: Access, flows: readonly Flow[], view: View, which: key
       addWithout(found, accepted, dropped);
     }
   }
-  for (const drop of drops) if (isSweeping(drop)) dropBits(found, see(endsOf(sideOf(drop, other), against)));
+  for (const drop of drops) if (isDenyAll(drop)) dropBits(found, see(endsOf(sideOf(drop, other), against)));
   if (view.closed.length > 0) dropBits(found, see(view.closed));
   if (view.itself === 'left out' && hasBit(found, at)) found[at >>> 5] = (found[at >>> 5] as number) & ~(1 << at);
   return found;

@@ -11,9 +11,9 @@ import { likelyRenameWarnings } from './likely-rename.ts';
 import { optionsAsJson, type PlanOptions } from './options.ts';
 import type { Change, Outcome, TrippedGuard } from './plan.ts';
 import { pruneObjects } from './prune.ts';
+import { type Contested, diffDocuments, type Part, pruning, resolveDocuments } from './resolve-documents.ts';
 import { rolledBackGuard, settleRollback } from './rolled-back.ts';
 import { changesSince } from './since.ts';
-import { type Contested, type Part, playStage, prepareStage, pruning } from './stage.ts';
 import type { DocumentsInput, Target } from './stated-object.ts';
 import { afterwards, claimedKeys, locateIn } from './targets.ts';
 
@@ -58,27 +58,27 @@ function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
 
 function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> {
   const { snapshot: account, source } = input;
-  const { stage, found } = yield* playStage(input, yield* prepareStage(input, part));
-  const { base, targets, options } = stage;
-  const problems = [...stage.problems, ...found.problems];
+  const { resolved, found } = yield* diffDocuments(input, yield* resolveDocuments(input, part));
+  const { base, targets, options } = resolved;
+  const problems = [...resolved.problems, ...found.problems];
   const foreign = new Set(
-    stage.problems.filter(({ code }) => code === 'source_foreign').map(({ kind, key }) => `${kind}/${key}`),
+    resolved.problems.filter(({ code }) => code === 'source_foreign').map(({ kind, key }) => `${kind}/${key}`),
   );
-  const keys = [...stage.claimed, ...claimedKeys(source, targets)].filter((name) => !foreign.has(name));
+  const keys = [...resolved.claimed, ...claimedKeys(source, targets)].filter((name) => !foreign.has(name));
   const claimed = { keys, units: found.claimedUnits };
   if (problems.length > 0) {
     const rules = yield* brokenRules(input, targets, editsOfAccount(account, base, found.edits));
     return { ok: false, problems: sortProblems([...problems, ...rules]), claimed };
   }
   yield undefined;
-  const pruned = yield* pruneObjects(pruning(input, stage, afterwards(targets, found.edits)));
+  const pruned = yield* pruneObjects(pruning(input, resolved, afterwards(targets, found.edits)));
   yield undefined;
   const outcome = yield* finishInSteps({
     snapshot: account,
     edits: editsOfAccount(account, base, [...pruned.edits, ...found.edits]),
     source,
     options: optionsAsJson(options),
-    warnings: sortProblems([...pruned.warnings, ...stage.warnings, ...found.warnings]),
+    warnings: sortProblems([...pruned.warnings, ...resolved.warnings, ...found.warnings]),
     moves: found.moves,
     locate: locateIn(targets),
     newId: input.newId,

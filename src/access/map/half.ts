@@ -1,7 +1,7 @@
 import { type BitSet, equalBits, hasAllBits, hasBit, subtractBits, uniteBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { type Flow, sideOf } from '../flows.ts';
-import { isHeld, isSweeping } from '../grips.ts';
+import { isDenyAll, isHeld } from '../overlap.ts';
 import { flowsAbout, flowsIn, type Manner, surelyReachedFrom, surelyReachedTo } from '../reached.ts';
 import type { Earlier, Edit } from './carried.ts';
 import { editListing, type Listing, listed } from './listing.ts';
@@ -69,11 +69,11 @@ function editReached(access: Access, at: number, own: Own, old: BitSet, { come, 
   const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
   const named = concerned.map((flow) => others(flow).possible);
   const isSure = access.gates.length === 0 && concerned.every(isAccepted);
-  const swept = drops.filter(isSweeping).map((drop) => others(drop).possible);
-  if (isSure && swept.length === 0 && named.every((set) => hasAllBits(old, set))) return old;
+  const denied = drops.filter(isDenyAll).map((drop) => others(drop).possible);
+  if (isSure && denied.length === 0 && named.every((set) => hasAllBits(old, set))) return old;
   const reached = isSure
-    ? // Who is swept away is not reached by whatever else; about the others nothing changed but what is accepted.
-      subtractBits(uniteBits(old, ...named), uniteBits(...swept))
+    ? // What deny-all drops name is not reached by whatever else; about the others nothing changed but what is accepted.
+      subtractBits(uniteBits(old, ...named), uniteBits(...denied))
     : edit.lens.put(old, weigh(access, at, own, about(access, at, own), { itself: 'as another', lens: edit.lens }));
   return equalBits(reached, old) ? old : reached;
 }

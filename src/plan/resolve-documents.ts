@@ -30,7 +30,7 @@ export interface Part {
 }
 
 /** The objects that documents stand for, and what is known about them before their documents are looked into. */
-export interface Stage {
+export interface ResolvedDocuments {
   readonly options: PlanOptions;
   /** The account with the keys that the documents know. */
   readonly base: Base;
@@ -46,7 +46,7 @@ export interface Stage {
 }
 
 /** Finds what the documents stand for. */
-export function* prepareStage(input: Contested, part: Part): Generator<undefined, Stage> {
+export function* resolveDocuments(input: Contested, part: Part): Generator<undefined, ResolvedDocuments> {
   const { snapshot: account, source } = input;
   const options = optionsOf(input, account.settingsOf(source));
   const { filter = {} } = options;
@@ -97,25 +97,25 @@ function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
   return { ...item, aliases: item.aliases.filter((name) => !blocked.has(`${item.kind.name}/${name}`)) };
 }
 
-/** A stage with what its documents do. */
-export interface Played {
-  readonly stage: Stage;
+/** Resolved documents with what they change. */
+export interface DocumentsDiff {
+  readonly resolved: ResolvedDocuments;
   readonly found: FoundEdits;
 }
 
 /** What the documents do; once more when some of their objects have to be made anew and may be. */
-export function* playStage(input: Contested, stage: Stage): Generator<undefined, Played> {
-  const first = yield* play(input, stage);
+export function* diffDocuments(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
+  const first = yield* diff(input, resolved);
   const anew = first.found.fixed;
-  if (!stage.options.allowReplace || anew.size === 0) return first;
-  const targets = renewTargets(stage.targets, anew, stage.newId);
-  const base = withNewReferences(stage.base, targets, input.now);
+  if (!resolved.options.allowReplace || anew.size === 0) return first;
+  const targets = renewTargets(resolved.targets, anew, resolved.newId);
+  const base = withNewReferences(resolved.base, targets, input.now);
   const refreshed = targets.map((target) => withExisting(target, base));
-  return yield* play(input, {
-    ...stage,
+  return yield* diff(input, {
+    ...resolved,
     base,
     targets: refreshed,
-    gone: stage.gone.map((object) => base.snapshot.get(object.id) ?? object),
+    gone: resolved.gone.map((object) => base.snapshot.get(object.id) ?? object),
   });
 }
 
@@ -124,10 +124,10 @@ function withExisting(target: Target, { snapshot }: Base): Target {
   return existing === undefined ? target : { ...target, existing };
 }
 
-function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
-  const { base, targets, notThere } = stage;
+function* diff(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
+  const { base, targets, notThere } = resolved;
   const stated = new Map(targets.map((target) => [target.id, undefined]));
-  const { leaving } = yield* pruneObjects(pruning(input, stage, stated));
+  const { leaving } = yield* pruneObjects(pruning(input, resolved, stated));
   const refusal = referenceRule({ account: input.snapshot, source: input.source, targets });
   const isSettled = nameRule(input);
   const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });
@@ -142,7 +142,7 @@ function* play(input: Contested, stage: Stage): Generator<undefined, Played> {
     targets,
     names,
   );
-  return { stage, found };
+  return { resolved, found };
 }
 
 /** Which names stay although others are stated: of what was seeded, and of what is only observed since it was stated. */
@@ -156,7 +156,7 @@ function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
 }
 
 /** What pruning looks at, `stated` being what the source states now. */
-export function pruning(input: Contested, { base, gone }: Stage, stated: PruneInput['stated']): PruneInput {
+export function pruning(input: Contested, { base, gone }: ResolvedDocuments, stated: PruneInput['stated']): PruneInput {
   const { source, now, contest } = input;
   const isOutside = outsideScope(input.snapshot, source);
   return { snapshot: base.snapshot, source, gone, stated, now, claimantOf: contest.claimantOf, isOutside };
