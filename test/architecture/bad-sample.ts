@@ -4,6 +4,13 @@ type Files = Readonly<Record<string, string>>;
 
 /** For every rule, programs that break this rule and no other. A rule without a sample does not compile. */
 export const badSample: Readonly<Record<Rule, readonly Files[]>> = {
+  retired_word: [
+    { 'src/plan/hands.ts': '' },
+    { 'src/plan/note-wishes.ts': '' },
+    { 'src/plan/diff.ts': 'export const memberHands = 1;' },
+    { 'src/plan/diff.ts': 'export type Newcomer = string;' },
+    { 'src/plan/diff.ts': `const text = \`\${names.guests} come\`;` },
+  ],
   module_unknown: [{ 'src/utils/strings.ts': '' }, { 'src/server.ts': '' }],
   import_forbidden: [
     { 'src/lib/order.ts': "import { apiVersion } from '../model/document.ts';" },
@@ -76,6 +83,7 @@ export const badSample: Readonly<Record<Rule, readonly Files[]>> = {
 /** A program that comes close to every rule and breaks none. */
 export const goodSample: Files = {
   'src/lib/node-pure.ts': "import { createHash } from 'node:crypto';",
+  'src/lib/names.ts': "/** Hands it over. */\nconst text = 'a guest'; const desired = `by all means`;",
   'src/lib/ids.ts': "// Never Date.now() here.\nconst day = new Date(0); const url = 'https://example.com';",
   'src/model/kind.ts': "import Ajv from 'ajv/dist/2020.js';\nimport { isObject } from '../lib/json.ts';",
   'src/kinds/index.ts': "export { group } from './group/kind.ts';",

@@ -12,7 +12,7 @@ export interface Import {
 const statement = /^[ \t]*(?:import|export)\b(\s+type\b)?(?:([\w\s{},*$]*?)\bfrom)?\s*(['"])([^'"\n]+)\3/gm;
 const dynamic = /\bimport\(\s*(['"`])([^'"`]+)\1/g;
 /** Strings come first, because a glob such as `*.yaml` behind a slash begins no comment. */
-const stringOrComment = /(['"])(?:\\.|(?!\1)[^\\\n])*\1|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g;
+export const stringOrComment = /(['"])(?:\\.|(?!\1)[^\\\n])*\1|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g;
 const onlyTypes = /^\s*\{(?:\s*type\s[^,}]+,?)+\s*\}\s*$/;
 
 /** Finds what a file imports, textually; comments must be blanked before. */

@@ -1,4 +1,5 @@
 import { topologicalOrder } from '../../src/lib/order.ts';
+import { findRetired, retired, retiredIn } from './glossary.ts';
 import { blankComments, findImports, type Import, lineOf } from './imports.ts';
 import { moduleOf, names, rowOf } from './table.ts';
 
@@ -13,6 +14,7 @@ export type Rule =
   | 'environment'
   | 'kind_by_name'
   | 'file_too_long'
+  | 'retired_word'
   | 'module_cycle';
 
 /** One fault, with a sentence for the reader. */
@@ -25,6 +27,8 @@ export interface Violation {
 
 interface SourceFile {
   readonly path: string;
+  /** As it is written; `text` is without comments. */
+  readonly source: string;
   readonly module: string;
   readonly text: string;
   readonly imports: readonly Import[];
@@ -44,7 +48,7 @@ const kindByName =
 export function findViolations(files: ReadonlyMap<string, string>): readonly Violation[] {
   const parsed = [...files].map(([path, source]): SourceFile => {
     const text = blankComments(source);
-    return { path, module: moduleOf(path) ?? path, text, imports: findImports(path, text) };
+    return { path, source, module: moduleOf(path) ?? path, text, imports: findImports(path, text) };
   });
   return [...parsed.flatMap(checkFile), ...checkCycles(parsed)];
 }
@@ -63,6 +67,16 @@ function checkFile(file: SourceFile): readonly Violation[] {
     ...(length > longestFile
       ? [fault(file, 'file_too_long', length, `${length} lines; look for its second subject`)]
       : []),
+    ...checkWords(file),
+  ];
+}
+
+function checkWords(file: SourceFile): readonly Violation[] {
+  const at = (line: number, name: string, word: string) =>
+    fault(file, 'retired_word', line, `${name} holds the retired word ${word}; now: ${retired[word]}`);
+  return [
+    ...retiredIn(file.path).map((word) => at(1, file.path, word)),
+    ...findRetired(file.source).map(({ index, name, word }) => at(lineOf(file.source, index), name, word)),
   ];
 }
 

@@ -1,0 +1,63 @@
+import { stringOrComment } from './imports.ts';
+
+/** Words that are retired from names, in lower case, and what the code says instead. */
+export const retired: Readonly<Record<string, string>> = {
+  attendance: 'ConnectionTracker',
+  birth: 'generated values',
+  born: 'generated values',
+  circumstances: 'what it holds: PeerFacts, ApplyOptions',
+  consequence: 'derived change',
+  consequences: 'derived changes',
+  deed: 'Mutation',
+  deeds: 'mutations',
+  desire: 'ApplyRequest',
+  desires: 'apply requests',
+  gripped: 'overlapping',
+  grips: 'overlaps',
+  guest: 'temporary peer',
+  guests: 'temporary peers',
+  hands: 'origins',
+  lookout: 'FactsDebouncer',
+  means: 'PlanEnvironment',
+  most_at_the_door: 'listenBacklog',
+  newcomer: 'EnrolmentRequest, or who it is: UnknownPerson',
+  open_glass: 'startBreakGlass',
+  play_stage: 'diffDocuments',
+  sponsor: 'Authorizer',
+  surroundings: 'what it holds: RouteDeps',
+  sweeping: 'deny-all',
+  wanter: 'claimant, or who refreshes claims: ClaimRefresher',
+  welcome: 'Session',
+  wish: 'body or request',
+  wishes: 'bodies or requests',
+};
+
+/** One use of a retired word. */
+export interface RetiredUse {
+  readonly index: number;
+  readonly name: string;
+  readonly word: string;
+}
+
+/** Finds the names of a file that hold a retired word; what strings and comments say is prose, and not looked at. */
+export function findRetired(source: string): readonly RetiredUse[] {
+  const names = [...blankProse(source).matchAll(/[A-Za-z_$][\w$]*/g)];
+  return names.flatMap(({ 0: name, index }) => retiredIn(name).map((word) => ({ index, name, word })));
+}
+
+/** The retired words of a name, also of a path: `noteHands`, `src/plan/note-hands.ts`. */
+export function retiredIn(name: string): readonly string[] {
+  const words = name
+    .replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2_')
+    .replace(/[^A-Za-z\d]+/g, '_')
+    .toLowerCase();
+  return Object.keys(retired).filter((word) => `_${words}_`.includes(`_${word}_`));
+}
+
+/** Replaces strings and comments by spaces, but for the expressions in templates. */
+function blankProse(text: string): string {
+  return text.replace(stringOrComment, (part) => {
+    const kept = part.startsWith('`') ? /\$\{[^{}`]*\}|[^\n]/g : /[^\n]/g;
+    return part.replace(kept, (piece) => (piece.startsWith('${') ? piece : ' '));
+  });
+}
