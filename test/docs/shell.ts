@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import { trackProcess } from '../setup/processes.ts';
+
+/** Stands between the outputs of two commands. */
+const separator = '\u001e';
+
+/** A shell that runs one command after the other and keeps its variables, as that of a reader does. */
+export interface Shell extends AsyncDisposable {
+  /** Runs a command and answers all that it prints. */
+  run(command: string): Promise<string>;
+}
+
+/**
+ * Opens a shell in a directory, in which `npx heddle` is the program of the checkout and the server of the pages,
+ * `localhost:8080`, is the one given.
+ */
+export function openShell(directory: string, launcher: string, server: string): Shell {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HEDDLE_'));
+  const env = {
+    ...Object.fromEntries(inherited),
+    PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    HEDDLE_SERVER: server,
+  };
+  const child = trackProcess(spawn('bash', ['--norc'], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit'] }));
+  child.stdout.setEncoding('utf8');
+  let printed = '';
+  child.stdout.on('data', (text: string) => {
+    printed += text;
+  });
+  child.stdin.write(`exec 2>&1
+    npx() { shift; node '${launcher}' "$@" </dev/null; }
+    curl() { command curl "\${@//localhost:8080/${new URL(server).host}}" </dev/null; }
+  `);
+  return {
+    async run(command) {
+      child.stdin.write(`\n${command}\nprintf '${separator}'\n`);
+      while (!printed.includes(separator)) await once(child.stdout, 'data');
+      const [output = ''] = printed.split(separator);
+      printed = printed.slice(output.length + separator.length);
+      return output.replaceAll('\r', '').trim();
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin.end('exit\n');
+      if (child.exitCode === null) await once(child, 'close');
+    },
+  };
+}
