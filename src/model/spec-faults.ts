@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
 import { canonicalSpec } from './canonical.ts';
 import type { Fault, Kind } from './kind.ts';
 import { normalizeStated } from './normalize.ts';
@@ -13,9 +13,29 @@ export function isTyped(faults: readonly Fault[]): boolean {
   return !faults.some(({ code }) => untyped.has(code));
 }
 
-/** What else is wrong with the spellings of a spec that has faults already: whoever mends those is not told of more later. */
+/**
+ * What else is wrong with the spellings of a spec that has faults already: whoever mends those is not told of more later.
+ * Of a spec with thousands of values it is not asked: nobody mends so many by hand, and others would wait meanwhile.
+ */
 export function formatFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  return isTyped(faults) ? untold(normalizeStated(kind.spec, spec).faults, faults) : [];
+  if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];
+  return untold(normalizeStated(kind.spec, spec).faults, faults);
+}
+
+const mostValues = 5000;
+
+/** Whether a value holds more than so many values; stops as soon as it does. */
+function holdsMore(value: Json, most: number): boolean {
+  const waiting: Json[] = [value];
+  let found = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const inside: readonly Json[] = Array.isArray(next) ? next : Object.values(next);
+    found += inside.length;
+    if (found > most) return true;
+    waiting.push(...inside);
+  }
+  return false;
 }
 
 /** Which rules of its kind a full spec that has faults already breaks besides, as far as they can be judged. */

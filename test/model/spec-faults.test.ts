@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import * as kinds from '../../src/kinds/index.ts';
+import { createRegistry } from '../../src/model/registry.ts';
+import { formatFaultsBeside } from '../../src/model/spec-faults.ts';
+
+const postureCheck = createRegistry(Object.values(kinds)).get('PostureCheck');
+const missing = { code: 'field_required', path: '', message: '`description` is required; add it' };
+
+const withRanges = (count: number) => ({
+  checks: { peer_network_range_check: { action: 'allow', ranges: Array.from({ length: count }, () => '10.0.0.0/99') } },
+});
+
+it('a wrong spelling is told beside other faults, but not looked for among thousands of values', () => {
+  expect(formatFaultsBeside(postureCheck, withRanges(2), [missing])).not.toEqual([]);
+  expect(formatFaultsBeside(postureCheck, withRanges(6000), [missing])).toEqual([]);
+  expect(formatFaultsBeside(postureCheck, withRanges(6000), [])).toHaveLength(6000);
+});
