@@ -17,6 +17,7 @@ export const retired: Readonly<Record<string, string>> = {
   guest: 'temporary peer',
   guests: 'temporary peers',
   hands: 'origins',
+  likeness: 'peer class',
   lookout: 'FactsDebouncer',
   means: 'PlanEnvironment',
   most_at_the_door: 'listenBacklog',

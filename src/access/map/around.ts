@@ -1,14 +1,14 @@
 import { hasBit, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { neighbourhoodOf } from '../neighbours.ts';
+import { expiredIn, netmapBuilderOf, peersIn } from './netmap-builder.ts';
 import { writePeerSet } from './peer-set.ts';
-import { expiredIn, peersIn, pictureOf } from './picture.ts';
 import { noEntries, type Section } from './section.ts';
 
 /** The peers that may open connections to a proxy, as others are told about them, in order. */
 export function peersAround(access: Access, proxy: string): Section {
   const at = access.ends.slots.get(proxy);
   if (at === undefined || !hasBit(access.ends.of.proxy, at)) return noEntries;
-  const picture = pictureOf(access);
-  return writePeerSet(peersIn(picture, subtractBits(neighbourhoodOf(access, at).neighbours, expiredIn(picture))));
+  const builder = netmapBuilderOf(access);
+  return writePeerSet(peersIn(builder, subtractBits(neighbourhoodOf(access, at).neighbours, expiredIn(builder))));
 }

@@ -4,8 +4,8 @@ import type { Access } from '../access.ts';
 import { agreeOnSlots } from '../ends.ts';
 import type { Flow } from '../flows.ts';
 import type { Own } from './half.ts';
-import { carryLikeness } from './likeness.ts';
-import { expiredIn, type Picture } from './picture.ts';
+import { expiredIn, type NetmapBuilder } from './netmap-builder.ts';
+import { carryPeerClasses } from './peer-classes.ts';
 import type { SharedMap } from './shared.ts';
 import { ruleId } from './told.ts';
 
@@ -35,10 +35,10 @@ export interface Edit {
 const fewFlows = 64;
 
 /** Keeps the maps of peers that nothing touched, and what was said about the others. */
-export function carryMaps(old: Picture, next: Picture, touched: BitSet): void {
+export function carryMaps(old: NetmapBuilder, next: NetmapBuilder, touched: BitSet): void {
   const [before, after] = [old.access, next.access];
-  if (next.likeness.asked > 0 || !agreeOnSlots(before.ends, after.ends)) return;
-  carryLikeness(old, next);
+  if (next.peerClasses.asked > 0 || !agreeOnSlots(before.ends, after.ends)) return;
+  carryPeerClasses(old, next);
   next.maps = [...old.maps];
   for (const slot of numbersIn(touched)) next.maps[slot] = undefined;
   if (before.ends !== after.ends || before.gates !== after.gates) return;

@@ -2,8 +2,8 @@ import { hasBit } from '../../lib/bit-set.ts';
 import type { Stored } from '../../model/stored.ts';
 import type { Access } from '../access.ts';
 import { changeOfListing } from './listing.ts';
+import { expiredIn, isFor, type NetmapBuilder, netmapBuilderOf } from './netmap-builder.ts';
 import { changeOfPeers, writePeerSet } from './peer-set.ts';
-import { expiredIn, isFor, type Picture, pictureOf } from './picture.ts';
 import { type Entry, hexOf, type Section, type SectionChange, sameDigest, sameEntry, writeEntry } from './section.ts';
 import { listNames, peerLists, type SharedMap, sharedMapOf } from './shared.ts';
 import { writePeer } from './vocabulary.ts';
@@ -19,9 +19,9 @@ export function mapOf(access: Access, peer: string): PeerMap | undefined {
   const at = access.ends.slots.get(peer);
   const object = access.state.find('Peer', peer);
   if (at === undefined || object === undefined) return undefined;
-  const picture = pictureOf(access);
-  const state = hasBit(access.live, at) ? (hasBit(expiredIn(picture), at) ? 'expired' : 'active') : 'waiting';
-  return { self: selfOf(picture, object, at, state), shared: sharedMapOf(picture, at, state === 'active') };
+  const builder = netmapBuilderOf(access);
+  const state = hasBit(access.live, at) ? (hasBit(expiredIn(builder), at) ? 'expired' : 'active') : 'waiting';
+  return { self: selfOf(builder, object, at, state), shared: sharedMapOf(builder, at, state === 'active') };
 }
 
 /** Equal for equal maps, whatever server worked them out. */
@@ -91,7 +91,12 @@ interface Standing {
 
 const selves = new WeakMap<object, { readonly standing: Standing; readonly entry: Entry }>();
 
-function selfOf({ settings, logging, exposing }: Picture, peer: Stored<'Peer'>, at: number, state: string): Entry {
+function selfOf(
+  { settings, logging, exposing }: NetmapBuilder,
+  peer: Stored<'Peer'>,
+  at: number,
+  state: string,
+): Entry {
   const { self, entry } = writePeer(peer, settings.domain);
   const known = selves.get(self);
   const [reports_traffic, may_expose] = [isFor(logging, at), isFor(exposing, at)];

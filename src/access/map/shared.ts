@@ -2,10 +2,10 @@ import { hasBit, intersectBits, noBits, shareBits, subtractBits } from '../../li
 import type { Access } from '../access.ts';
 import { leadingPlaces, neighbourhoodBetween, type PlaceAt } from '../neighbours.ts';
 import { type Half, halfOf, type Own } from './half.ts';
-import { likenessOf } from './likeness.ts';
 import { joinListings, type Listing, listed, nothingListed } from './listing.ts';
+import { type DnsAudience, expiredIn, isFor, type NetmapBuilder, peersIn } from './netmap-builder.ts';
+import { peerClassOf } from './peer-classes.ts';
 import type { PeerSet } from './peer-set.ts';
-import { type DnsAudience, expiredIn, isFor, type Picture, peersIn } from './picture.ts';
 import { routesBy, routesTo } from './places.ts';
 import { type Digest, digestOf, type Entry, inOrder, type Section, writeEntry } from './section.ts';
 import { flowTableOf } from './told.ts';
@@ -40,29 +40,29 @@ interface Said {
 }
 
 /** What a peer is told in common with all that are alike. */
-export function sharedMapOf(picture: Picture, at: number, takesPart: boolean): SharedMap {
-  const present = picture.maps[at];
+export function sharedMapOf(builder: NetmapBuilder, at: number, takesPart: boolean): SharedMap {
+  const present = builder.maps[at];
   if (present !== undefined) return present;
-  const key = takesPart ? likenessOf(picture, at) : '';
-  const known = picture.shared.get(key) ?? writeShared(picture, at, takesPart ? whatIsSaid(picture, at) : nothing);
-  picture.shared.set(key, known);
-  picture.maps[at] = known;
+  const key = takesPart ? peerClassOf(builder, at) : '';
+  const known = builder.shared.get(key) ?? writeShared(builder, at, takesPart ? whatIsSaid(builder, at) : nothing);
+  builder.shared.set(key, known);
+  builder.maps[at] = known;
   return known;
 }
 
 const nothing: Said = { leads: [], dns: [] };
 
-function whatIsSaid(picture: Picture, at: number): Said {
-  const { access } = picture;
-  const dns = isFor(picture.unmanaged, at) ? [] : picture.dns.filter((audience) => isFor(audience, at));
+function whatIsSaid(builder: NetmapBuilder, at: number): Said {
+  const { access } = builder;
+  const dns = isFor(builder.unmanaged, at) ? [] : builder.dns.filter((audience) => isFor(audience, at));
   return { leads: leadingPlaces(access, at), dns };
 }
 
-function writeShared(picture: Picture, at: number, said: Said): SharedMap {
-  const content = said === nothing ? emptyContent(picture) : contentOf(picture, at, said);
+function writeShared(builder: NetmapBuilder, at: number, said: Said): SharedMap {
+  const content = said === nothing ? emptyContent(builder) : contentOf(builder, at, said);
   const { around, lists } = content;
-  const { settings } = picture;
-  const dns = dnsOf(picture, at, said);
+  const { settings } = builder;
+  const dns = dnsOf(builder, at, said);
   const digest = digestOf(
     [
       listed([settings.entry]).digest,
@@ -74,7 +74,7 @@ function writeShared(picture: Picture, at: number, said: Said): SharedMap {
   return { settings: settings.entry, dns, digest, ...content };
 }
 
-function dnsOf({ settings, unmanaged, entries }: Picture, at: number, said: Said): Entry {
+function dnsOf({ settings, unmanaged, entries }: NetmapBuilder, at: number, said: Said): Entry {
   const managed = said !== nothing && !isFor(unmanaged, at);
   const search = [settings.domain, ...said.dns.flatMap((audience) => audience.search)];
   const dns = managed ? { managed, domain: settings.domain, search: [...new Set(search)] } : { managed };
@@ -86,14 +86,14 @@ function dnsOf({ settings, unmanaged, entries }: Picture, at: number, said: Said
 
 type Content = Pick<SharedMap, 'around' | 'lists' | 'halves'>;
 
-function contentOf(picture: Picture, at: number, said: Said): Content {
-  const { access, earlier } = picture;
+function contentOf(builder: NetmapBuilder, at: number, said: Said): Content {
+  const { access, earlier } = builder;
   const halves = { from: halfOf(access, earlier, at, 'from'), to: halfOf(access, earlier, at, 'to') };
   const more = new Map<string, Entry>();
   const leads = listed(routesBy(access, at, said.leads, { add: (set) => more.set(set.id, set) }));
   const told = (of: DnsAudience['of']) =>
     listed(inOrder(said.dns.filter((audience) => audience.of === of).map(({ what }) => what)));
-  const { around, routes } = tunnelsOf(picture, at, halves, leads);
+  const { around, routes } = tunnelsOf(builder, at, halves, leads);
   return {
     halves,
     around,
@@ -118,9 +118,9 @@ function setsOf(old: SharedMap | undefined, { from, to }: Halves, more: Listing)
 }
 
 /** The peers with which there are tunnels, and where they lead; what they were when nothing of that changed. */
-function tunnelsOf(picture: Picture, at: number, { from, to }: Halves, leads: Listing) {
-  const { access, book, earlier } = picture;
-  const expired = expiredIn(picture);
+function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Halves, leads: Listing) {
+  const { access, book, earlier } = builder;
+  const expired = expiredIn(builder);
   const old = earlier?.maps[at];
   const isSame =
     old?.halves?.from.reached === from.reached &&
@@ -134,8 +134,8 @@ function tunnelsOf(picture: Picture, at: number, { from, to }: Halves, leads: Li
   const { neighbours, uses } = neighbourhoodBetween(access, at, { from: from.reached, to: to.reached });
   const isAway = shareBits(neighbours, expired);
   const around = {
-    peers: peersIn(picture, isAway ? subtractBits(neighbours, expired) : neighbours),
-    away: peersIn(picture, isAway ? intersectBits(neighbours, expired) : noBits),
+    peers: peersIn(builder, isAway ? subtractBits(neighbours, expired) : neighbours),
+    away: peersIn(builder, isAway ? intersectBits(neighbours, expired) : noBits),
   };
   return { around, routes: listed(routesTo(access, uses)) };
 }
@@ -151,7 +151,7 @@ function usersWhoLogIn(access: Access, at: number): Section {
 
 const noLists = Object.fromEntries(listNames.map((name) => [name, nothingListed])) as SharedMap['lists'];
 
-function emptyContent(picture: Picture): Content {
-  const nobody = peersIn(picture, noBits);
+function emptyContent(builder: NetmapBuilder): Content {
+  const nobody = peersIn(builder, noBits);
   return { around: { peers: nobody, away: nobody }, lists: noLists, halves: undefined };
 }

@@ -5,7 +5,7 @@ import { neighbourhoodOf } from '../neighbours.ts';
 import { touchedPeers } from '../touched.ts';
 import { partOf } from '../vocabulary.ts';
 import { carryMaps } from './carried.ts';
-import { type Audience, audiencesOf, carryPicture, pictureOf } from './picture.ts';
+import { type Audience, audiencesOf, carryNetmapBuilder, netmapBuilderOf } from './netmap-builder.ts';
 import { mapPartOf } from './vocabulary.ts';
 
 /**
@@ -25,7 +25,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
     const isMachine = ['peer', 'proxy'].includes(partOf(object) ?? '');
     if (isMachine && before.state.get(id) !== after.state.get(id)) peers.push(id);
   }
-  carryPicture(before, after, peers);
+  carryNetmapBuilder(before, after, peers);
   // To look around each of very many peers takes longer than to compare all maps.
   const isAll = all || peers.length * 16 > after.ends.order.length;
   const touched = isAll
@@ -39,15 +39,15 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
         ),
         everyone,
       );
-  carryMaps(pictureOf(before), pictureOf(after), touched);
+  carryMaps(netmapBuilderOf(before), netmapBuilderOf(after), touched);
   return idsAt(after.ends, touched);
 }
 
 /** Peers that are told something that changed, or not any more, or for the first time. */
 function audienceShifts(before: Access, after: Access): readonly BitSet[] {
-  const known = new Map(audiencesOf(pictureOf(before)).map((audience) => [audience.id, audience]));
+  const known = new Map(audiencesOf(netmapBuilderOf(before)).map((audience) => [audience.id, audience]));
   const shifts: BitSet[] = [];
-  for (const audience of audiencesOf(pictureOf(after))) {
+  for (const audience of audiencesOf(netmapBuilderOf(after))) {
     shifts.push(shiftOf(known.get(audience.id), audience));
     known.delete(audience.id);
   }

@@ -2,7 +2,7 @@ import { type BitSet, hasBit } from '../../lib/bit-set.ts';
 import { partition } from '../../lib/partition.ts';
 import type { Access } from '../access.ts';
 import { leadingPlaces } from '../neighbours.ts';
-import { isFor, type Picture } from './picture.ts';
+import { isFor, type NetmapBuilder } from './netmap-builder.ts';
 
 /** How many peers are asked about one by one before it is worked out for all of an image at once, which takes as long. */
 const fewPeers = 300;
@@ -14,23 +14,26 @@ const blindImages = 16;
  * What two peers of one image have in common only if the same is said about both: so they are told the same. Where hardly
  * any two are alike it is not looked for: then it is another for each.
  */
-export function likenessOf(picture: Picture, at: number): string | number {
-  const { likeness } = picture;
-  likeness.asked += 1;
-  if (likeness.strangers > 0) return at;
-  if (likeness.asked === fewPeers) likeness.classes = classesOf(picture);
-  return likeness.classes?.[at] ?? markedBy(picture, at);
+export function peerClassOf(builder: NetmapBuilder, at: number): string | number {
+  const { peerClasses } = builder;
+  peerClasses.asked += 1;
+  if (peerClasses.strangers > 0) return at;
+  if (peerClasses.asked === fewPeers) peerClasses.classes = classesOf(builder);
+  return peerClasses.classes?.[at] ?? markedBy(builder, at);
 }
 
 /** Learns from the image before whether it is worth while to look for peers that are alike. */
-export function carryLikeness({ likeness: old, shared }: Picture, { likeness: next }: Picture): void {
+export function carryPeerClasses(
+  { peerClasses: old, shared }: NetmapBuilder,
+  { peerClasses: next }: NetmapBuilder,
+): void {
   const isStrange = old.asked >= fewPeers / 8 && shared.size * 2 > old.asked;
   if (old.strangers > 0) next.strangers = old.strangers - 1;
   else if (isStrange) next.strangers = blindImages;
 }
 
 /** By slot: which class of peers that are alike each one is of. */
-function classesOf({ access, unmanaged, dns }: Picture): Int32Array {
+function classesOf({ access, unmanaged, dns }: NetmapBuilder): Int32Array {
   const { flows, gates, places, live, ends } = access;
   const sets = new Set<BitSet>([unmanaged.peers, live]);
   for (const { from, to } of flows) sets.add(from.possible).add(from.sure).add(to.possible).add(to.sure);
@@ -43,11 +46,11 @@ function classesOf({ access, unmanaged, dns }: Picture): Int32Array {
   return classes;
 }
 
-function markedBy({ access, unmanaged, dns, likeness }: Picture, at: number): string {
+function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: number): string {
   const marks: number[] = [];
   const { flows } = access;
-  const near = likeness.near.get(at >>> 5) ?? nearFlows(access, at >>> 5);
-  likeness.near.set(at >>> 5, near);
+  const near = peerClasses.near.get(at >>> 5) ?? nearFlows(access, at >>> 5);
+  peerClasses.near.set(at >>> 5, near);
   // A plain loop that makes nothing but numbers: it runs for every peer.
   for (const index of near) {
     const { from, to } = flows[index] as (typeof flows)[number];

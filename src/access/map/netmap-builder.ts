@@ -32,7 +32,7 @@ export interface DnsAudience extends Audience {
 }
 
 /** How it is found out which peers are alike. */
-export interface Likeness {
+export interface PeerClasses {
   /** How often somebody asked, and what all are like once that was worth it. */
   asked: number;
   classes: Int32Array | undefined;
@@ -43,7 +43,7 @@ export interface Likeness {
 }
 
 /** An image of an account with all that its maps tell besides; made once for an image. */
-export interface Picture {
+export interface NetmapBuilder {
   readonly access: Access;
   readonly settings: ClientSettings;
   readonly dns: readonly DnsAudience[];
@@ -57,33 +57,33 @@ export interface Picture {
   expired: BitSet | undefined;
   book: Book;
   digests: Digests;
-  /** What peers that are alike are told in common, by their likeness. */
+  /** What peers that are alike are told in common, by their peer class. */
   readonly shared: Map<string | number, SharedMap>;
   /** The same by slot, as far as it was asked for, or is known from before the image. */
   maps: (SharedMap | undefined)[];
   /** What is known from before about peers whose maps may be others now. */
   earlier: Earlier | undefined;
-  readonly likeness: Likeness;
+  readonly peerClasses: PeerClasses;
   /** What is told of DNS besides its lists, by its text. */
   readonly entries: Map<string, Entry>;
 }
 
-const pictures = new WeakMap<Access, Picture>();
+const builders = new WeakMap<Access, NetmapBuilder>();
 
-/** The picture of an image. */
-export function pictureOf(access: Access): Picture {
-  const known = pictures.get(access) ?? drawPicture(access);
-  pictures.set(access, known);
+/** The netmap builder of an image. */
+export function netmapBuilderOf(access: Access): NetmapBuilder {
+  const known = builders.get(access) ?? createNetmapBuilder(access);
+  builders.set(access, known);
   return known;
 }
 
 /**
- * The picture of an image carried on from another: what is said about peers stays written. `peers` are the ids of those that
+ * The netmap builder of an image carried on from another: what is said about peers stays written. `peers` are the ids of those that
  * came, changed or went.
  */
-export function carryPicture(before: Access, after: Access, peers: readonly string[]): void {
-  const [old, next] = [pictures.get(before), pictureOf(after)];
-  if (old === undefined || next.likeness.asked > 0 || before.ends !== after.ends) return;
+export function carryNetmapBuilder(before: Access, after: Access, peers: readonly string[]): void {
+  const [old, next] = [builders.get(before), netmapBuilderOf(after)];
+  if (old === undefined || next.peerClasses.asked > 0 || before.ends !== after.ends) return;
   if (old.settings.domain !== next.settings.domain) return;
   if (peers.length === 0 && before.observedPeers === after.observedPeers) next.expired = old.expired;
   const slots = peers.map((id) => after.ends.slots.get(id) ?? -1);
@@ -95,14 +95,14 @@ export function carryPicture(before: Access, after: Access, peers: readonly stri
 }
 
 /** Everything that is meant for the peers of some groups. */
-export function audiencesOf({ dns, unmanaged, logging, exposing }: Picture): readonly Audience[] {
+export function audiencesOf({ dns, unmanaged, logging, exposing }: NetmapBuilder): readonly Audience[] {
   return [...dns, unmanaged, logging, exposing];
 }
 
 /** Peers whose user has to sign in again, as their objects or what is observed say: they are told nothing, and are away. */
-export function expiredIn(picture: Picture): BitSet {
-  const { state, ends, observedPeers } = picture.access;
-  picture.expired ??= uniteBits(
+export function expiredIn(builder: NetmapBuilder): BitSet {
+  const { state, ends, observedPeers } = builder.access;
+  builder.expired ??= uniteBits(
     slotsOf(ends, observedPeers.expired),
     bitsOf(
       numbersIn(ends.of.peer).filter((slot) => {
@@ -111,17 +111,17 @@ export function expiredIn(picture: Picture): BitSet {
       }),
     ),
   );
-  return picture.expired;
+  return builder.expired;
 }
 
 /** The peers of a set as others are told about them. */
-export function peersIn(picture: Picture, slots: BitSet): PeerSet {
-  const { book, digests } = picture;
-  return { book, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(picture, slot)) };
+export function peersIn(builder: NetmapBuilder, slots: BitSet): PeerSet {
+  const { book, digests } = builder;
+  return { book, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(builder, slot)) };
 }
 
 /** What others are told about whoever is at a slot; nothing where no peer and no proxy is. */
-function entryAt({ access, settings, book }: Picture, slot: number): Entry | undefined {
+function entryAt({ access, settings, book }: NetmapBuilder, slot: number): Entry | undefined {
   const known = book.entries[slot];
   if (known !== undefined) return known;
   const id = access.ends.ids[slot] ?? '';
@@ -137,7 +137,7 @@ export function isFor(audience: Audience, at: number): boolean {
   return hasBit(audience.peers, at);
 }
 
-function drawPicture(access: Access): Picture {
+function createNetmapBuilder(access: Access): NetmapBuilder {
   const { state } = access;
   const settings = readSettings(state);
   const { logged, exposing } = settings;
@@ -162,7 +162,7 @@ function drawPicture(access: Access): Picture {
     maps: new Array(access.ends.ids.length),
     earlier: undefined,
     entries: new Map(),
-    likeness: { asked: 0, classes: undefined, near: new Map(), strangers: 0 },
+    peerClasses: { asked: 0, classes: undefined, near: new Map(), strangers: 0 },
   };
 }
 
