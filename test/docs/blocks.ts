@@ -9,7 +9,6 @@ export interface Shown {
 /** What a page asks of its reader, in its order. */
 export type Step =
   | { readonly type: 'file'; readonly path: string; readonly text: string }
-  | { readonly type: 'prepare'; readonly script: string }
   | { readonly type: 'commands'; readonly shown: readonly Shown[] }
   | { readonly type: 'log'; readonly lines: readonly string[] };
 
@@ -21,7 +20,8 @@ export function stepsOf(page: Page): readonly Step[] {
   for (const [, comment, language, text = ''] of parts) {
     if (comment !== undefined) {
       note = comment;
-      if (note.startsWith('run:')) steps.push({ type: 'prepare', script: note.slice('run:'.length).trim() });
+      const [, script] = /^run:(.*)/s.exec(note) ?? [];
+      if (script !== undefined) steps.push({ type: 'commands', shown: [{ command: script.trim(), output: '…' }] });
       continue;
     }
     const step = note.startsWith('run by') ? undefined : stepOf(note, language ?? '', text);

@@ -21,14 +21,14 @@ interface Difference {
   readonly printed: string;
 }
 
+/** How programs begin to say that they failed; `…` does not stand for that. */
+const failure = /^(?:error|bash|sed|curl): /m;
+
 async function follow(step: Step, { directory, shell, server }: Reader): Promise<readonly Difference[]> {
   switch (step.type) {
     case 'file':
       await mkdir(dirname(join(directory, step.path)), { recursive: true });
       await writeFile(join(directory, step.path), step.text);
-      return [];
-    case 'prepare':
-      await shell.run(step.script);
       return [];
     case 'log':
       for (const line of step.lines) await server.line(patternOf(line));
@@ -37,7 +37,8 @@ async function follow(step: Step, { directory, shell, server }: Reader): Promise
       const differences: Difference[] = [];
       for (const { command, output } of step.shown) {
         const printed = await shell.run(command);
-        if (!patternOf(output).test(printed)) differences.push({ command, shown: output, printed });
+        const failed = failure.test(printed) && !failure.test(output);
+        if (failed || !patternOf(output).test(printed)) differences.push({ command, shown: output, printed });
       }
       return differences;
     }
