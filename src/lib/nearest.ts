@@ -32,27 +32,36 @@ function rankOf(word: string, candidate: string): number | undefined {
   return word.length >= shortestPrefix && candidate.startsWith(word) ? mostEdits + 1 : undefined;
 }
 
-/** Damerau–Levenshtein distance (neighbours swapped count once), given up as soon as it must exceed the limit. */
+/** Three rows of the table of distances, used again for every pair: a hint compares one word with thousands. */
+const tables = [0, 1, 2].map(() => new Uint16Array(longestWord + 1)) as [Uint16Array, Uint16Array, Uint16Array];
+
+/**
+ * Damerau–Levenshtein distance (neighbours swapped count once), given up as soon as it must exceed the limit. Cells further
+ * from the diagonal than the limit exceed it in any case, so only the band around the diagonal is filled.
+ */
 function editsWithin(a: string, b: string, limit: number): number | undefined {
   if (Math.abs(a.length - b.length) > limit) return undefined;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  const beyond = limit + 1;
+  let [beforeLast, last, current] = tables;
+  for (let column = 0; column <= b.length; column += 1) last[column] = Math.min(column, beyond);
   for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      const change = at(last, column - 1) + (same ? 0 : 1);
-      const edits = Math.min(change, at(last, column) + 1, at(current, column - 1) + 1);
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      current.push(swapped ? Math.min(edits, at(beforeLast, column - 2) + 1) : edits);
+    const [from, to] = [Math.max(1, row - limit), Math.min(b.length, row + limit)];
+    current[from - 1] = from === 1 ? Math.min(row, beyond) : beyond;
+    if (to < b.length) current[to + 1] = beyond;
+    let least = current[from - 1] ?? beyond;
+    const letter = a.charCodeAt(row - 1);
+    for (let column = from; column <= to; column += 1) {
+      const other = b.charCodeAt(column - 1);
+      const change = (last[column - 1] ?? beyond) + (letter === other ? 0 : 1);
+      let edits = Math.min(change, (last[column] ?? beyond) + 1, (current[column - 1] ?? beyond) + 1);
+      const isSwapped = row > 1 && column > 1 && letter === b.charCodeAt(column - 2) && a.charCodeAt(row - 2) === other;
+      if (isSwapped) edits = Math.min(edits, (beforeLast[column - 2] ?? beyond) + 1);
+      current[column] = Math.min(edits, beyond);
+      least = Math.min(least, edits);
     }
-    if (Math.min(...current) > limit) return undefined;
-    [beforeLast, last] = [last, current];
+    if (least > limit) return undefined;
+    [beforeLast, last, current] = [last, current, beforeLast];
   }
-  const edits = at(last, b.length);
+  const edits = last[b.length] ?? beyond;
   return edits <= limit ? edits : undefined;
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
 }

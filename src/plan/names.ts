@@ -18,7 +18,7 @@ export interface NotThere {
   isSettled(object: StoredObject, name: string): boolean;
 }
 
-/** Some 100 ms of comparing. */
+/** Some 50 ms of comparing. */
 const mostCompared = 200_000;
 
 /** What the texts of references mean in one plan: its documents first, then the account. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nearest, nearestAll } from '../../src/lib/nearest.ts';
 
@@ -42,4 +43,36 @@ test('a text of a megabyte is near to nothing, and that is found at once', () =>
   const long = 'group-'.repeat(200_000);
   expect(nearest(long, [`${long}a`, 'group-1'])).toBeUndefined();
   expect(nearest('group-2', [`${long}a`, 'group-1'])).toBe('group-1');
+});
+
+/** The distance by its definition, with the whole table. */
+function distance(a: string, b: string): number {
+  const table = [...`${a} `].map((_, row) =>
+    [...`${b} `].map((_, column) => (row === 0 ? column : column === 0 ? row : 0)),
+  );
+  const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY;
+  for (let row = 1; row <= a.length; row++) {
+    for (let column = 1; column <= b.length; column++) {
+      const change = at(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const isSwapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swap = isSwapped ? at(row - 2, column - 2) + 1 : change;
+      const cells = table[row];
+      if (cells !== undefined) cells[column] = Math.min(change, at(row - 1, column) + 1, at(row, column - 1) + 1, swap);
+    }
+  }
+  return at(a.length, b.length);
+}
+
+test('what comes close is what few edits lead to', () => {
+  const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '-'), maxLength: 14 });
+  fc.assert(
+    fc.property(words, words, (word, candidate) => {
+      const longest = Math.max(word.length, candidate.length);
+      const edits = distance(word, candidate);
+      const isNear = edits <= Math.min(4, Math.max(1, Math.floor(longest / 3))) && edits < longest;
+      const isAbbreviation = word.length >= 3 && candidate.startsWith(word);
+      expect(nearest(word, [candidate]) !== undefined).toBe(isNear || isAbbreviation);
+    }),
+    { numRuns: 2000 },
+  );
 });
