@@ -288,10 +288,22 @@ function openLeases(
 const embeddedLeaseSeconds = 3600;
 
 function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions, log: Log): DatabaseOptions {
-  if (databaseUrl !== undefined) return { url: databaseUrl, poolSize, preparedStatements };
+  const diskChanged = (isFull: boolean) => log(isFull ? diskIsFull : diskHasRoom);
+  if (databaseUrl !== undefined) return { url: databaseUrl, poolSize, preparedStatements, diskChanged };
   const message = `first start: creating the embedded database in ${dataDir}, which takes a few seconds`;
-  return { dataDir, creating: () => log({ level: 'info', message }) };
+  return { dataDir, creating: () => log({ level: 'info', message }), diskChanged };
 }
+
+const diskIsFull = {
+  level: 'error',
+  message:
+    'the disk of the database is full: writes are answered with 503 and /readyz says not ready until there is room, which is tried every 2 s',
+} as const;
+
+const diskHasRoom = {
+  level: 'info',
+  message: 'the disk of the database has room again: this server takes writes',
+} as const;
 
 /** Brings the tables up to date, and has what is in them checked before anything else is written. */
 async function prepareDatabase(

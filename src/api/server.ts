@@ -197,11 +197,12 @@ function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** `/healthz` says that the process answers, `/readyz` that the database does too, and that the secret key is still good. */
+/** `/healthz` says that the process answers, `/readyz` that the database does too and takes writes, and that the secret key is still good. */
 function addHealth(app: FastifyInstance, engine: Engine): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
     await watchKey(engine.database, engine.planEnvironment.vault);
+    await engine.database.ping();
     return { status: 'ready' };
   });
 }

@@ -53,7 +53,7 @@ export interface Database {
   asOwner(work: readonly string[] | ((run: Run) => Promise<void>), options?: OwnerOptions): Promise<void>;
   /** Counts written rows: the embedded engine vacuums and analyses every 10,000, Postgres does so by itself. */
   wrote(rows: number): void;
-  /** Resolves when the database answers. */
+  /** Resolves when the database answers and its disk is not known to be full. Throws `Unavailable` otherwise. */
   ping(): Promise<void>;
   /** Waits for what is running and closes; calling it again is nothing. */
   close(): Promise<void>;
@@ -66,6 +66,8 @@ export interface DatabaseOptions {
   readonly dataDir?: string;
   /** Called before a new embedded database is created. */
   readonly creating?: () => void;
+  /** Called when the disk of the database is full, and when it has room again: once for each change. */
+  readonly diskChanged?: (isFull: boolean) => void;
   readonly poolSize?: number;
   /** Switch off behind a PgBouncer that does not track prepared statements. */
   readonly preparedStatements?: boolean;

@@ -7,6 +7,7 @@ import { damaged, databaseFolder, openDataDirectory } from './data-directory.ts'
 import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { inDataDirectory, isFull, roomAt } from './disk.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
 
@@ -25,6 +26,8 @@ export interface EmbeddedOptions {
   readonly dataDir?: string;
   /** Called before a new database is created in the data directory. */
   readonly creating?: () => void;
+  /** Called when its disk is full, and when it has room again. */
+  readonly diskChanged?: (isFull: boolean) => void;
   /** A door for tests: how much room there is below a path, in MiB. */
   readonly roomAt?: typeof roomAt;
 }
@@ -40,7 +43,7 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Datab
     await openDataDirectory(directory);
     const unlock = await lockDirectory(directory);
     try {
-      const database = new EmbeddedDatabase(await startIn(directory, options), unlock);
+      const database = new EmbeddedDatabase(await startIn(directory, options), unlock, options.diskChanged);
       await database.vacuumGrown();
       return database;
     } catch (error) {
@@ -101,13 +104,15 @@ class EmbeddedDatabase implements Database {
   readonly engine = 'embedded';
   readonly #pglite: PGlite;
   readonly #unlock: () => Promise<void>;
+  readonly #disk: DiskWatch;
   #unvacuumed = 0;
   #vacuumed: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  constructor(pglite: PGlite, unlock: () => Promise<void>) {
+  constructor(pglite: PGlite, unlock: () => Promise<void>, diskChanged?: (isFull: boolean) => void) {
     this.#pglite = pglite;
     this.#unlock = unlock;
+    this.#disk = new DiskWatch((statements) => this.asOwner(statements), diskChanged);
   }
 
   inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
@@ -173,9 +178,11 @@ class EmbeddedDatabase implements Database {
   async ping(): Promise<void> {
     await this.#vacuumed;
     await this.#transaction((transaction) => transaction.exec('select 1'));
+    this.#disk.requireRoom();
   }
 
   close(): Promise<void> {
+    this.#disk.stop();
     this.#closed ??= this.#close();
     return this.#closed;
   }
@@ -191,7 +198,10 @@ class EmbeddedDatabase implements Database {
 
   async #transaction<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> {
     if (this.#closed) throw new Unavailable('The embedded database is closed.');
-    return this.#pglite.transaction(work).catch((error) => Promise.reject(shortageOf(error) ?? error));
+    return this.#pglite.transaction(work).catch((error) => {
+      const shortage = shortageOf(error);
+      throw shortage === undefined ? error : this.#disk.note(shortage);
+    });
   }
 }
 

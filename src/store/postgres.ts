@@ -22,6 +22,7 @@ import type {
   Run,
   TransactionOptions,
 } from './database.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { heldMessage, holderQuery } from './lock-holder.ts';
 import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
@@ -62,12 +63,14 @@ class PostgresDatabase implements Database {
   readonly #names: Map<string, string> | undefined;
   readonly #writeSilenceMs: number;
   readonly #readSilenceMs: number;
+  readonly #disk: DiskWatch;
   #closed: Promise<void> | undefined;
 
   constructor(options: DatabaseOptions & { readonly url: string }) {
     this.#names = options.preparedStatements === false ? undefined : new Map();
     this.#writeSilenceMs = options.silenceMs ?? WRITE_SILENCE_MS;
     this.#readSilenceMs = options.silenceMs ?? READ_SILENCE_MS;
+    this.#disk = new DiskWatch((statements) => this.asOwner(statements, { write: 'short' }), options.diskChanged);
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize ?? 10,
@@ -163,9 +166,11 @@ class PostgresDatabase implements Database {
 
   async ping(): Promise<void> {
     await this.#flush([{ text: 'select 1' }], false);
+    this.#disk.requireRoom();
   }
 
   close(): Promise<void> {
+    this.#disk.stop();
     this.#closed ??= this.#pool.end();
     return this.#closed;
   }
@@ -222,7 +227,7 @@ class PostgresDatabase implements Database {
     if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
     const slow = TOO_SLOW[error.code];
     const shortage = shortageOf(error);
-    if (shortage !== undefined) return shortage;
+    if (shortage !== undefined) return this.#disk.note(shortage);
     if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
     return isForgotten(error) ? forgotten(error) : error;
   }

@@ -1,9 +1,12 @@
 import { Unavailable } from '../model/errors.ts';
 
+/** The code of the problem that the disk has no room. */
+export const diskFull = 'disk_full';
+
 // SQLSTATE class 53, but for too many connections.
 const shortages: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   '53100': {
-    code: 'disk_full',
+    code: diskFull,
     message: 'the disk of the database is full; nothing was written, and nothing can be until there is room',
   },
   '53200': { code: 'database_out_of_memory', message: 'the database has no memory left; nothing was written' },

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { newKeyText } from '../../src/store/keys.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { serveHeddle } from '../setup/heddle.ts';
+import { startPostgres } from '../setup/server.ts';
+import { callerOf } from './enrolling.ts';
+import { token } from './replicas.ts';
+
+// Nothing new has room: neither objects, nor the pages by which the server finds out whether there is room again.
+const fillUp = [
+  `create function full_disk() returns trigger language plpgsql as
+     $$ begin raise 'could not extend file' using errcode = '53100'; end $$`,
+  'create trigger full_disk before insert on objects execute function full_disk()',
+  `create function full_disk_too() returns event_trigger language plpgsql as
+     $$ begin raise 'could not extend file' using errcode = '53100'; end $$`,
+  `create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE AS') execute function full_disk_too()`,
+];
+const makeRoom = ['drop event trigger full_disk', 'drop trigger full_disk on objects'];
+
+it('a disk that fills up while a server runs is told by one line of its log and by its readiness until there is room', async () => {
+  await using postgres = await startPostgres();
+  const env = { HEDDLE_DATABASE_URL: postgres.url(), HEDDLE_BOOTSTRAP_TOKEN: token, HEDDLE_SECRET_KEY: newKeyText() };
+  await using server = await serveHeddle(['--data-dir', await temporaryDirectory()], { env });
+  const call = callerOf(server);
+  const database = await openDatabase({ url: postgres.url(), poolSize: 1 });
+  const create = async (name: string) => (await call('POST', '/api/groups', { name })).status;
+  const small = (await call('POST', '/api/groups', { name: 'small' })).body.id;
+  await database.asOwner(fillUp);
+  expect([await create('one'), await create('two')]).toEqual([503, 503]);
+  const unready = await call('GET', '/readyz');
+  expect([unready.status, unready.body]).toEqual([
+    503,
+    expect.objectContaining({
+      message: expect.stringMatching(/^the disk of the database is full; .* until there is room$/),
+    }),
+  ]);
+  expect((await call('GET', '/api/groups?name=All')).status).toBe(200);
+  // A small write may find room where a larger one does not.
+  expect((await call('DELETE', `/api/groups/${small}`)).status).toBe(200);
+  expect((await call('GET', '/readyz')).status).toBe(503);
+  await database.asOwner(makeRoom);
+  await server.line(/the disk of the database has room again/);
+  expect([(await call('GET', '/readyz')).status, await create('one')]).toEqual([200, 200]);
+  const told = server.lines.filter((line) => line.includes('the disk of the database'));
+  expect(told).toEqual([
+    expect.stringMatching(/error: the disk of the database is full: writes are answered with 503/),
+    expect.stringMatching(/has room again: this server takes writes/),
+  ]);
+  await database.close();
+});
