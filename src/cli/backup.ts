@@ -12,6 +12,7 @@ import { jsonFlag } from './flags.ts';
 import { printable } from './paint.ts';
 import { count } from './problems.ts';
 import { withProgress } from './progress.ts';
+import { writeError } from './write-file.ts';
 
 export const backup = defineCommand({
   name: 'backup',
@@ -64,11 +65,7 @@ export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array
 function explain(file: string, error: unknown): unknown {
   if (error instanceof InvalidInput)
     return new Unavailable(`The server broke off before the backup was complete; take it again.`, { cause: error });
-  const { code, path } = error as NodeJS.ErrnoException;
-  if (code === undefined || path === undefined) return error;
-  return new InvalidInput(`${file} cannot be written (${code}); name a file in a directory that you may write to.`, {
-    cause: error,
-  });
+  return writeError(file, error);
 }
 
 /** What was written, in words for people. */

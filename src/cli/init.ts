@@ -6,6 +6,7 @@ import { ignoreFile } from '../model/file-rules.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { schemaOfDocuments } from './schema.ts';
+import { writeError } from './write-file.ts';
 
 export const init = defineCommand({
   name: 'init',
@@ -76,8 +77,8 @@ spec: {}
 
 /** Writes a file unless there is one. */
 async function writeNew(path: string, text: string): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true });
   try {
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { flag: 'wx' });
     return true;
   } catch (error) {
@@ -88,6 +89,6 @@ async function writeNew(path: string, text: string): Promise<boolean> {
       )
     )
       return false;
-    throw error;
+    throw writeError(path, error);
   }
 }

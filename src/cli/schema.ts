@@ -8,6 +8,7 @@ import { createRegistry } from '../model/registry.ts';
 import { guessHint } from './arguments.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
+import { writeError } from './write-file.ts';
 
 export const schema = defineCommand({
   name: 'schema',
@@ -31,8 +32,7 @@ export const schema = defineCommand({
       terminal.out(files[0]?.text ?? '');
       return exit.ok;
     }
-    await mkdir(dir, { recursive: true });
-    for (const { name, text } of files) await writeFile(join(dir, name), text);
+    await writeFiles(dir, files);
     terminal.out(`Wrote ${files.length} ${files.length === 1 ? 'schema' : 'schemas'} to ${dir}.\n`);
     return exit.ok;
   },
@@ -41,6 +41,15 @@ export const schema = defineCommand({
 interface SchemaFile {
   readonly name: string;
   readonly text: string;
+}
+
+async function writeFiles(directory: string, files: readonly SchemaFile[]): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+    for (const { name, text } of files) await writeFile(join(directory, name), text);
+  } catch (error) {
+    throw writeError(directory, error);
+  }
 }
 
 function fileOf(name: string, content: unknown): SchemaFile {
