@@ -197,24 +197,29 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const engine = createEngine(
       ...([database, log, registry, planEnvironment, createTxtResolver(), notices, options.claimLapseSeconds] as const),
     );
-    const report = defectsTo(log);
-    closing.unshift(watchSealing(engine, report), () => engine.committer.settle());
+    const reportDefect = defectsTo(log);
+    closing.unshift(watchSealing(engine, reportDefect), () => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
-    const tell = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
-    const { account, operatorToken } = await openAccount(engine, options, tell, closing);
+    const report = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
+    const { account, operatorToken } = await openAccount(engine, options, report, closing);
     operator.account = account;
-    const outbound = openOutbound(engine, options, { closing, tell });
-    const around = { account, outbound, policy, tell };
+    const outbound = openOutbound(engine, options, { closing, report });
+    const around = { account, outbound, policy, report };
     const sources = installSources(engine, account, await configureSources(database, named, options, around));
     const uses = createTokenUses(database, { now: Date.now });
     closing.unshift(() => uses.close());
     let listening = '';
     const localPeople = await localPeopleOf(options, () => listening);
     closing.unshift(async () => localPeople.mailer?.close());
-    const identityProvider = openIdentityProvider(engine, options, report, localPeople);
+    const identityProvider = openIdentityProvider(engine, options, reportDefect, localPeople);
     const leases = openLeases(options, log, closing);
-    const machines = createMachines(engine, options.geoDatabase, { report, log, closing, leases: leases.leases });
+    const machines = createMachines(engine, options.geoDatabase, {
+      report: reportDefect,
+      log,
+      closing,
+      leases: leases.leases,
+    });
     const api = await createApi({
       engine,
       reader,
@@ -225,15 +230,15 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       feedDays: keptDays(options),
       identityProvider,
       ...machines.services,
-      report,
+      report: reportDefect,
     });
     closing.unshift(() => api.close());
     const url = await listen(api, options, { log, closing });
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
-    closing.unshift(runLapseLoop({ engine, tell }), machines.run());
+    closing.unshift(runLapseLoop({ engine, report }), machines.run());
     const running = { ...sources, engine, reader, ...leases, version: programVersion() };
-    closing.unshift(superviseSources({ ...running, tell: reporter(log) }));
+    closing.unshift(superviseSources({ ...running, report: reporter(log) }));
     closing.unshift(
       startUpkeep(engine, { revisions: options.historyRevisions, days: options.historyDays }, (level, what, error) =>
         log({ level, message: `${what}: ${describe(error)}` }),
@@ -251,13 +256,13 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
 async function openAccount(
   engine: Engine,
   { dataDir, bootstrapToken: token, operatorAccount, operatorToken: given }: ServeOptions,
-  tell: (level: 'info' | 'warn', message: string) => void,
+  report: (level: 'info' | 'warn', message: string) => void,
   closing: Closing,
 ): Promise<{ readonly account: string | undefined; readonly operatorToken: string | undefined }> {
   const objects = firstObjects(engine);
-  const owned = await ensureMachineOwner(engine, { dataDir, token, operatorAccount, firstObjects: objects, tell });
-  if (owned !== undefined) closing.unshift(watchMachineToken(engine, owned.account, { tell, now: Date.now }));
-  const operatorToken = await ensureOperatorToken({ dataDir, token: given, tell });
+  const owned = await ensureMachineOwner(engine, { dataDir, token, operatorAccount, firstObjects: objects, report });
+  if (owned !== undefined) closing.unshift(watchMachineToken(engine, owned.account, { report, now: Date.now }));
+  const operatorToken = await ensureOperatorToken({ dataDir, token: given, report });
   return { account: owned?.account, operatorToken };
 }
 

@@ -67,11 +67,11 @@ export function diffLines({ groups }: AccessDiff): readonly string[] {
 export function pairLines({ from, to, gained, lost }: PairShift): readonly string[] {
   const line = (sign: '+' | '-', { sure, conditional }: PairTraffic) => {
     const text = (traffic: PairTraffic['sure']) => textOf(sign === '+' ? 'gained' : 'lost', traffic);
-    const told = [
+    const texts = [
       ...(sure.length === 0 ? [] : [text(sure)]),
       ...(conditional.length === 0 ? [] : [`${text(conditional)} depending on posture checks`]),
     ];
-    return told.length === 0 ? [] : [`${sign} ${from.name} → ${to.name}: ${told.join('; ')}`];
+    return texts.length === 0 ? [] : [`${sign} ${from.name} → ${to.name}: ${texts.join('; ')}`];
   };
   return [...line('+', gained), ...line('-', lost)];
 }

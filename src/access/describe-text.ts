@@ -38,12 +38,12 @@ const mostAlmost = 2;
 /** Rules that are kept from letting something through by one thing that people can change. */
 function almostText(explanation: Explanation): string {
   const almost = explanation.considered.filter((one) => one.almost);
-  const told = almost
+  const texts = almost
     .slice(0, mostAlmost)
     .flatMap((one) =>
       one.mismatches.map((why) => `${ruleText(one)} would, but ${mismatchText(explanation, one, why)}`),
     );
-  return told.length === 0 ? '' : `; ${told.join('; ')}`;
+  return texts.length === 0 ? '' : `; ${texts.join('; ')}`;
 }
 
 /** What a rule has to do with what was asked, in a sentence without its name. */

@@ -103,12 +103,12 @@ function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator
     const traffics = shifts.map(({ pieces }) =>
       joinIntervals(pieces.flatMap((piece) => comparison.pieces[piece] ?? [])),
     );
-    const told = new Map<string, Pick<PairShift, 'gained' | 'lost'>>();
+    const byTraces = new Map<string, Pick<PairShift, 'gained' | 'lost'>>();
     for (const target of sorted(targets === undefined ? reached : intersectBits(reached, targets))) {
       if (target === source) continue;
       const traces = shifts.map((shift) => traceOf(shift, target)).join('');
-      const known = told.get(traces) ?? tell(traffics, traces);
-      told.set(traces, known);
+      const known = byTraces.get(traces) ?? shiftOfTraces(traffics, traces);
+      byTraces.set(traces, known);
       yield { from: named(source), to: named(target), ...known };
     }
   }
@@ -139,7 +139,7 @@ function traceOf({ gained, gainedSurely, lost, lostSurely }: Shift, target: numb
   return '-';
 }
 
-function tell(traffics: readonly Traffic[], traces: string): Pick<PairShift, 'gained' | 'lost'> {
+function shiftOfTraces(traffics: readonly Traffic[], traces: string): Pick<PairShift, 'gained' | 'lost'> {
   const traffic = (trace: string) => joinIntervals(traffics.filter((_, at) => traces[at] === trace).flat());
   return {
     gained: { sure: traffic('G'), conditional: traffic('g') },

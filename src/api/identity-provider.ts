@@ -95,8 +95,8 @@ async function pass(provider: IdentityProvider, request: FastifyRequest, reply: 
 
 /** What is said about every answer; other origins are the provider's own affair. */
 function protectedBy(reply: FastifyReply): Readonly<Record<string, string>> {
-  const told = Object.entries(reply.getHeaders()).filter(([name]) => !/^(access-control-|vary$)/.test(name));
-  return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
+  const kept = Object.entries(reply.getHeaders()).filter(([name]) => !/^(access-control-|vary$)/.test(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
 }
 
 /** The code of a device that stands in an address, however that is spelt, is only filled in; it is a person who sends it. */

@@ -210,8 +210,8 @@ async function seenBy(engine: Engine, kind: Kind, request: FastifyRequest, state
     engine.access.counter(state),
     readObserved(engine, kind, state.account),
   ]);
-  const told = observed === undefined ? {} : { observed };
-  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible, ...told });
+  const observation = observed === undefined ? {} : { observed };
+  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible, ...observation });
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {

@@ -59,7 +59,7 @@ export function createEngine(
   });
   const listeners: Engine['listeners'] = new Set([
     (revision) => logRevision(revision, log),
-    ({ account, revision }) => notices.tell({ what: 'revision', account, revision }),
+    ({ account, revision }) => notices.publish({ what: 'revision', account, revision }),
   ]);
   const preparers: Engine['preparers'] = new Set();
   const now = () => new Date().toISOString();
@@ -75,7 +75,7 @@ export function createEngine(
     now,
     newRequestId: randomUUID,
     forgets: planEnvironment.forgetsPeople,
-    waited: (seconds) => observer.tell({ what: 'lock_wait', seconds }),
+    waited: (seconds) => observer.report({ what: 'lock_wait', seconds }),
     coming: (base, next) => {
       for (const prepare of preparers) prepare(base, next);
     },

@@ -3,18 +3,18 @@ import type { Engine } from '../engine/engine.ts';
 import { createOutbound, type Outbound, type OutboundEvent } from '../outbound/outbound.ts';
 import { programVersion } from '../version.ts';
 
-type Tell = (level: 'info', message: string) => void;
+type Report = (level: 'info', message: string) => void;
 
 /** The way to other hosts, which is measured; why users are refused one in detail goes to the log. */
 export function openOutbound(
   engine: Engine,
   options: ServeOptions,
-  { closing, tell }: { readonly closing: (() => Promise<unknown>)[]; readonly tell: Tell },
+  { closing, report }: { readonly closing: (() => Promise<unknown>)[]; readonly report: Report },
 ): Outbound {
   const { outboundAllow: allow, upstreamProxy: proxy } = options;
-  const once = tellOnce(tell);
+  const once = reportOnce(report);
   const observe = ({ detail, ...event }: OutboundEvent) => {
-    engine.observer.tell({ what: 'outbound', ...event });
+    engine.observer.report({ what: 'outbound', ...event });
     if (detail !== undefined) once(`${event.purpose}: ${detail}`);
   };
   const outbound = createOutbound({ allow, proxy, observe, userAgent: `Heddle/${programVersion()}` });
@@ -26,12 +26,12 @@ export function openOutbound(
 const mostRemembered = 1000;
 
 /** Says what has not been said before: who is refused asks again and again. */
-function tellOnce(tell: Tell): (message: string) => void {
+function reportOnce(report: Report): (message: string) => void {
   const said = new Set<string>();
   return (message) => {
     if (said.has(message)) return;
     if (said.size >= mostRemembered) said.clear();
     said.add(message);
-    tell('info', message);
+    report('info', message);
   };
 }

@@ -38,6 +38,6 @@ export function createMachines(engine: Engine, places: string | undefined, optio
   closing.unshift(() => connectionTracker.close());
   return {
     services: { peering: createPeering({ engine, now: Date.now, locate }), connectionTracker },
-    run: () => runPeerUpkeep({ engine, server, tell: (level, message) => log({ level, message }) }),
+    run: () => runPeerUpkeep({ engine, server, report: (level, message) => log({ level, message }) }),
   };
 }

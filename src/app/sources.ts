@@ -21,7 +21,7 @@ export function valuePolicyOf(
 
 type Around = Pick<ConfiguredSources, 'outbound' | 'policy'> & {
   readonly account: string | undefined;
-  readonly tell: (level: 'info', message: string) => void;
+  readonly report: (level: 'info', message: string) => void;
 };
 
 /** What the options say about sources. */
@@ -29,11 +29,11 @@ export async function configureSources(
   database: Database,
   named: readonly NamedSource[],
   options: ServeOptions,
-  { account, outbound, policy, tell }: Around,
+  { account, outbound, policy, report }: Around,
 ): Promise<ConfiguredSources> {
   const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
   const turns = createGitTurns(options.gitProcesses);
-  const formerHosts = await readFormerHosts(database, account, tell);
+  const formerHosts = await readFormerHosts(database, account, report);
   return {
     named,
     stated,
@@ -53,11 +53,11 @@ export async function configureSources(
 async function readFormerHosts(
   database: Database,
   account: string | undefined,
-  tell: (level: 'info', message: string) => void,
+  report: (level: 'info', message: string) => void,
 ): Promise<ConfiguredSources['formerHosts']> {
   const hosts = account === undefined ? [] : await listFormerGitHosts(database, account);
   const message = `Git sources of the operator's account may reach ${hosts.join(', ')}, which they named before addresses were checked; other sources need HEDDLE_OUTBOUND_ALLOW for what is private`;
-  if (hosts.length > 0) tell('info', message);
+  if (hosts.length > 0) report('info', message);
   const [known, none] = [new Set(hosts), new Set<string>()];
   return (of) => (of === account ? known : none);
 }

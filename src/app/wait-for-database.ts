@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 
 /** Between two attempts to reach the database, and between two lines about that, in milliseconds. */
 const everyMs = 500;
-const tellMs = 10_000;
+const warnEveryMs = 10_000;
 
 // Credentials that are refused, and a database that does not exist: nothing that passes by itself.
 const lasting = /^(28|3D)/;
@@ -13,7 +13,7 @@ const lasting = /^(28|3D)/;
 /** Waits until a database that is not there yet answers; throws its last error, with the ways out, when that takes longer than it may. */
 export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: number, log: Log): Promise<void> {
   const begun = performance.now();
-  let told = Number.NEGATIVE_INFINITY;
+  let warnedAt = Number.NEGATIVE_INFINITY;
   for (;;) {
     try {
       return await database.ping();
@@ -21,10 +21,10 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
       const waited = performance.now() - begun;
       if (!isPassing(error)) throw error;
       if (waited >= waitMs) throw tooLong(error, waited);
-      if (waited - told >= tellMs) {
+      if (waited - warnedAt >= warnEveryMs) {
         const left = Math.ceil((waitMs - waited) / 1000);
         log({ level: 'warn', message: `waiting for the database, for ${left} s more at the most: ${error.message}` });
-        told = waited;
+        warnedAt = waited;
       }
     }
     await delay(everyMs);

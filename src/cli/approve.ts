@@ -3,7 +3,7 @@ import { hasLeave, leaveFlag, requireLeave } from './asking.ts';
 import { type Client, clientSettings, connect } from './client.ts';
 import { defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
-import { tellFailure, writeJson } from './failure.ts';
+import { printFailure, writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
 import { needsApproval, requestApproval, type StoredPlan } from './planning.ts';
 import { renderPlan } from './render.ts';
@@ -52,7 +52,7 @@ async function decide(call: Call, client: Client, plan: StoredPlan): Promise<num
   else if (flags['auto-approve'] !== true) terminal.note(renderPlan(plan, terminal.notePaint));
   const waits = needsApproval(plan);
   if (waits && !(await hasLeave(call, 'Approve this plan?')))
-    return tellFailure(call, exit.error, 'Nothing was approved.', { plan });
+    return printFailure(call, exit.error, 'Nothing was approved.', { plan });
   const approved = waits ? await requestApproval(client, plan) : plan;
   const next = await nextStep(client, approved);
   if (json) writeJson(terminal, documentOf(approved, next));

@@ -87,8 +87,8 @@ export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = toke
 
 /** The exception that stands for a refusal of the server. */
 function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string): HeddleError {
-  const told = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
-  const message = told === '' ? `The server answered ${status} without a reason.` : told;
+  const given = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
+  const message = given === '' ? `The server answered ${status} without a reason.` : given;
   const problems = isObject(body) && Array.isArray(body['problems']) ? (body['problems'] as readonly Problem[]) : [];
   switch (status) {
     case 400:

@@ -46,7 +46,7 @@ export async function decide(call: Call, client: Client, asked: StoredPlan): Pro
     strictBase: flags['strict-base'] === true,
     override: textIn(flags, 'override'),
   });
-  return applied.done ? told(call, plan, applied) : guarded(call, applied.plan);
+  return applied.done ? appliedDecision(call, plan, applied) : guarded(call, applied.plan);
 }
 
 /** With --json the result is the document, so the plan is shown to whoever is asked. */
@@ -88,7 +88,7 @@ function refused(terminal: Terminal, plan: PlanView, code: number, message: stri
 
 type Done = Extract<Applied, { readonly done: true }>;
 
-function told({ flags, terminal }: Call, plan: StoredPlan, applied: Done): Decision {
+function appliedDecision({ flags, terminal }: Call, plan: StoredPlan, applied: Done): Decision {
   const { revision, outputs } = applied;
   const text = revision === null ? 'Applied; there was nothing to write.' : `Applied as revision ${revision}.`;
   if (flags['json'] !== true) terminal.out(`${text}\n${outputsText(applied)}`);

@@ -26,10 +26,10 @@ export function reportFailure(terminal: Terminal, error: unknown, form: ResultFo
   if (!isExpected(error)) {
     terminal.note(`Heddle met a defect of its own: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
   } else {
-    const isTold = problems.length > 0 && error instanceof InvalidInput;
+    const isPrinted = problems.length > 0 && error instanceof InvalidInput;
     const isListed = problems.length > 0 && form === undefined;
     const said = isListed ? withoutListed(message, problems) : message;
-    if (!isTold) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(said)}\n`);
+    if (!isPrinted) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(said)}\n`);
     if (isListed) terminal.note(renderProblems(problems, terminal.notePaint));
   }
   return code;
@@ -41,7 +41,7 @@ function withoutListed(message: string, problems: readonly Problem[]): string {
 }
 
 /** Tells in one sentence what did not happen, and returns the exit code; `more` is what else the document says. */
-export function tellFailure(
+export function printFailure(
   { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>,
   code: number,
   message: string,

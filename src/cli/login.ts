@@ -72,9 +72,9 @@ export const logout = defineCommand({
       terminal.out(`You are not signed in to ${server}.\n`);
       return exit.ok;
     }
-    const told = await revoke(before);
+    const isRevoked = await revoke(before);
     terminal.out(`Signed out from ${server}.\n`);
-    if (!told) terminal.note('The server could not be told; it forgets the sign-in by itself within 14 days.\n');
+    if (!isRevoked) terminal.note('The server could not be told; it forgets the sign-in by itself within 14 days.\n');
     return exit.ok;
   },
 });

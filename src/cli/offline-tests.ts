@@ -1,4 +1,4 @@
-import { sumUpTests, type TestResults } from '../engine/told-tests.ts';
+import { sumUpTests, type TestResults } from '../engine/test-results.ts';
 import type { SourceFile } from '../model/document.ts';
 import { InvalidInput } from '../model/errors.ts';
 import { checkOffline } from './offline.ts';

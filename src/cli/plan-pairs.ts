@@ -44,12 +44,12 @@ export function renderPairs({ pairs, more }: PlanPairs, paint: Paint): string {
 
 function linesOf(pair: PlanPair, paint: Paint): readonly string[] {
   const { gained, gainedIfPostureAllows, lost, lostUnlessPostureAllows } = pair;
-  const told = (sure: string | undefined, open: string | undefined) =>
+  const combined = (sure: string | undefined, open: string | undefined) =>
     [
       ...(sure === undefined ? [] : [sure]),
       ...(open === undefined ? [] : [`${open} depending on posture checks`]),
     ].join('; ');
-  const [more, less] = [told(gained, gainedIfPostureAllows), told(lost, lostUnlessPostureAllows)];
+  const [more, less] = [combined(gained, gainedIfPostureAllows), combined(lost, lostUnlessPostureAllows)];
   const ends = `${nameOf(pair.from)} → ${nameOf(pair.to)}`;
   return [
     ...(more === '' ? [] : [paint('added', `+ ${ends}: ${more}`)]),

@@ -5,7 +5,7 @@ import { InvalidInput } from '../model/errors.ts';
 import { accept, type Client, clientSettings, connect, unreadable } from './client.ts';
 import { defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
-import { tellFailure, writeJson } from './failure.ts';
+import { printFailure, writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
 import { printable } from './paint.ts';
 import { withProgress } from './progress.ts';
@@ -49,7 +49,7 @@ export const reconcile = defineCommand({
     const source = await withProgress(terminal, `reconciling ${name}`, () =>
       waitFor(client, { name, requestedAt, until }),
     );
-    return source === undefined ? tellTimeout(invocation, name) : tell(invocation, source);
+    return source === undefined ? printTimeout(invocation, name) : printSource(invocation, source);
   },
 });
 
@@ -86,23 +86,23 @@ const codes: Readonly<Record<string, number>> = {
   invalid: exit.invalid,
 };
 
-function tell(call: Call, source: Source): number {
+function printSource(call: Call, source: Source): number {
   const { flags, terminal } = call;
   const { state, message } = statusOf(source);
   const code = codes[String(state)] ?? exit.error;
   const json = flags['json'] === true;
   if (code !== exit.ok) {
     if (!json) terminal.out(renderSource(source, terminal.paint));
-    return tellFailure(call, code, String(message), { source });
+    return printFailure(call, code, String(message), { source });
   }
   if (json) writeJson(terminal, { formatVersion: '1.0', source });
   else terminal.out(`${printable(String(message))}\n`);
   return code;
 }
 
-function tellTimeout(call: Call, name: string): number {
+function printTimeout(call: Call, name: string): number {
   const message = `Nobody has reconciled ${name} in time; it stays asked for. \`heddle sources ${name}\` shows how it fares.`;
-  return tellFailure(call, exit.error, message);
+  return printFailure(call, exit.error, message);
 }
 
 function statusOf(source: Source | undefined): { readonly [member: string]: unknown } {

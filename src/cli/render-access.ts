@@ -55,11 +55,11 @@ function endLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
 function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] {
   if (pairs === undefined) return [];
   const words = { allow: 'allowed', conditional: 'depending on posture checks', deny: 'denied', mixed: 'in part' };
-  const told = (Object.keys(words) as (keyof typeof words)[])
+  const texts = (Object.keys(words) as (keyof typeof words)[])
     .filter((verdict) => pairs[verdict] > 0)
     .map((verdict) => `${pairs[verdict]} ${words[verdict]}`);
   return [
-    `Of the pairs of their members: ${told.join(', ')}.`,
+    `Of the pairs of their members: ${texts.join(', ')}.`,
     ...exceptions.map(({ message }) => `  for example, ${printable(message)}`),
   ];
 }

@@ -31,9 +31,9 @@ function remarks(source: Members, paint: Paint): readonly string[] {
   const conditions = conditionsOf(source);
   const { message, state } = statusOf(source);
   const holding = conditions.filter(({ type, status }) => type !== 'Ready' && status === 'True');
-  const isTold = (text: unknown) => holding.some((condition) => condition['message'] === text);
+  const isAmongHolding = (text: unknown) => holding.some((condition) => condition['message'] === text);
   const unready = conditions.filter(
-    ({ type, status, message: why }) => type === 'Ready' && status !== 'True' && !isTold(why),
+    ({ type, status, message: why }) => type === 'Ready' && status !== 'True' && !isAmongHolding(why),
   );
   if (conditions.length > 0) return [...unready, ...holding].map((condition) => conditionLine(condition, paint));
   if (typeof message !== 'string' || message === '') return [];

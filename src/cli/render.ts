@@ -14,7 +14,7 @@ export function renderPlan(plan: PlanView, paint: Paint): string {
   const changes = renderChanges(plan.changes, paint);
   const { overrides = [] } = plan;
   const warnings = renderWarnings(
-    plan.warnings.filter((warning) => !isToldAmong(overrides, warning)),
+    plan.warnings.filter((warning) => !isCoveredBy(overrides, warning)),
     paint,
   );
   const guards = plan.guards.map(({ message }) => `  ${paint('warning', '!')} ${printable(message)}\n`).join('');
@@ -31,7 +31,7 @@ export function renderPlan(plan: PlanView, paint: Paint): string {
 }
 
 /** Whether a warning says no more than the override of the unit does. */
-function isToldAmong(overrides: readonly RunningOverride[], { code, kind, key, path }: Problem): boolean {
+function isCoveredBy(overrides: readonly RunningOverride[], { code, kind, key, path }: Problem): boolean {
   if (code !== 'unit_overridden') return false;
   return overrides.some((one) => one.kind === kind && one.key === key && path?.endsWith(`/${fieldOf(one.path)}`));
 }

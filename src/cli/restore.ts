@@ -5,7 +5,7 @@ import { hasLeave, leaveFlag, requireLeave } from './asking.ts';
 import { accept, clientSettings, connect, unreadable } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
-import { tellFailure, writeJson } from './failure.ts';
+import { printFailure, writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
 import { count } from './problems.ts';
 import { withProgress } from './progress.ts';
@@ -33,7 +33,7 @@ export const restore = defineCommand({
     const client = await connect(config);
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (!(await hasLeave(invocation, `Put the objects of the account on ${config.server} back to that?`)))
-      return tellFailure(invocation, exit.error, 'Nothing was restored.');
+      return printFailure(invocation, exit.error, 'Nothing was restored.');
     const { replace } = flags;
     const query = typeof replace === 'string' ? `?${new URLSearchParams({ replace })}` : '';
     const body = await readFile(file);

@@ -3,7 +3,7 @@ import { hasLeave, leaveFlag, requireLeave } from './asking.ts';
 import { accept, type Client, clientSettings, connect, unreadable } from './client.ts';
 import { defineCommand, type Invocation } from './command.ts';
 import { exit } from './exit.ts';
-import { tellFailure, writeJson } from './failure.ts';
+import { printFailure, writeJson } from './failure.ts';
 import { jsonFlag } from './flags.ts';
 import { count } from './problems.ts';
 import { requireSource, type Source } from './source-names.ts';
@@ -67,7 +67,7 @@ export const detach = defineCommand({
     const client = await connect(config);
     const source = await requireSource(client, name);
     if (!(await mayDetach(invocation, name, source)))
-      return tellFailure(invocation, exit.error, 'Nothing was detached.');
+      return printFailure(invocation, exit.error, 'Nothing was detached.');
     const end = await requestDetach(client, name);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', source: name, ...end });
     else terminal.out(`${detachedText(name, end)}\n`);

@@ -1,4 +1,4 @@
-import type { TestResults, ToldTest } from '../engine/told-tests.ts';
+import type { TestResults, TestView } from '../engine/test-results.ts';
 import { accept, clientSettings, connect, listIn } from './client.ts';
 import { defineCommand } from './command.ts';
 import { exit } from './exit.ts';
@@ -61,7 +61,7 @@ export const test = defineCommand({
   },
 });
 
-const words: Readonly<Record<ToldTest['outcome'], readonly [word: string, style: Style]>> = {
+const words: Readonly<Record<TestView['outcome'], readonly [word: string, style: Style]>> = {
   pass: ['pass', 'added'],
   fail: ['fail', 'error'],
   conditional: ['open', 'warning'],

@@ -138,9 +138,9 @@ function problemAt(reading: Reading, fault: Fault, offset: number): Problem {
 
 function bounded(problems: readonly Problem[], file: string): readonly Problem[] {
   if (problems.length <= limits.fileProblems) return problems;
-  const told = problems.slice(0, limits.fileProblems);
+  const reported = problems.slice(0, limits.fileProblems);
   const message = `The file has more than these ${limits.fileProblems} problems; repair these first.`;
-  return [...told, { ...told.at(-1), code: 'file_too_many_problems', message, file, path: '' }];
+  return [...reported, { ...reported.at(-1), code: 'file_too_many_problems', message, file, path: '' }];
 }
 
 function conflictAt(text: string, file: string, offset: number): Problem {

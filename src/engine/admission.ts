@@ -4,9 +4,9 @@ import type { AuditEvent } from '../model/kind.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Stored } from '../model/stored.ts';
 import { planCreate, type RequestOutcome } from '../plan/requests.ts';
+import type { AuditEntry } from '../store/audit-entry.ts';
 import type { Beside } from '../store/commit-together.ts';
 import { personEntries } from '../store/credentials.ts';
-import type { Told } from '../store/told.ts';
 import type { SharedMutation } from './commit-together.ts';
 import { derive, planEdits } from './edits.ts';
 import type { Call, Engine } from './engine.ts';
@@ -52,7 +52,7 @@ export interface Admission {
   /** What the server decides about the user. */
   readonly derived?: JsonObject;
   /** What is told beside the user itself. */
-  readonly told?: readonly AuditEvent[];
+  readonly events?: readonly AuditEvent[];
   /** Throws when the account, as it is at that moment, lets nobody in like this. */
   check?(state: Snapshot): void;
   /** Nobody asked for it: the server does it by itself. */
@@ -115,10 +115,10 @@ function shared(
   account: string,
   email: string,
   user: string,
-  { beside, isFound, told = [] }: Admission,
-): Pick<SharedMutation, 'accounts' | 'entries' | 'beside' | 'told'> {
+  { beside, isFound, events = [] }: Admission,
+): Pick<SharedMutation, 'accounts' | 'entries' | 'beside' | 'events'> {
   const entries = isFound ? personEntries(account, email, user) : [];
-  return { accounts: [account], entries, beside: () => beside, told: { [account]: told } };
+  return { accounts: [account], entries, beside: () => beside, events: { [account]: events } };
 }
 
 function takenText(email: string): string {
@@ -133,6 +133,6 @@ export function requireUser(state: Snapshot, id: string): Stored<'User'> {
 }
 
 /** The audit event of something the caller did that makes no revision. */
-export function toldBy({ actor }: Call, at: string, event: AuditEvent): Told {
+export function auditEntry({ actor }: Call, at: string, event: AuditEvent): AuditEntry {
   return { actor, at, event };
 }

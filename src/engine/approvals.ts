@@ -42,7 +42,7 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
     throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
   await runInSlices(applyRequestOf(engine, call.account, saved));
   if (state !== 'approved') await approve(engine, call, saved);
-  engine.notices.tell({ what: 'sources', account: call.account });
+  engine.notices.publish({ what: 'sources', account: call.account });
   return await showPlan(engine, call, id);
 }
 

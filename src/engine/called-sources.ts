@@ -21,7 +21,7 @@ export async function calledSources(engine: Engine): Promise<readonly CalledSour
 export async function askForReconcile(engine: Engine, { account }: Pick<Call, 'account'>, id: string): Promise<string> {
   const at = await requestReconcile(engine.database, account, id);
   if (at === undefined) throw new NotFound(`source ${id} not found`);
-  engine.notices.tell({ what: 'sources', account });
+  engine.notices.publish({ what: 'sources', account });
   return at;
 }
 
@@ -38,7 +38,7 @@ export async function markRequestHandled(
 /** Tells whichever server runs the source that its content may have changed. */
 export async function hintAtSource(engine: Engine, account: string, id: string): Promise<void> {
   await hintSource(engine.database, account, id);
-  engine.notices.tell({ what: 'sources', account });
+  engine.notices.publish({ what: 'sources', account });
 }
 
 /** Who else changed the account lately, as people would say it. */

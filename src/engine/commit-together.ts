@@ -38,7 +38,7 @@ export interface SharedMutation {
   /** Accounts of the mutation that go, with everything that is theirs; nothing else happens in them. */
   readonly gone?: readonly string[];
   /** What is told in an account beside its changes. */
-  readonly told?: Readonly<Record<string, readonly AuditEvent[]>>;
+  readonly events?: Readonly<Record<string, readonly AuditEvent[]>>;
   /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
   propose(stateOf: (account: string) => Snapshot): Outcomes | Promise<Outcomes>;
   /** As of `Mutation`. */
@@ -63,7 +63,7 @@ export async function mutateTogether(options: BatchWriter, mutation: SharedMutat
         ? [
             stepOf(
               options,
-              { actor: mutation.actor, requestId, told: mutation.told?.[account] },
+              { actor: mutation.actor, requestId, moreEvents: mutation.events?.[account] },
               stateIn(states, account),
               outcome,
             ),
@@ -75,7 +75,7 @@ export async function mutateTogether(options: BatchWriter, mutation: SharedMutat
     if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
     if (result === 'turn') for (const account of mutation.accounts) await options.turns.respect(account);
     if (result === 'moved' || result === 'turn') continue;
-    for (const { plan, input } of steps) tell(options, mutation.actor, plan, input);
+    for (const { plan, input } of steps) notifyListeners(options, mutation.actor, plan, input);
     return {
       ok: true,
       after: new Map(steps.map(({ input }) => [input.base.account, input.next])),
@@ -110,17 +110,17 @@ interface AccountStep {
 interface MutationContext {
   readonly actor: Actor;
   readonly requestId: string | undefined;
-  readonly told: readonly AuditEvent[] | undefined;
+  readonly moreEvents: readonly AuditEvent[] | undefined;
 }
 
 function stepOf(
   { now, newRequestId, forgets }: CommitterOptions,
-  { actor, requestId = newRequestId(), told = [] }: MutationContext,
+  { actor, requestId = newRequestId(), moreEvents = [] }: MutationContext,
   base: Snapshot,
   { plan, next }: Extract<Outcome, { readonly ok: true }>,
 ): AccountStep {
   if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
-  const events = [...auditEvents(plan, base, next), ...told];
+  const events = [...auditEvents(plan, base, next), ...moreEvents];
   const revision = { revision: next.revision, plan, actor, requestId, forgets, at: now(), events };
   return { plan, input: { base, next, revisions: [revision] } };
 }
@@ -175,7 +175,12 @@ async function fateOfEnd(
   return fate === 'gone' ? 'written' : fate;
 }
 
-function tell(options: CommitterOptions, actor: Actor, plan: Plan, { base, next, revisions }: CommitInput): void {
+function notifyListeners(
+  options: CommitterOptions,
+  actor: Actor,
+  plan: Plan,
+  { base, next, revisions }: CommitInput,
+): void {
   if (revisions.length === 0) return;
   options.snapshots.advance(next);
   options.committed({ account: base.account, revision: next.revision, actor, plan, before: base, after: next });

@@ -256,9 +256,9 @@ function finish(options: CommitterOptions, planned: Planned): void {
 }
 
 /** Tells listeners, who can do no harm to what is written. */
-function guarded({ defect }: CommitterOptions, failed: string, tell: () => void): void {
+function guarded({ defect }: CommitterOptions, failed: string, notify: () => void): void {
   try {
-    tell();
+    notify();
   } catch (error) {
     defect(failed, error);
   }

@@ -23,7 +23,7 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
     actor: call.actor,
     accounts: [...new Set([id, ...(keeper === undefined ? [] : [keeper]), ...made, ...invited])],
     gone: [id, ...made],
-    ...(keeper === undefined ? {} : { told: { [keeper]: [deletion(seen)] } }),
+    ...(keeper === undefined ? {} : { events: { [keeper]: [deletion(seen)] } }),
     propose: (stateOf) => {
       const state = stateOf(id);
       if (keeperOf(state) !== keeper)
@@ -40,7 +40,7 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
     },
   });
   if (!committed.ok) throw refusalOf(committed.problems);
-  for (const account of [id, ...made]) engine.notices.tell({ what: 'gone', account });
+  for (const account of [id, ...made]) engine.notices.publish({ what: 'gone', account });
 }
 
 /** Accounts that were made for tenants and never became anybody's, which go too, and those that were only invited. */

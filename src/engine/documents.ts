@@ -171,9 +171,9 @@ function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
 }
 
 /** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
-function isSure({ code, kind, key }: Problem, told: readonly Problem[]): boolean {
+function isSure({ code, kind, key }: Problem, reported: readonly Problem[]): boolean {
   if (code === 'object_duplicate')
-    return !told.some((other) => other.code === 'document_duplicate' && other.kind === kind && other.key === key);
+    return !reported.some((other) => other.code === 'document_duplicate' && other.kind === kind && other.key === key);
   return !code.startsWith('reference_');
 }
 
@@ -250,7 +250,7 @@ async function applyAgainst(
     if (isStop(outcome.plan)) halted = 'stopped';
     else halted = haltOf(outcome.plan, request, before, outcome.next);
     if (typeof halted === 'object' && halted.state === 'needs_approval')
-      for (const { guard } of outcome.plan.guards) engine.observer.tell({ what: 'guard', guard });
+      for (const { guard } of outcome.plan.guards) engine.observer.report({ what: 'guard', guard });
     // A plan that may not be applied proposes nothing.
     return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
   };

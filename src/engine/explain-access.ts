@@ -72,20 +72,20 @@ export async function askAccess(engine: Engine, call: Call, question: AccessQues
   const image = await engine.access.of(state);
   const explained = describeAccess(explainAccess(image, asked));
   const placed = placing(state);
-  const told = explained.rules.filter((rule) => question.all === true || isAbout(rule));
+  const shown = explained.rules.filter((rule) => question.all === true || isAbout(rule));
   const { rules: _, ...answer } = explained;
   return {
     revision: state.revision,
     ...answer,
     from: { ...explained.from, ...placed(explained.from), ...loginOf(state, from) },
     to: { ...explained.to, ...placed(explained.to), ...loginOf(state, to) },
-    rules: told.map((rule) => ({
+    rules: shown.map((rule) => ({
       ...rule,
       from: rule.from.map(placed),
       to: rule.to.map(placed),
       checks: rule.checks.map((outcome) => ({ ...outcome, check: placed(outcome.check) })),
     })),
-    otherRules: explained.rules.length - told.length,
+    otherRules: explained.rules.length - shown.length,
     ...([from, to].some((id) => state.get(id)?.kind === kindOf.group) ? pairsOf(image, asked, explained.verdict) : {}),
   };
 }
@@ -117,8 +117,8 @@ function isAbout({ matches, from, to }: DescribedRule): boolean {
 /** An explanation tells about everything that access is made of. */
 function requireReading(state: Snapshot, { actor }: Call): void {
   // Proxies are no ends of questions, so whoever keeps the policies need not see them.
-  const { proxy: _, ...told } = kindOf;
-  for (const name of Object.values(told)) {
+  const { proxy: _, ...kindNames } = kindOf;
+  for (const name of Object.values(kindNames)) {
     const { module } = state.registry.get(name);
     requireRight(state, actor, module, 'read');
   }

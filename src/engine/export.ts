@@ -125,8 +125,8 @@ function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocum
   };
   const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);
   const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: parentOf(object, mention) };
-  const told = twins.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
-  const spec = { ...parent, ...told, ...exportSpec(run, kind, object) };
+  const keyMember = twins.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
+  const spec = { ...parent, ...keyMember, ...exportSpec(run, kind, object) };
   const { name: display, ...rest } = spec;
   return {
     apiVersion,

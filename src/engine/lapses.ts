@@ -13,7 +13,7 @@ export interface LapseLoopOptions {
   readonly engine: Engine;
   readonly everyMs?: number;
   /** Told what cannot return, what lapses, and what went wrong. */
-  tell(level: 'warn' | 'error', message: string): void;
+  report(level: 'warn' | 'error', message: string): void;
 }
 
 const usualMs = 10_000;
@@ -41,7 +41,7 @@ export function runLapseLoop(options: LapseLoopOptions): () => Promise<void> {
     try {
       after = await endDue(options, owner, after);
     } catch (error) {
-      options.tell('error', `overrides and claims: ${messageOf(error)}; it is tried again`);
+      options.report('error', `overrides and claims: ${messageOf(error)}; it is tried again`);
     }
     if (!stopped) timer = setTimeout(start, options.everyMs ?? usualMs);
   };
@@ -58,19 +58,19 @@ export function runLapseLoop(options: LapseLoopOptions): () => Promise<void> {
 }
 
 /** Looks at the next accounts; answers after which one to go on. */
-async function endDue({ engine, tell }: LapseLoopOptions, owner: string, after: string): Promise<string> {
+async function endDue({ engine, report }: LapseLoopOptions, owner: string, after: string): Promise<string> {
   const accounts = await accountsWith(engine.database, [overrideEntry, claimEntry], after, accountsAtOnce);
   for (const account of accounts) {
     try {
       const lease = await takeLease(engine.database, { account, name: 'lapses', owner, seconds: leaseSeconds });
       if (lease === undefined) continue;
       const plan = await endOverrides(engine, account, lease);
-      for (const { message } of plan?.warnings ?? []) tell('warn', message);
-      for (const due of await endLapsedClaims(engine, account)) tell('warn', lapseMessage(due));
+      for (const { message } of plan?.warnings ?? []) report('warn', message);
+      for (const due of await endLapsedClaims(engine, account)) report('warn', lapseMessage(due));
       await releaseLease(engine.database, lease);
     } catch (error) {
       const isOver = error instanceof NotFound || error instanceof LeaseLost;
-      if (!isOver) tell('error', `overrides and claims: ${messageOf(error)}; it is tried again`);
+      if (!isOver) report('error', `overrides and claims: ${messageOf(error)}; it is tried again`);
     }
   }
   return accounts.length < accountsAtOnce ? '' : (accounts.at(-1) ?? '');
@@ -94,7 +94,7 @@ export async function endLapsedClaims(engine: Engine, account: string): Promise<
     return found;
   });
   // Who was held up by them looks again.
-  if (due.some(({ isOver }) => isOver)) engine.notices.tell({ what: 'sources', account });
+  if (due.some(({ isOver }) => isOver)) engine.notices.publish({ what: 'sources', account });
   return due;
 }
 

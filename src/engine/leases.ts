@@ -53,7 +53,7 @@ function sentenceOf(lost: LostLease): string {
 /** Gives it back, so that another server takes over at once. */
 export async function giveSourceBack(engine: Engine, lease: SourceLease): Promise<void> {
   await releaseLease(engine.database, lease);
-  engine.notices.tell({ what: 'sources', account: lease.account });
+  engine.notices.publish({ what: 'sources', account: lease.account });
 }
 
 /** Takes a source away from whichever server runs it: what that one is about to change is refused. */

@@ -28,11 +28,11 @@ export async function moveDocuments(
 
 /** The state that a plan leads to with the places at which documents stand then, of what access and its tests are told by. */
 export function withMoves(next: Snapshot, { moves }: Plan, source: string): Snapshot {
-  const told = moves.filter(({ object }) => tellingKinds.includes(object.kind) && next.get(object.id) === object);
-  return told.length === 0 ? next : next.with({ put: movedObjects(told, source), remove: [] });
+  const reviewed = moves.filter(({ object }) => reviewedKinds.includes(object.kind) && next.get(object.id) === object);
+  return reviewed.length === 0 ? next : next.with({ put: movedObjects(reviewed, source), remove: [] });
 }
 
-const tellingKinds: readonly string[] = [kindOf.policy, testKind];
+const reviewedKinds: readonly string[] = [kindOf.policy, testKind];
 
 function movedObjects(moves: readonly Move[], source: string): readonly StoredObject[] {
   return moves.map(({ object, place }) => ({

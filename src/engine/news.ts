@@ -24,7 +24,7 @@ const pollMs = 1000;
 export function createNews(engine: Pick<Engine, 'database' | 'notices'>): News {
   const followers = new Map<string, Set<Follower>>();
   const seen = new Map<string, string>();
-  const tell = (account: string): void => {
+  const wake = (account: string): void => {
     for (const follower of followers.get(account) ?? []) follower.wake();
   };
   const end = (account: string): void => {
@@ -33,7 +33,7 @@ export function createNews(engine: Pick<Engine, 'database' | 'notices'>): News {
   const unlisten = engine.notices.on((notice) => {
     if (notice.what === 'sealing') return;
     if (notice.what === 'gone') end(notice.account);
-    else tell(notice.account);
+    else wake(notice.account);
   });
   let asking = false;
   const ask = async (): Promise<void> => {
@@ -48,7 +48,7 @@ export function createNews(engine: Pick<Engine, 'database' | 'notices'>): News {
       if (mark === undefined || mark === seen.get(account)) continue;
       seen.set(account, mark);
       if (mark === 'gone') end(account);
-      else tell(account);
+      else wake(account);
     }
     asking = false;
   };

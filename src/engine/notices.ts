@@ -8,7 +8,7 @@ export type Notice =
 /** Tells servers of each other. Hints may be lost; nothing may depend on them but how soon something happens. */
 export interface NoticeBoard {
   /** Tells those who listen on this server now, and those on other servers soon. */
-  tell(notice: Notice): void;
+  publish(notice: Notice): void;
   /** Hears what any server tells. Returns a function that ends it. */
   on(listener: (notice: Notice) => void): () => void;
   /** Hears that hints may have been missed. Returns a function that ends it. */
@@ -30,7 +30,7 @@ export function createNoticeBoard(send: (key: string, message: string) => void =
     for (const listener of listeners) listener(notice);
   };
   return {
-    tell(notice) {
+    publish(notice) {
       spread(notice);
       send(notice.what === 'sealing' ? notice.what : `${notice.what} ${notice.account}`, write(notice));
     },

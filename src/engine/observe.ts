@@ -27,7 +27,7 @@ export type Observation =
 
 /** Tells those who measure. */
 export interface Observer {
-  tell(observation: Observation): void;
+  report(observation: Observation): void;
   /** Hears everything from now on. Returns a function that ends it. */
   on(listener: (observation: Observation) => void): () => void;
 }
@@ -36,7 +36,7 @@ export interface Observer {
 export function createObserver(): Observer {
   const listeners = new Set<(observation: Observation) => void>();
   return {
-    tell(observation) {
+    report(observation) {
       for (const listener of listeners) listener(observation);
     },
     on(listener) {

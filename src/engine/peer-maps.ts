@@ -11,7 +11,7 @@ export interface MapImage {
 }
 
 /** What a peer is told, and by what one recognises it. */
-export interface ToldMap {
+export interface SentMap {
   readonly map: PeerMap;
   /** Equal for equal maps, on whatever server. */
   readonly digest: string;
@@ -35,7 +35,7 @@ export async function readMapImage(engine: Engine, account: string, revision?: n
 export type Dismissal = 'deleted' | 'blocked' | 'expired';
 
 /** What a peer is told, or why it is told nothing. */
-export function mapIn(image: MapImage, peer: string): ToldMap | Dismissal {
+export function mapIn(image: MapImage, peer: string): SentMap | Dismissal {
   const dismissal = dismissalOf(image, peer);
   if (dismissal !== undefined) return dismissal;
   const map = mapOf(image.access, peer);
@@ -56,12 +56,12 @@ export function touchedBetween(before: MapImage, after: MapImage): ReadonlySet<s
 }
 
 /** A map in full: what the peer alone is told, and what it is told in common with others, as members of a JSON object. */
-export function fullText({ map }: ToldMap): { readonly own: string; shared(): string; readonly key: object } {
+export function fullText({ map }: SentMap): { readonly own: string; shared(): string; readonly key: object } {
   return { own: ownText(map), shared: () => sharedText(map.shared), key: map.shared };
 }
 
 /** What is other, in the same two parts; each empty when nothing is. The common part is the same value for peers that are alike. */
-export function changeText(before: ToldMap, after: ToldMap): { readonly own: string; readonly shared: string } {
+export function changeText(before: SentMap, after: SentMap): { readonly own: string; readonly shared: string } {
   return { own: ownChange(before.map, after.map), shared: sharedChange(before.map.shared, after.map.shared) };
 }
 

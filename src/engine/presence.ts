@@ -96,8 +96,8 @@ export function createPresence(database: AccountAccess): Presence {
 /** Whether an update tells something about the peer that is not known to be so. */
 function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): boolean {
   const status = known?.peers.get(peer);
-  const isOther = (told: JsonObject | undefined, before: JsonObject | undefined): boolean =>
-    told !== undefined && !equalJson(told, before);
+  const isOther = (value: JsonObject | undefined, before: JsonObject | undefined): boolean =>
+    value !== undefined && !equalJson(value, before);
   return isOther(facts, status?.facts) || isOther(place, status?.place);
 }
 

@@ -34,7 +34,7 @@ export async function provideGroups(engine: Engine, call: Call, names: readonly 
       before = state;
       return planEdits(engine, state, editsFor(engine, state, actor.id, names));
     },
-    audit: (made) => (before === undefined ? [] : told(before, made, actor.id)),
+    audit: (made) => (before === undefined ? [] : groupEvents(before, made, actor.id)),
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   return { ...call, revision: committed.revision ?? revision };
@@ -89,7 +89,7 @@ function isStated(user: Stored<'User'>, state: Snapshot, name: string): boolean 
 }
 
 /** The kind tells about groups as long as they reach the user's peers; here they are told about in any case. */
-function told(state: Snapshot, { changes }: Plan, user: string): readonly AuditEvent[] {
+function groupEvents(state: Snapshot, { changes }: Plan, user: string): readonly AuditEvent[] {
   if (settingsOf(state).groups_propagation_enabled === true) return [];
   const change = changes.find(({ after }) => after?.id === user);
   const names = new Map(changes.flatMap(({ after }) => (after === undefined ? [] : [[after.id, after.name] as const])));

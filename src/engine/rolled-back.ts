@@ -24,5 +24,5 @@ export async function settleAgreed(engine: Engine, call: Call, source: string, s
   if (state.settingsOf(source).rolledBack === undefined) return;
   const registration = { actor: call.actor, at: engine.now(), requestId: engine.newId() };
   const revision = await settleRollback(engine.database, call.account, source, registration);
-  if (revision !== undefined) engine.notices.tell({ what: 'revision', account: call.account, revision });
+  if (revision !== undefined) engine.notices.publish({ what: 'revision', account: call.account, revision });
 }

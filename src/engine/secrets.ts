@@ -19,7 +19,7 @@ export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOpt
   // Others seal to places before the last unbound text is looked for.
   await beginSealing(database);
   planEnvironment.vault.advance('binding');
-  notices.tell({ what: 'sealing' });
+  notices.publish({ what: 'sealing' });
   // Plans under way were made of the old seals.
   await engine.committer.settle();
   const sealer: Sealer = { registry, vault: planEnvironment.vault, form: 'bound', acceptUnbound };
@@ -33,7 +33,7 @@ export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOpt
   // Other servers notice by the revision; this one need not wait for it.
   engine.snapshots.forget();
   engine.past.forget();
-  notices.tell({ what: 'sealing' });
-  for (const secret of resealed.unreadable) engine.observer.tell({ what: 'unreadable', secret });
+  notices.publish({ what: 'sealing' });
+  for (const secret of resealed.unreadable) engine.observer.report({ what: 'unreadable', secret });
   return resealed;
 }

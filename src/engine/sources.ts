@@ -147,14 +147,14 @@ async function revise(
   const registration = { actor: caller.actor, at: now(), requestId: caller.requestId?.() ?? newId() };
   const find = () => findRequest(database, caller.account, [registration.requestId]);
   const revision = await storeOnce(registration, find, () => write(registration));
-  tell(engine, caller, revision);
+  publishChange(engine, caller, revision);
 }
 
 /** A change of a source is a revision, and servers look at what it asks of them. */
-function tell(engine: Engine, { account }: Caller, revision: number | undefined): void {
+function publishChange(engine: Engine, { account }: Caller, revision: number | undefined): void {
   if (revision === undefined) return;
-  engine.notices.tell({ what: 'revision', account, revision });
-  engine.notices.tell({ what: 'sources', account });
+  engine.notices.publish({ what: 'revision', account, revision });
+  engine.notices.publish({ what: 'sources', account });
 }
 
 /** The files that state objects of a source, by the paths under which they were read. */

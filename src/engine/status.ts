@@ -11,7 +11,7 @@ import { readableNames } from './object-list.ts';
 import { readClaims } from './pending-claims.ts';
 import { readableStatus } from './readable-problems.ts';
 import { inventoryOf } from './sources.ts';
-import { readTests } from './told-tests.ts';
+import { readTests } from './test-results.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
 export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {

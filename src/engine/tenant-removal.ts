@@ -31,7 +31,7 @@ export async function removeTenant(engine: Engine, call: Call, id: string): Prom
       return goes ? mine : { ...mine, ...withdrawn(engine, stateOf(id), call.account) };
     },
   });
-  if (goes) engine.notices.tell({ what: 'gone', account: id });
+  if (goes) engine.notices.publish({ what: 'gone', account: id });
 }
 
 /** Whether the account of a tenant was made with it and nobody proved that it is anybody's. */

@@ -5,8 +5,8 @@ import type { Operation } from '../model/roles.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Stored } from '../model/stored.ts';
 import { isAllowed } from '../plan/authorize.ts';
+import type { AuditEntry } from '../store/audit-entry.ts';
 import { createToken, deleteToken, listTokens, readTokenHash, type TokenRow } from '../store/tokens.ts';
-import type { Told } from '../store/told.ts';
 import { requireUser } from './admission.ts';
 import { attempts, storeOnce, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
@@ -60,7 +60,8 @@ export async function addToken(
   const shown = show({ ...row, created_at: new Date(at), expires_at: new Date(expiresAt) });
   const made = { plain_token: value, personal_access_token: shown };
   const kept = call.sealOnce?.({ body: made });
-  const store = () => createToken(engine.database, record, told(call, 'create', owner, name, at), state.revision, kept);
+  const store = () =>
+    createToken(engine.database, record, auditEntry(call, 'create', owner, name, at), state.revision, kept);
   // One with another hash is that of an earlier attempt of the same request, whose value nobody knows any more.
   const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
   for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
@@ -77,11 +78,11 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
   const owner = await ownerFor(engine, call, user, 'delete');
   const name = String((await readToken(engine, call, user, id))['name']);
   const what = { account: call.account, user, id };
-  const event = told(call, 'delete', owner, name, engine.now());
+  const entry = auditEntry(call, 'delete', owner, name, engine.now());
   // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
   const isDone = await writeUntilKnown(
     { requestId: id },
-    async (again) => (await deleteToken(engine.database, what, event)) || again,
+    async (again) => (await deleteToken(engine.database, what, entry)) || again,
   );
   if (!isDone) throw new NotFound(`token ${id} not found`);
 }
@@ -122,7 +123,13 @@ function readRequest(body: JsonObject): { readonly name: string; readonly days: 
   return { name: String(name), days: Number(days), planOnly: planOnly === true };
 }
 
-function told(call: Call, what: 'create' | 'delete', owner: Stored<'User'>, name: string, at: string): Told {
+function auditEntry(
+  call: Call,
+  what: 'create' | 'delete',
+  owner: Stored<'User'>,
+  name: string,
+  at: string,
+): AuditEntry {
   const isService = String(owner.spec.is_service_user === true);
   const meta = { name, is_service_user: isService, user_name: owner.name };
   return { actor: call.actor, at, event: { code: `personal.access.token.${what}`, target: owner.id, meta } };

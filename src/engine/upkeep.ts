@@ -6,14 +6,14 @@ import { watchAccessTests } from './watch-tests.ts';
 export function startUpkeep(
   engine: Engine,
   retention: RetentionLoop['retention'],
-  tell: (level: 'warn' | 'error', what: string, error: unknown) => void,
+  report: (level: 'warn' | 'error', what: string, error: unknown) => void,
 ): () => Promise<void> {
   const stopRetention = runRetention({
     engine,
     retention,
-    failed: (error) => tell('warn', 'old history could not be folded', error),
+    failed: (error) => report('warn', 'old history could not be folded', error),
   });
-  const stopWatching = watchAccessTests(engine, (error) => tell('error', 'defect: access tests were not run', error));
+  const stopWatching = watchAccessTests(engine, (error) => report('error', 'defect: access tests were not run', error));
   return async () => {
     await stopRetention();
     await stopWatching();

@@ -18,13 +18,13 @@ export async function withWriters(engine: Engine, account: string, plan: Plan, v
     const { units = [], action } = plan.changes[at] ?? {};
     // Of an update the view shows every unit, in the same order.
     if (action !== 'update') return change;
-    const told = change.units.map((unit, index) => {
+    const shown = change.units.map((unit, index) => {
       const writer = known.get(`${change.id} ${units[index]?.path}`);
       return writer === undefined
         ? unit
         : { ...unit, setBy: { name: String(writer.actor['name']), at: writer.at.toISOString() } };
     });
-    return { ...change, units: told };
+    return { ...change, units: shown };
   });
   return { ...view, changes };
 }

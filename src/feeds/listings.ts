@@ -14,7 +14,7 @@ export interface Listing {
   /** Whether the list has to be told of the value, because it is new or was not seen today. */
   wants(field: string, key: number): boolean;
   /** Notes that the list was told of these. */
-  told(values: Report['values']): void;
+  noteListed(values: Report['values']): void;
 }
 
 /** How many values of a field are listed for an account; without a limit where there can be few only. */
@@ -80,7 +80,7 @@ async function readListing(
       return true;
     },
     wants: (field, key) => keysOf(field).get(key) !== true,
-    told(values) {
+    noteListed(values) {
       for (const { field, key } of values) keysOf(field).set(key, true);
     },
   };

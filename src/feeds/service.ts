@@ -48,7 +48,7 @@ export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
   const store = async (report: Report, listing: Listing): Promise<void> => {
     if (report.rows.length === 0) return;
     await intake.take(report);
-    listing.told(report.values);
+    listing.noteListed(report.values);
   };
   return {
     async takeRequests(reported) {

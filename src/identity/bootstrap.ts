@@ -17,7 +17,7 @@ export interface OwnerOptions {
   readonly operatorAccount?: string | undefined;
   /** The objects of a new account, given its id and its owner's. */
   firstObjects(account: string, owner: { readonly id: string; readonly name: string }): readonly FirstObject[];
-  tell(level: 'info' | 'warn', message: string): void;
+  report(level: 'info' | 'warn', message: string): void;
 }
 
 /** What a server says whose database does not tell the operator's account. */
@@ -44,14 +44,14 @@ export async function ensureMachineOwner(
     options.operatorAccount,
   );
   if (ensured === undefined) {
-    options.tell('warn', noOperator);
+    options.report('warn', noOperator);
     return undefined;
   }
   const { account, created } = ensured;
-  if (created) options.tell('info', `made the account ${account} with a machine owner`);
+  if (created) options.report('info', `made the account ${account} with a machine owner`);
   if ((await countTokens(engine.database, account)) > 0) {
     if (options.token !== undefined)
-      options.tell('info', 'the account has its owner already; HEDDLE_BOOTSTRAP_TOKEN is ignored');
+      options.report('info', 'the account has its owner already; HEDDLE_BOOTSTRAP_TOKEN is ignored');
     return { account };
   }
   const state = await engine.snapshots.fresh(account);
@@ -71,7 +71,7 @@ export async function ensureMachineOwner(
     expiresAt,
   });
   if (options.token !== undefined)
-    options.tell(
+    options.report(
       'info',
       `the machine owner uses the token from HEDDLE_BOOTSTRAP_TOKEN, valid until ${expiresAt.slice(0, 10)}`,
     );
@@ -90,7 +90,7 @@ const noticeDays = 30;
 export function watchMachineToken(
   { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
   account: string,
-  { tell, now }: Pick<OwnerOptions, 'tell'> & { now(): number },
+  { report, now }: Pick<OwnerOptions, 'report'> & { now(): number },
 ): () => Promise<void> {
   const look = async (): Promise<void> => {
     const owner = (await snapshots.fresh(account)).ofKind('User').find(({ derived }) => derived.system === 'owner');
@@ -102,7 +102,7 @@ export function watchMachineToken(
       end > now()
         ? `ends on ${date}; make another one with it (POST /api/users/${owner.id}/tokens), or give its programs tokens of service users`
         : `ended on ${date}; give the programs that went by it tokens of service users`;
-    tell('warn', `the token of the machine owner ${message}`);
+    report('warn', `the token of the machine owner ${message}`);
   };
   // What cannot be read now is read tomorrow.
   const start = (): Promise<void> => look().catch(() => undefined);
@@ -118,7 +118,7 @@ export function watchMachineToken(
 }
 
 /** The token file is written before its token is stored: a start that is killed in between finds it and goes on with it. */
-async function tokenFile({ dataDir, tell }: OwnerOptions): Promise<string> {
+async function tokenFile({ dataDir, report }: OwnerOptions): Promise<string> {
   const path = join(dataDir, 'token');
   const token = makeToken(tokenPrefix, randomBytes(tokenRandomBytes));
   const isNew = await inDataDirectory(dataDir, async () => {
@@ -126,9 +126,9 @@ async function tokenFile({ dataDir, tell }: OwnerOptions): Promise<string> {
     return createFile(path, `${token}\n`);
   });
   if (!isNew) {
-    tell('info', `the machine owner uses the token in ${path}`);
+    report('info', `the machine owner uses the token in ${path}`);
     return (await readFile(path, 'utf8')).trim();
   }
-  tell('info', `wrote the machine owner's token to ${path}, valid for ${lifetimeDays} days`);
+  report('info', `wrote the machine owner's token to ${path}, valid for ${lifetimeDays} days`);
   return token;
 }

@@ -1,4 +1,4 @@
-import { admit, admitInvited, type NewUserRequest, readNewUser, requireUser, toldBy } from '../engine/admission.ts';
+import { admit, admitInvited, auditEntry, type NewUserRequest, readNewUser, requireUser } from '../engine/admission.ts';
 import { storeOnce, writeUntilKnown } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { inviteFault } from '../engine/invite-sender.ts';
@@ -59,11 +59,11 @@ export async function makeInvite(engine: Engine, people: LocalPeople, call: Call
     ...{ createdBy: call.actor.id, createdAt, expiresAt: endOf(body, createdAt) },
   };
   const notice = await announce(engine, people, call, { ...invite, token });
-  const told = toldBy(call, createdAt, event('create', id, email));
+  const entry = auditEntry(call, createdAt, event('create', id, email));
   const times = { createdAt: new Date(createdAt), expiresAt: new Date(invite.expiresAt) };
   const made = { body: { ...show({ ...invite, ...times }, createdAt), invite_token: token }, ...notice };
   const find = () => isStored(engine, hash);
-  const store = () => createInvite(engine.database, invite, told, call.sealOnce?.(made));
+  const store = () => createInvite(engine.database, invite, entry, call.sealOnce?.(made));
   if (!(await storeOnce({ requestId: id }, find, store))) throw isInvited(email);
   return made;
 }
@@ -82,13 +82,13 @@ export async function regenerateInvite(
   const expiresAt = endOf(body, at);
   const { token, hash } = newInviteToken(engine);
   const notice = await announce(engine, people, call, { ...present, expiresAt, token });
-  const told = toldBy(call, at, event('regenerate', id, present.email));
+  const entry = auditEntry(call, at, event('regenerate', id, present.email));
   const renewed = { id, hash, createdBy: call.actor.id, expiresAt };
   const made = { body: { invite_token: token, invite_expires_at: expiresAt }, ...notice };
   const isDone = await storeOnce(
     { requestId: id },
     () => isStored(engine, hash),
-    () => renewInvite(engine.database, call.account, renewed, told, call.sealOnce?.(made)),
+    () => renewInvite(engine.database, call.account, renewed, entry, call.sealOnce?.(made)),
   );
   if (!isDone) throw missing(id);
   return made;
@@ -98,11 +98,11 @@ export async function regenerateInvite(
 export async function removeInvite(engine: Engine, call: Call, id: string): Promise<void> {
   requireProvider(engine);
   const { email } = await requireInvite(engine, call, id);
-  const told = toldBy(call, engine.now(), event('delete', id, email));
+  const entry = auditEntry(call, engine.now(), event('delete', id, email));
   // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
   const isDone = await writeUntilKnown(
     { requestId: id },
-    async (again) => (await deleteInvite(engine.database, call.account, id, told)) || again,
+    async (again) => (await deleteInvite(engine.database, call.account, id, entry)) || again,
   );
   if (!isDone) throw missing(id);
 }

@@ -194,9 +194,9 @@ function isAway(error: unknown): boolean {
 
 function away(issuer: string, cause: unknown): Unavailable {
   if (cause instanceof Unavailable) return cause;
-  const told = cause instanceof Error ? cause.message : '';
+  const reason = cause instanceof Error ? cause.message : '';
   return new Unavailable(
-    `the identity provider ${issuer} gives no keys to check tokens with (${told || 'it does not answer'}); try again, or use a personal access token`,
+    `the identity provider ${issuer} gives no keys to check tokens with (${reason || 'it does not answer'}); try again, or use a personal access token`,
     { cause },
   );
 }

@@ -1,4 +1,4 @@
-import { type Admission, admit, type NewUserRequest, readNewUser, toldBy, userKind } from '../engine/admission.ts';
+import { type Admission, admit, auditEntry, type NewUserRequest, readNewUser, userKind } from '../engine/admission.ts';
 import { storeOnce } from '../engine/doubt.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import { createObject, type WriteOptions, type Written } from '../engine/objects.ts';
@@ -100,8 +100,8 @@ async function inviteByMail(
     ...{ account: call.account, id: engine.newId(), hash, user, email, name, role: '', groups: [] },
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },
   };
-  const told = toldBy(call, at, { code: 'user.invite', target: user, meta: { name, email } });
-  return { beside: putInvite(invite, told), link, hash };
+  const entry = auditEntry(call, at, { code: 'user.invite', target: user, meta: { name, email } });
+  return { beside: putInvite(invite, entry), link, hash };
 }
 
 /** Invites a user again who has not signed in yet. Without a mail server the link is for whoever asks to hand over. */

@@ -24,21 +24,25 @@ export interface OperatorTokenOptions {
   readonly dataDir: string;
   /** The one that the settings give; absent: that of the data directory, made when there is none. */
   readonly token: string | undefined;
-  tell(level: 'info' | 'warn', message: string): void;
+  report(level: 'info' | 'warn', message: string): void;
 }
 
 /** The token of the operator; `undefined` when none is given and the data directory cannot keep one. */
-export async function ensureOperatorToken({ dataDir, token, tell }: OperatorTokenOptions): Promise<string | undefined> {
+export async function ensureOperatorToken({
+  dataDir,
+  token,
+  report,
+}: OperatorTokenOptions): Promise<string | undefined> {
   if (token !== undefined) return requireWellFormed(token, 'HEDDLE_OPERATOR_TOKEN');
   const path = join(dataDir, operatorTokenFile);
   try {
     const made = await makeFile(dataDir, path);
     if (made === undefined) return requireWellFormed((await readFile(path, 'utf8')).trim(), `the file ${path}`);
-    tell('info', `wrote the operator's token to ${path}`);
+    report('info', `wrote the operator's token to ${path}`);
     return made;
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    tell(
+    report(
       'warn',
       `the operator's token cannot be kept in ${path} (${String(error.code)}); calls of the operator stay closed until HEDDLE_OPERATOR_TOKEN gives one`,
     );

@@ -1,4 +1,4 @@
-import { requireUser, toldBy } from '../engine/admission.ts';
+import { auditEntry, requireUser } from '../engine/admission.ts';
 import type { Call, Engine } from '../engine/engine.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
@@ -38,9 +38,9 @@ export async function changeOwnPassword(
   if (!(await verifyPassword(present?.hash, old)) || present === undefined)
     throw refuse('/old_password', 'password_wrong', '`old_password` is not your password');
   people.guesses.right(guess);
-  const told = toldBy(call, engine.now(), { code: 'user.password.change', target: id, meta: { name: user.name } });
+  const entry = auditEntry(call, engine.now(), { code: 'user.password.change', target: id, meta: { name: user.name } });
   const change = { account, user: id, hash: await hashPassword(next), oneTime: false, replaces: present.hash };
-  if (!(await changePassword(engine.database, change, told)))
+  if (!(await changePassword(engine.database, change, entry)))
     throw new Conflict('stale', 'your password was changed by somebody else at the same moment; try again');
   for (const ended of people.passwordChanged) await ended({ account, user: id });
   return 0;

@@ -38,7 +38,7 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
       requireAllowed(state, claims);
       const call = callOf(known, user, claims);
       if ((known.lastLogin?.getTime() ?? Number.NEGATIVE_INFINITY) < claims.signedInAt)
-        await tellLogin(engine, claims, call);
+        await auditLogin(engine, claims, call);
       return await syncGroups(engine, call, state, claims);
     },
   };
@@ -73,7 +73,7 @@ export function actorOf({ id, name, spec }: Stored<'User'>): Call['actor'] {
   return { type: 'user', id, name, ...email };
 }
 
-async function tellLogin(engine: Engine, { issuer, subject, signedInAt }: Claims, call: Call): Promise<void> {
+async function auditLogin(engine: Engine, { issuer, subject, signedInAt }: Claims, call: Call): Promise<void> {
   const at = new Date(signedInAt).toISOString();
   const login = { account: call.account, issuer: issuer.issuer, subject, user: call.actor.id, at };
   const event = { code: 'dashboard.login', target: call.actor.id, meta: { timestamp: at } };

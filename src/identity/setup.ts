@@ -55,7 +55,7 @@ export async function setUp(engine: Engine, body: JsonObject, mayReopen: () => P
     ...(token === undefined ? [] : [putToken(token.record)]),
   ];
   const meta = { name: 'setup', is_service_user: 'false', user_name: name };
-  const told = token === undefined ? [] : [{ code: 'personal.access.token.create', target: id, meta }];
+  const events = token === undefined ? [] : [{ code: 'personal.access.token.create', target: id, meta }];
   const user = { email, name, role: 'owner', auto_groups: [], is_service_user: false };
   const request: NewUserRequest = {
     id,
@@ -68,7 +68,7 @@ export async function setUp(engine: Engine, body: JsonObject, mayReopen: () => P
   };
   try {
     const derived = { status: 'active' };
-    await admit(engine, call, request, { beside, isFound: true, derived, told, isByServer: true });
+    await admit(engine, call, request, { beside, isFound: true, derived, events, isByServer: true });
   } catch (error) {
     if (error instanceof Conflict && (await hasPeople(engine.database))) throw done();
     throw error;

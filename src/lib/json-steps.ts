@@ -33,8 +33,8 @@ function* objectText(object: object, depth: number): Generator<undefined, string
   let at = 0;
   for (const [name, member] of Object.entries(object)) {
     if (isTurn(at++)) yield undefined;
-    const told = yield* textOf(member, depth + 1);
-    if (told !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${told}`;
+    const part = yield* textOf(member, depth + 1);
+    if (part !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${part}`;
   }
   return `{${text}}`;
 }

@@ -19,7 +19,7 @@ export function isTyped(faults: readonly Fault[]): boolean {
  */
 export function formatFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];
-  return untold(normalizeStated(kind.spec, spec).faults, faults);
+  return withoutPlacesOf(normalizeStated(kind.spec, spec).faults, faults);
 }
 
 const mostValues = 5000;
@@ -42,11 +42,11 @@ function holdsMore(value: Json, most: number): boolean {
 export function ruleFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (faults.some(({ code }) => unruly.has(code))) return [];
   // The spec has the shape that the rules expect, but for bounds.
-  return untold(kind.check?.(canonicalSpec(kind, spec).spec as never) ?? [], faults);
+  return withoutPlacesOf(kind.check?.(canonicalSpec(kind, spec).spec as never) ?? [], faults);
 }
 
 /** One fault for each place is enough. */
-function untold(faults: readonly Fault[], told: readonly Fault[]): readonly Fault[] {
-  const places = new Set(told.map(({ path }) => path));
+function withoutPlacesOf(faults: readonly Fault[], reported: readonly Fault[]): readonly Fault[] {
+  const places = new Set(reported.map(({ path }) => path));
   return faults.filter(({ path }) => path === '' || !places.has(path));
 }

@@ -15,7 +15,7 @@ export interface UpkeepOptions {
   /** How long machines have to come back to a server that begins before anybody is taken for gone. */
   readonly graceMs?: number;
   /** Told what cannot be done, and what went wrong. */
-  tell(level: 'warn' | 'error', message: string): void;
+  report(level: 'warn' | 'error', message: string): void;
 }
 
 const usualMs = 10_000;
@@ -32,7 +32,7 @@ const leaseSeconds = 60;
 
 /** Looks after the peers of all accounts, each account on one server at a time. Returns a function that stops it. */
 export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
-  const options = { ...given, tell: tellOnce(given.tell) };
+  const options = { ...given, report: reportOnce(given.report) };
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let after = '';
@@ -41,7 +41,7 @@ export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
     try {
       after = await keepSome(options, after, performance.now() < graceEnds);
     } catch (error) {
-      options.tell('error', `peers: ${messageOf(error)}; it is tried again`);
+      options.report('error', `peers: ${messageOf(error)}; it is tried again`);
     }
     if (!stopped) timer = setTimeout(start, options.everyMs ?? usualMs);
   };
@@ -62,14 +62,14 @@ export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
 const quietMs = 3_600_000;
 
 /** What cannot be done is tried again all the time, and told once an hour. */
-function tellOnce(tell: UpkeepOptions['tell']): UpkeepOptions['tell'] {
-  const told = new Map<string, number>();
+function reportOnce(report: UpkeepOptions['report']): UpkeepOptions['report'] {
+  const reported = new Map<string, number>();
   return (level, message) => {
     const now = performance.now();
-    for (const [before, at] of told) if (at < now - quietMs) told.delete(before);
-    if (told.has(message)) return;
-    told.set(message, now);
-    tell(level, message);
+    for (const [before, at] of reported) if (at < now - quietMs) reported.delete(before);
+    if (reported.has(message)) return;
+    reported.set(message, now);
+    report(level, message);
   };
 }
 
@@ -80,20 +80,20 @@ async function keepSome(options: UpkeepOptions, after: string, loginsOnly: boole
   return accounts.length < accountsAtOnce ? '' : (accounts.at(-1) ?? '');
 }
 
-async function keepOne({ engine, server, tell }: UpkeepOptions, account: string, loginsOnly: boolean): Promise<void> {
+async function keepOne({ engine, server, report }: UpkeepOptions, account: string, loginsOnly: boolean): Promise<void> {
   try {
     const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: server, seconds: leaseSeconds });
     if (lease === undefined) return;
     const { failed } = await keepPeers(engine, account, lease, { loginsOnly });
-    for (const { peer, message } of failed) tell('warn', `peer ${peer.id} (${peer.reason}): ${message}`);
+    for (const { peer, message } of failed) report('warn', `peer ${peer.id} (${peer.reason}): ${message}`);
     if (loginsOnly) return await releaseLease(engine.database, lease);
     for (const { id, failed: why } of await endExposures(engine, account, lease))
-      if (why !== undefined) tell('warn', `exposed service ${id}: ${why}`);
+      if (why !== undefined) report('warn', `exposed service ${id}: ${why}`);
     for (const name of await removeVanished(engine, account, lease))
-      tell('warn', `proxy ${name}: it was not heard of, or its token has ended; it lost its place in the mesh`);
+      report('warn', `proxy ${name}: it was not heard of, or its token has ended; it lost its place in the mesh`);
     await releaseLease(engine.database, lease);
   } catch (error) {
-    if (!(error instanceof NotFound)) tell('error', `peers: ${messageOf(error)}; it is tried again`);
+    if (!(error instanceof NotFound)) report('error', `peers: ${messageOf(error)}; it is tried again`);
   }
 }
 

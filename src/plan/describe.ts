@@ -4,8 +4,8 @@ import { type ChangeView, noteOf, type UnitView } from './view.ts';
 /** One line about a change, for logs: action, object, fields, and where it is declared. */
 export function describeChange(change: ChangeView): string {
   const place = change.file === undefined ? '' : ` (${change.file}:${change.line})`;
-  const told = change.action === 'update' ? detailsOf(change) : '';
-  return `${verbs[change.action]} ${change.kind} ${change.key ?? change.name}${told}${place}`;
+  const details = change.action === 'update' ? detailsOf(change) : '';
+  return `${verbs[change.action]} ${change.kind} ${change.key ?? change.name}${details}${place}`;
 }
 
 function detailsOf({ renamedFrom, units }: ChangeView): string {

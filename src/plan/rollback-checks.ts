@@ -5,7 +5,7 @@ import { mapReferences } from '../model/references.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { Edit } from './finish.ts';
 import { describeReferrer } from './referrers.ts';
-import { told } from './rollback-object.ts';
+import { objectProblem } from './rollback-object.ts';
 
 /** Edits that can be made, what is in their way, and what is left out of them. */
 export interface Checked {
@@ -50,7 +50,7 @@ function withoutPending(state: Snapshot, object: StoredObject, isThere: IsThere,
       dropped += 1;
       if (spec === object.spec) {
         const message = `${object.kind} ${object.key ?? object.name} comes back without ${kind} ${text}, which is gone`;
-        warnings.push(told(object, 'reference_pending', message, field));
+        warnings.push(objectProblem(object, 'reference_pending', message, field));
       }
       return undefined;
     });
@@ -68,7 +68,7 @@ function missing(past: Snapshot, present: Snapshot, object: StoredObject, isTher
     const name = was === undefined ? `an object with the id ${id}` : `${was.kind} ${was.key ?? was.name} (id ${id})`;
     const whose = was?.owner === undefined ? '' : ` of the source ${was.owner}`;
     const message = `${object.kind} ${object.key ?? object.name} would refer to ${name}${whose} again, which is gone; roll it back too (scope all, or its source), or roll back to another revision`;
-    return told(object, 'reference_missing', message, field === parentField ? undefined : field);
+    return objectProblem(object, 'reference_missing', message, field === parentField ? undefined : field);
   });
 }
 
@@ -85,5 +85,5 @@ function children(
   if (staying.length === 0) return [];
   const users = staying.map(({ from }) => describeReferrer(present, from));
   const message = `${object.kind} ${object.key ?? object.name} came after revision ${past.revision} and would go, but others put something into it: ${users.join(', ')}; delete that first`;
-  return [{ ...told(object, 'object_in_use', message), usedBy: users }];
+  return [{ ...objectProblem(object, 'object_in_use', message), usedBy: users }];
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../model/problem.ts';
 import { secretsOf } from '../model/secret-fields.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember, statedOverrides } from './overrides.ts';
-import { type RolledBack, told, type Way, withoutOverrides } from './rollback-object.ts';
+import { objectProblem, type RolledBack, type Way, withoutOverrides } from './rollback-object.ts';
 import { concerns } from './rollback-scope.ts';
 
 const nothing: RolledBack = { problems: [], warnings: [] };
@@ -49,11 +49,11 @@ function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): rea
   const warnings: Problem[] = [];
   if (kind.credential === 'beside') {
     const message = `${name} comes back without the tokens and passwords that it had; make new ones`;
-    warnings.push(told(object, 'credential_not_restored', message));
+    warnings.push(objectProblem(object, 'credential_not_restored', message));
   }
   if (secretsOf(kind.spec, object.spec).length > 0) {
     const message = `${name} comes back with the secrets that it had at revision ${revision}; see whether they still hold`;
-    warnings.push(told(object, 'credential_old', message));
+    warnings.push(objectProblem(object, 'credential_old', message));
   }
   return warnings;
 }
@@ -89,5 +89,5 @@ function release({ scope }: Way, kind: Kind, is: StoredObject): RolledBack {
 
 function left(object: StoredObject, code: string, what: string): RolledBack {
   const message = `${object.kind} ${object.key ?? object.name} ${what}`;
-  return { problems: [], warnings: [told(object, code, message)] };
+  return { problems: [], warnings: [objectProblem(object, code, message)] };
 }

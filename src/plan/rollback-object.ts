@@ -30,7 +30,12 @@ export interface Way {
 }
 
 /** What is told about an object. */
-export function told({ kind, key, name }: StoredObject, code: string, message: string, path?: string): Problem {
+export function objectProblem(
+  { kind, key, name }: StoredObject,
+  code: string,
+  message: string,
+  path?: string,
+): Problem {
   const at = path === undefined ? {} : { path: `/${fieldOf(path)}` };
   return { code, kind, key: key ?? name, ...at, message };
 }
@@ -40,7 +45,7 @@ export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredOb
   const owner = is.owner !== undefined && !concerns(way.scope, is.owner) ? is.owner : undefined;
   if (owner !== undefined && was.owner !== owner && was.owner !== undefined) {
     const message = `${is.kind} ${is.key ?? is.name} belongs to the source ${owner} since and stays as it is`;
-    return { problems: [], warnings: [told(is, 'object_transferred', message)] };
+    return { problems: [], warnings: [objectProblem(is, 'object_transferred', message)] };
   }
   const declared = declarationsBack(way.scope, was, is);
   const found = unitsBack(way, kind, was, is, declared);
@@ -107,7 +112,7 @@ function unitsBack(
   for (const name of replaced) {
     if (![...reach].some((path) => fieldOf(path) === name)) continue;
     const message = `the secret in ${name} of ${is.kind} ${is.key ?? is.name} stays as it is now; a rollback never brings back a former one`;
-    found.warnings.push(told(is, 'credential_kept', message, name));
+    found.warnings.push(objectProblem(is, 'credential_kept', message, name));
   }
   return found;
 }
@@ -177,14 +182,19 @@ function staysBecause(
   const name = `${path} of ${is.kind} ${is.key ?? is.name}`;
   const override = liveOverride(is.overrides, path, now);
   if (override !== undefined)
-    return told(is, 'unit_overridden', `${name} is overridden ${describeOverride(override)} and stays so`, path);
+    return objectProblem(
+      is,
+      'unit_overridden',
+      `${name} is overridden ${describeOverride(override)} and stays so`,
+      path,
+    );
   if (loosens(kind, path, before, after)) {
     const message = `${name} stays as it is, because it restricts and a rollback does not undo that; undo it through the API`;
-    return told(is, 'failsafe_kept', message, path);
+    return objectProblem(is, 'failsafe_kept', message, path);
   }
   if (secretsOfUnit(kind.spec, path, after).every((text) => known.has(text))) return undefined;
   const message = `${name} stays as it is, because it held a secret then that is not there any more; a rollback never brings one back`;
-  return told(is, 'credential_kept', message, path);
+  return objectProblem(is, 'credential_kept', message, path);
 }
 
 /** A source that is not put back states something else. */
@@ -202,7 +212,7 @@ function otherOpinion(
   });
   if (other === undefined) return undefined;
   const message = `${path} of ${is.kind} ${is.key ?? is.name} would go back to another value than the source ${other.source} states at ${other.file}:${other.line}; roll that source back too, or change it there`;
-  return told(is, 'unit_conflict', message, path);
+  return objectProblem(is, 'unit_conflict', message, path);
 }
 
 /** Where a declaration stands and when something changed does not make a difference. */

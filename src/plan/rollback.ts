@@ -10,7 +10,7 @@ import { trippedGuards } from './guard.ts';
 import { type Change, type Claim, type Outcome, type Plan, subjectOf, type TrippedGuard } from './plan.ts';
 import { checkRollback } from './rollback-checks.ts';
 import { bringBack, takeAway } from './rollback-gone.ts';
-import { changeBack, type RolledBack, told, type Way } from './rollback-object.ts';
+import { changeBack, objectProblem, type RolledBack, type Way } from './rollback-object.ts';
 import { concerns, isOutOfReach, type Pair, pairsOf, type RollbackScope } from './rollback-scope.ts';
 
 /** What a rollback takes. */
@@ -78,7 +78,7 @@ function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readon
     if (holder === undefined || holder.id === after.id || next.get(holder.id)?.key !== key) return [];
     const by = holder.owner === undefined ? '' : ` of the source ${holder.owner}`;
     return [
-      told(
+      objectProblem(
         after,
         'value_taken',
         `the key \`${key}\` belongs to another ${kind}${by} by now; rename or remove that one first`,
@@ -88,8 +88,8 @@ function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readon
 }
 
 /** What was told about an object already is not told again in the words of a rule. */
-function besides(told: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
-  const known = new Set(told.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
+function besides(reported: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
+  const known = new Set(reported.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
   return found.filter(({ code, kind, key }) => !known.has(`${code} ${kind} ${key}`));
 }
 
@@ -109,7 +109,10 @@ function* finish(
     rollback: true,
     options: { rollback: String(past.revision), scope },
     warnings: sortProblems(warnings),
-    locate: (object, { code, path, message }) => ({ ...told(object, code, message), ...(path === '' ? {} : { path }) }),
+    locate: (object, { code, path, message }) => ({
+      ...objectProblem(object, code, message),
+      ...(path === '' ? {} : { path }),
+    }),
     newId,
     now,
     ...(planEnvironment === undefined ? {} : { planEnvironment }),
@@ -175,7 +178,7 @@ function renewed({ changes, outputs }: Plan): readonly Problem[] {
     const object = subjectOf(change);
     return Object.keys(outputs.get(object.id) ?? {}).map((name) => {
       const message = `${object.kind} ${object.key ?? object.name} comes back with a new ${name}, shown when the plan is applied; the former one does not work any more`;
-      return told(object, 'credential_new', message);
+      return objectProblem(object, 'credential_new', message);
     });
   });
 }

@@ -30,7 +30,7 @@ const most = 100;
  * happened since the plan was made, the newest first. Never empty.
  */
 export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly Touch[]): readonly Problem[] {
-  const found = fresh.ok ? compare(saved, fresh.plan, touches) : [...fresh.problems, ...told(touches)];
+  const found = fresh.ok ? compare(saved, fresh.plan, touches) : [...fresh.problems, ...touchProblems(touches)];
   if (found.length === 0) {
     const renewed = madeAnew(touches);
     if (renewed.length > 0) return renewed.slice(0, most);
@@ -54,7 +54,7 @@ function madeAnew(touches: readonly Touch[]): readonly Problem[] {
 /** A plan that wants the very revision it was made on. */
 export function explainMoved(base: number, now: number, touches: readonly Touch[]): readonly Problem[] {
   const message = `the account is at revision ${now}, and the plan wants revision ${base}, on which it was made`;
-  return [{ code: 'plan_stale', message }, ...told(touches)];
+  return [{ code: 'plan_stale', message }, ...touchProblems(touches)];
 }
 
 function compare(saved: PlanView, fresh: PlanView, touches: readonly Touch[]): readonly Problem[] {
@@ -189,7 +189,7 @@ function blame(touch: Touch | undefined): string {
 }
 
 /** What happened since, where nothing says which of it matters. */
-function told(touches: readonly Touch[]): readonly Problem[] {
+function touchProblems(touches: readonly Touch[]): readonly Problem[] {
   const shownTouches = touches.slice(0, 20).map(
     ({ revision, by, action, kind, key, name }): Problem => ({
       ...{ code: 'changed_since', kind, key: key ?? name },

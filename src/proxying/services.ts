@@ -37,9 +37,9 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
       const services = servicesOf(engine, state, cluster);
       known = new Map(services.map((service) => [String(service['id']), JSON.stringify(service)]));
       const peers = await peersOfProxy(engine, state, name);
-      const told = peers === undefined ? undefined : JSON.stringify(peers);
-      const moved = told === around ? {} : { peers: peers ?? [] };
-      around = told;
+      const text = peers === undefined ? undefined : JSON.stringify(peers);
+      const moved = text === around ? {} : { peers: peers ?? [] };
+      around = text;
       const { revision } = state;
       const id = String(revision);
       if (before === undefined) return { id, type: 'state', data: { revision, services, ...moved } };

@@ -35,7 +35,7 @@ export async function addProxyToken(engine: Engine, call: Call, body: JsonObject
   const { account, actor } = call;
   const hash = sha256Base64(value);
   const token = { account, id, name, hash, createdBy: actor.id, createdAt: at, expiresAt };
-  const told = { actor, at, event: { code: 'service.proxy.token.create', target: id, meta: { name } } };
+  const entry = { actor, at, event: { code: 'service.proxy.token.create', target: id, meta: { name } } };
   const shown = { id, name, created_by: call.actor.id, created_at: at };
   const made = { ...shown, ...(expiresAt === null ? {} : { expires_at: expiresAt }), plain_token: value };
   const kept = call.sealOnce?.({ body: made });
@@ -43,7 +43,7 @@ export async function addProxyToken(engine: Engine, call: Call, body: JsonObject
     { requestId: id },
     async () => ((await readProxyTokenHash(engine.database, account, id)) === hash ? 'stored' : undefined),
     async () => {
-      await createProxyToken(engine.database, token, told, kept);
+      await createProxyToken(engine.database, token, entry, kept);
       return 'stored';
     },
   );
@@ -54,12 +54,12 @@ export async function addProxyToken(engine: Engine, call: Call, body: JsonObject
 export async function removeProxyToken(engine: Engine, call: Call, id: string): Promise<void> {
   const found = (await listProxyTokens(engine.database, call.account)).find((token) => token.id === id);
   const event = { code: 'service.proxy.token.delete', target: id, meta: { name: found?.name ?? '' } };
-  const told = { actor: call.actor, at: engine.now(), event };
+  const entry = { actor: call.actor, at: engine.now(), event };
   if (found === undefined) throw new NotFound(`proxy token ${id} not found`);
   // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
   const isDone = await writeUntilKnown(
     { requestId: id },
-    async (again) => (await deleteProxyToken(engine.database, call.account, id, told)) || again,
+    async (again) => (await deleteProxyToken(engine.database, call.account, id, entry)) || again,
   );
   if (!isDone) throw new NotFound(`proxy token ${id} not found`);
   await removeProxies(engine, call, id);

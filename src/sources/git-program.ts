@@ -91,7 +91,7 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
   try {
     const code = await ended;
     if (refusal !== undefined) throw new Unreadable(refusal);
-    return { code, out: out.bytes(), said: worthTelling(error.bytes().toString('utf8')) };
+    return { code, out: out.bytes(), said: reportable(error.bytes().toString('utf8')) };
   } finally {
     stop();
   }
@@ -144,7 +144,7 @@ function gather(most: number, end: (why: string) => void) {
 }
 
 /** The lines in which git says what went wrong. */
-function worthTelling(text: string): string {
+function reportable(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/[^\x20-\x7e\u00a0-\uffff]/g, ' ').trim());
   const faults = lines.filter((line) => /^(fatal|error|remote|ssh|Host key|Permission)/i.test(line));
   return (faults.length > 0 ? faults : lines.filter((line) => line !== '')).slice(-3).join('; ').slice(0, 500);

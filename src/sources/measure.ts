@@ -12,6 +12,6 @@ export function measure(
   const of = { account, source: name };
   // A server that lost the lease does not know how the source fares.
   const word = result === 'failed' && state === 'applied' ? result : state;
-  if (result !== 'same') observer.tell({ what: 'reconcile', ...of, result: word, seconds });
-  if (word === 'applied') observer.tell({ what: 'in_place', ...of, drift: drifted });
+  if (result !== 'same') observer.report({ what: 'reconcile', ...of, result: word, seconds });
+  if (word === 'applied') observer.report({ what: 'in_place', ...of, drift: drifted });
 }

@@ -27,7 +27,7 @@ import {
 } from './messages.ts';
 import type { Fetched, Origin } from './origin.ts';
 import { createRecord, type RecordOptions } from './record.ts';
-import type { Tell } from './report.ts';
+import type { Reporter } from './report.ts';
 import type { Conclusion } from './schedule.ts';
 import { digestOfValues, type UsedValue, usedValues } from './values-used.ts';
 
@@ -38,7 +38,7 @@ export interface ReconcilerOptions extends RecordOptions {
   /** What the program makes of equal input may differ between versions. */
   readonly version: string;
   readonly clock: Clock;
-  readonly tell: Tell;
+  readonly report: Reporter;
 }
 
 /** Reconciles a source again and again, and keeps record of how it fares. */
@@ -67,19 +67,19 @@ interface Memory {
 
 /** Creates the reconciler of a source. */
 export function createReconciler(options: ReconcilerOptions): Reconciler {
-  const { engine, account, name, origin, tell } = options;
+  const { engine, account, name, origin, report } = options;
   const memory: Memory = { values: [], valuesDigest: '' };
   const record = createRecord(options);
-  let told = '';
-  const tellOnce = (level: 'warn' | 'error', message: string): void => {
-    if (told !== message) tell({ level, message });
-    told = message;
+  let reported = '';
+  const reportOnce = (level: 'warn' | 'error', message: string): void => {
+    if (reported !== message) report({ level, message });
+    reported = message;
   };
 
   /** A failure that may pass. */
   const failed = async (what: 'unavailable' | 'failed', message: string): Promise<Conclusion> => {
     memory.since = undefined;
-    tellOnce(what === 'failed' ? 'error' : 'warn', message);
+    reportOnce(what === 'failed' ? 'error' : 'warn', message);
     // What hinders the record is most likely what was just told.
     await record.note({ what, message }).catch(() => undefined);
     return { result: 'failed' };
@@ -94,7 +94,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
     if (isSeen && !fresh(keyOn(valuesIn(options, memory), state.revision))) return { result: 'same' };
     const { event, revision } = await record.during(() => apply(options, fetched, memory, record.status()));
-    told = '';
+    reported = '';
     const isHot = isProbe && event.what === 'applied' && event.revision !== undefined;
     await record.note(isHot ? { ...event, isHot } : event);
     // With the values from before: one that changed meanwhile is still to be applied.
@@ -115,11 +115,11 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     } catch (error) {
       if (error instanceof NotFound) {
         // There is nobody whose status could be kept.
-        tellOnce('error', goneMessage(name, account));
+        reportOnce('error', goneMessage(name, account));
         return { result: 'refused', key: 'gone', content: '' };
       }
       if (!(error instanceof LeaseLost)) return failed('failed', reasonOf(name, error));
-      tellOnce('warn', `source ${name}: ${error.message}`);
+      reportOnce('warn', `source ${name}: ${error.message}`);
       return { result: 'failed' };
     }
   };
@@ -166,10 +166,10 @@ interface Ended {
 
 /** Reads the documents and applies them. */
 async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, last: SourceStatus): Promise<Ended> {
-  const { engine, reader, account, name, lease, tell } = options;
-  for (const warning of fetched.warnings) tell({ level: 'warn', message: `source ${name}: ${warning}` });
+  const { engine, reader, account, name, lease, report } = options;
+  for (const warning of fetched.warnings) report({ level: 'warn', message: `source ${name}: ${warning}` });
   const { rules, problems: ruleProblems, notes } = fetched.selection;
-  for (const note of notes) tell({ level: 'info', message: `source ${name}: ${note}` });
+  for (const note of notes) report({ level: 'info', message: `source ${name}: ${note}` });
   const { documents, problems, foreign, place } = await readInput(reader, fetched.files, { account });
   const isFirst = memory.digest === undefined;
   memory.digest = fetched.digest;
@@ -217,16 +217,16 @@ interface Attempt {
 }
 
 function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt): Ended {
-  const { name, tell } = options;
+  const { name, report } = options;
   const { content, state } = attempt;
   switch (result.state) {
     case 'applied': {
       for (const warning of result.plan.warnings)
-        tell({ level: 'warn', message: `source ${name}: ${warning.message}` });
+        report({ level: 'warn', message: `source ${name}: ${warning.message}` });
       const message = appliedMessage(name, attempt.documents, result);
       const { after, revision, kept } = result;
-      if (!attempt.isKnown || revision !== undefined) tell({ level: 'info', message });
-      if (kept !== undefined) tell({ level: 'info', message: outputsMessage(name, kept) });
+      if (!attempt.isKnown || revision !== undefined) report({ level: 'info', message });
+      if (kept !== undefined) report({ level: 'info', message: outputsMessage(name, kept) });
       const { confirmed } = attempt;
       const made = revision === undefined ? (confirmed === undefined ? {} : { confirmed }) : { revision };
       const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
@@ -236,7 +236,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
     case 'needs_approval': {
       const { planId } = attempt;
       const message = approvalMessage(name, planId, result);
-      tell({ level: 'warn', message });
+      report({ level: 'warn', message });
       const at = result.before.revision;
       const planDigest = result.plan.digest;
       const event = { ...content, what: 'refused', state: 'needs_approval', message, at, planDigest, planId } as const;
@@ -245,7 +245,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
     case 'invalid': {
       const { problems } = result;
       const message = invalidMessage(name, problems);
-      tell({ level: 'error', message, problems });
+      report({ level: 'error', message, problems });
       const refused = problems.some(({ code }) => contradictions.has(code)) ? 'conflicted' : 'invalid';
       const at = state.revision;
       return { event: { ...content, what: 'refused', state: refused, message, at, problems }, revision: at };

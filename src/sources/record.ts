@@ -37,7 +37,7 @@ export function createRecord(options: RecordOptions) {
     };
     status = next;
     const open = isStopped(event);
-    if (open !== undefined) engine.observer.tell({ what: 'breaker', account, source: name, open });
+    if (open !== undefined) engine.observer.report({ what: 'breaker', account, source: name, open });
     if (isSameStatus(written, next)) return;
     await recordStatus(engine, account, name, next, { lease, codes: eventsBetween(written, next) });
     written = next;

@@ -8,12 +8,12 @@ export interface SourceReport {
 }
 
 /** Takes a report. */
-export type Tell = (report: SourceReport) => void;
+export type Reporter = (report: SourceReport) => void;
 
 /** Reports as lines of a log: the report, then one line for each problem. */
 export function reporter(
   log: (line: { readonly level: SourceReport['level']; readonly message: string }) => void,
-): Tell {
+): Reporter {
   return ({ level, message, problems = [] }) => {
     log({ level, message });
     for (const { file, line = 1, column = 1, message: fault, code } of problems) {

@@ -18,7 +18,7 @@ import { type Clock, type Loop, runLoop } from './loop.ts';
 import { goneMessage, hotMessage } from './messages.ts';
 import type { Origin } from './origin.ts';
 import { createReconciler, type Reconciler } from './reconcile.ts';
-import type { Tell } from './report.ts';
+import type { Reporter } from './report.ts';
 import { plainTiming, type Timing, type Trigger } from './schedule.ts';
 
 /** What all sources of a server share. */
@@ -35,7 +35,7 @@ export interface RunnerOptions {
   readonly clock: Clock;
   /** Times of the loops other than their intervals. */
   readonly timing?: Partial<Timing>;
-  readonly tell: Tell;
+  readonly report: Reporter;
 }
 
 /** What a server that has the lease keeps of a source. */
@@ -65,7 +65,7 @@ export class SourceRunner {
   #changing: Promise<void> | undefined;
   readonly #createdAt: number;
   #stopped = false;
-  #told = '';
+  #reported = '';
 
   constructor(options: RunnerOptions, definition: SourceDefinition) {
     this.#options = options;
@@ -132,7 +132,7 @@ export class SourceRunner {
     if (isConfigured) await recordSource(engine, caller, { id: name, type, spec });
     const stored = await findSource(engine, account, name);
     if (stored === undefined) throw new NotFound(`source ${name} not found`);
-    this.#told = '';
+    this.#reported = '';
     this.#held = this.#start({ ...stored, lease, renewedAt, hinted });
   }
 
@@ -144,11 +144,11 @@ export class SourceRunner {
     readonly suspended: boolean;
     readonly status: Parameters<typeof readStatus>[0];
   }): Held {
-    const { engine, reader, version, clock, leaseSeconds, tell } = this.#options;
+    const { engine, reader, version, clock, leaseSeconds, report } = this.#options;
     const { account, name, intervalMs, delayMs } = this.definition;
     const { lease, renewedAt, hinted, generation, suspended } = stored;
     const reconciler = createReconciler({
-      ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, tell },
+      ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, report },
       status: readStatus(stored.status),
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),
@@ -212,10 +212,10 @@ export class SourceRunner {
   }
 
   async #ranHot(reconciler: Reconciler, trigger: Trigger): Promise<void> {
-    const { engine, tell } = this.#options;
+    const { engine, report } = this.#options;
     const { account, name } = this.definition;
     const message = hotMessage(name, trigger, await describeOtherWriters(engine, account, name));
-    tell({ level: 'error', message });
+    report({ level: 'error', message });
     await reconciler.note({ what: 'hot', message });
   }
 
@@ -233,11 +233,11 @@ export class SourceRunner {
 
   async #lose(held: Held): Promise<void> {
     const { name } = this.definition;
-    const { engine, tell } = this.#options;
+    const { engine, report } = this.#options;
     const why = await explainLostSource(engine, held.lease).catch(
       () => 'its lease could not be renewed, because the database is away; whoever takes it goes on',
     );
-    tell({ level: 'warn', message: `source ${name}: ${why}` });
+    report({ level: 'warn', message: `source ${name}: ${why}` });
     await this.#end(held);
   }
 
@@ -248,7 +248,7 @@ export class SourceRunner {
     clearInterval(held.renewing);
     this.#options.leases?.letGo(held.lease);
     this.#held = undefined;
-    this.#options.engine.observer.tell({ what: 'left', account: held.lease.account, source: this.definition.name });
+    this.#options.engine.observer.report({ what: 'left', account: held.lease.account, source: this.definition.name });
   }
 
   #nextRunAt(): string | undefined {
@@ -262,7 +262,7 @@ export class SourceRunner {
     const reason = error instanceof Error ? error.message : String(error);
     const message =
       error instanceof NotFound ? goneMessage(name, account) : `source ${name}: ${reason}; it is tried again`;
-    if (message !== this.#told) this.#options.tell({ level: 'error', message });
-    this.#told = message;
+    if (message !== this.#reported) this.#options.report({ level: 'error', message });
+    this.#reported = message;
   }
 }

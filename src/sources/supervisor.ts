@@ -24,7 +24,7 @@ const plainPollMs = 1000;
  * that stops all, waits for what is under way, and gives the leases back.
  */
 export function superviseSources(options: SupervisorOptions): () => Promise<void> {
-  const { engine, definitions, tell } = options;
+  const { engine, definitions, report } = options;
   // For people who look at the lease; the end makes it unique.
   const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
   const runners = new Map<string, SourceRunner>();
@@ -62,7 +62,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   };
   const looks = repeat(look, options.pollMs ?? plainPollMs, (error) => {
     const reason = error instanceof Error ? error.message : String(error);
-    tell({ level: 'error', message: `sources: ${reason}; it is tried again` });
+    report({ level: 'error', message: `sources: ${reason}; it is tried again` });
   });
   const unlisten = [
     engine.notices.on(({ what }) => (what === 'sources' ? looks.now() : undefined)),
@@ -100,16 +100,16 @@ function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unkn
   let running: Promise<void> | undefined;
   let wanted = false;
   let stopped = false;
-  let told = '';
+  let reported = '';
   const run = async (): Promise<void> => {
     do {
       wanted = false;
       try {
         await work();
-        told = '';
+        reported = '';
       } catch (error) {
-        if (String(error) !== told) failed(error);
-        told = String(error);
+        if (String(error) !== reported) failed(error);
+        reported = String(error);
       }
     } while (wanted && !stopped);
     running = undefined;

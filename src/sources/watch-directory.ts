@@ -93,7 +93,7 @@ function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher
   let closed = false;
   /** Until when nothing is watched, because the system has no watches left. */
   let exhaustedUntil = 0;
-  let isTold = false;
+  let isReported = false;
   let last: Promise<void> = Promise.resolve();
   const renewNow = async () => {
     const isExhausted = performance.now() < exhaustedUntil;
@@ -112,8 +112,8 @@ function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher
       // There is one such error for every directory below, and a tree that is half watched is looked at all the same.
       exhaustedUntil = performance.now() + exhaustedMs;
       if (current?.watcher === watcher) void renew().catch(onError);
-      if (!isTold) onError(new Error(exhaustedMessage(error, pollMs), { cause: error }));
-      isTold = true;
+      if (!isReported) onError(new Error(exhaustedMessage(error, pollMs), { cause: error }));
+      isReported = true;
     });
     watcher.on('unlinkDir', (gone) => {
       if (gone === target.directory && current?.watcher === watcher) current = { identity: 'removed', watcher };

@@ -244,8 +244,8 @@ const parts: Readonly<Record<PartName, Part>> = {
   // The plan that is applied, and the approved one whose digest let it through, are used up.
   used_plans: (rows, add) => `
   update plans p set state = 'applied', applied_revision = x.revision,
-    outputs = case when x.told and p.id = x.id then 'false' else p.outputs end
-  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, id text, source_id text, digest text, told boolean)
+    outputs = case when x.delivered and p.id = x.id then 'false' else p.outputs end
+  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, id text, source_id text, digest text, delivered boolean)
   where p.account_id = $1 and (p.id = x.id or (p.state = 'approved' and p.source_id = x.source_id and p.digest = x.digest))`,
   // What their answers show once is kept with the requests: whoever lost an answer gets the same one again.
   kept_values: (rows, add) => `

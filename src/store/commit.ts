@@ -209,8 +209,8 @@ function rollbackOf({ rollback }: Plan): JsonObject {
 /** Which stored plans a revision uses up. Whoever applied one was told its outputs. */
 function usedPlans({ revision, plan, planId, approved }: RevisionInput): readonly JsonObject[] {
   if (planId === undefined && approved === undefined) return [];
-  const told = planId !== undefined && plan.outputs.size > 0;
-  return [{ revision, id: planId ?? null, source_id: plan.source ?? null, digest: approved ?? null, told }];
+  const delivered = planId !== undefined && plan.outputs.size > 0;
+  return [{ revision, id: planId ?? null, source_id: plan.source ?? null, digest: approved ?? null, delivered }];
 }
 
 function eventRows({ revision, actor, at, events }: RevisionInput): Generator<undefined, readonly JsonObject[]> {

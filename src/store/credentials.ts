@@ -1,7 +1,7 @@
+import { type AuditEntry, auditParameters, headText, insertAuditText } from './audit-entry.ts';
 import { statement } from './builder.ts';
 import type { Beside, DirectoryEntry } from './commit-together.ts';
 import type { Database } from './database.ts';
-import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** How a person signs in by the embedded identity provider. */
 export interface Credentials {
@@ -137,9 +137,9 @@ export interface PasswordChange extends Pick<Credentials, 'account' | 'user' | '
 }
 
 /** Replaces a password; answers whether it was still the one that was checked. */
-export async function changePassword(database: Database, change: PasswordChange, told: Told): Promise<boolean> {
+export async function changePassword(database: Database, change: PasswordChange, entry: AuditEntry): Promise<boolean> {
   const { account, user, hash, oneTime, replaces } = change;
-  const parameters = [...toldParameters(account, told), user, hash, oneTime, replaces];
+  const parameters = [...auditParameters(account, entry), user, hash, oneTime, replaces];
   const [rows] = await database.inAccount(account, [statement(changeText, parameters)], { write: true });
   return rows.length === 1;
 }
@@ -148,4 +148,4 @@ const changeText = `with changed as (
   update credentials set password_hash = $10, one_time = $11::boolean, changed_at = $2::timestamptz
   where account_id = $1 and user_id = $9 and password_hash = $12 returning email
 ), ${headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)')}
-${toldText} returning id`;
+${insertAuditText} returning id`;

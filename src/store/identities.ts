@@ -1,7 +1,7 @@
+import { type AuditEntry, auditParameters, insertAuditText } from './audit-entry.ts';
 import { statement } from './builder.ts';
 import type { Database, Run } from './database.ts';
 import { gatherLookUps } from './gather.ts';
-import { type Told, toldParameters, toldText } from './told.ts';
 
 /** Somebody at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
 export interface Identity {
@@ -122,9 +122,9 @@ export interface Login extends Pick<Identity, 'issuer' | 'subject'> {
 }
 
 /** Notes a sign-in and what is told about it, unless a later one is noted already. */
-export async function noteLogin(database: Database, login: Login, told: Told): Promise<void> {
+export async function noteLogin(database: Database, login: Login, entry: AuditEntry): Promise<void> {
   const { account, issuer, subject, user, at } = login;
-  const parameters = [...toldParameters(account, told), issuer, subject, user, at];
+  const parameters = [...auditParameters(account, entry), issuer, subject, user, at];
   await database.inAccount(account, [statement(loginText, parameters)], { write: true });
 }
 
@@ -138,7 +138,7 @@ const loginText = `with login as (
   update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from login)
   returning audit_sequence as event, revision
 )
-${toldText}`;
+${insertAuditText}`;
 
 /** How many accounts that claim an address are named. */
 const mostClaims = 10;

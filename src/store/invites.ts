@@ -1,9 +1,9 @@
+import { type AuditEntry, auditParameters, headText, insertAuditText } from './audit-entry.ts';
 import { statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
 import type { AccountAccess, Database } from './database.ts';
 import { type KeptValues, keepingValues } from './kept-values.ts';
 import { repeated } from './repeated.ts';
-import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** An invite as it is stored: never its token. */
 export interface Invite {
@@ -77,10 +77,10 @@ select $1, $9, $10, $11, $12, $13, $14, $15::jsonb, $16, $17::timestamptz, $18::
 // Who is invited, or else who invited: when that user goes, so does the entry.
 const entryText = `insert into directory (account_id, kind, value, subject_id) select $1, 'invite', $10, coalesce($11, $16)`;
 
-function parametersOf(account: string, invite: NewInvite, told: Told): readonly unknown[] {
+function parametersOf(account: string, invite: NewInvite, entry: AuditEntry): readonly unknown[] {
   const { id, hash, user, email, name, role, groups, createdBy, createdAt, expiresAt } = invite;
   return [
-    ...toldParameters(account, told),
+    ...auditParameters(account, entry),
     ...[id, hash, user, email, name, role, JSON.stringify(groups), createdBy, createdAt, expiresAt],
   ];
 }
@@ -89,12 +89,12 @@ function parametersOf(account: string, invite: NewInvite, told: Told): readonly 
 export async function createInvite(
   database: Database,
   invite: NewInvite,
-  told: Told,
+  entry: AuditEntry,
   kept?: KeptValues,
 ): Promise<boolean> {
-  const text = `with ${headText}, made as (${insertText} from head), entry as (${entryText} from head) ${toldText}`;
+  const text = `with ${headText}, made as (${insertText} from head), entry as (${entryText} from head) ${insertAuditText}`;
   try {
-    const query = keepingValues(text, parametersOf(invite.account, invite, told), kept);
+    const query = keepingValues(text, parametersOf(invite.account, invite, entry), kept);
     await database.inAccount(invite.account, [query], { write: true });
     return true;
   } catch (error) {
@@ -105,7 +105,7 @@ export async function createInvite(
 }
 
 /** The statement that invites a user who is there, in place of any invite that the address had; tells of it too. */
-export function putInvite(invite: NewInvite, told: Told): Beside {
+export function putInvite(invite: NewInvite, entry: AuditEntry): Beside {
   const text = `with ${headText}, old as (
     select hash from invites where account_id = $1 and lower(email) = lower($12)
   ), gone as (
@@ -115,9 +115,9 @@ export function putInvite(invite: NewInvite, told: Told): Beside {
     on conflict (account_id, lower(email)) do update set id = excluded.id, hash = excluded.hash, user_id = excluded.user_id,
       name = excluded.name, role = excluded.role, auto_groups = excluded.auto_groups, created_by = excluded.created_by,
       created_at = excluded.created_at, expires_at = excluded.expires_at
-  ), entry as (${entryText} from head) ${toldText} returning id`;
+  ), entry as (${entryText} from head) ${insertAuditText} returning id`;
   const { account } = invite;
-  return { account, statement: statement(text, parametersOf(account, invite, told)) };
+  return { account, statement: statement(text, parametersOf(account, invite, entry)) };
 }
 
 /** Gives an invite another token, another end and another sender; answers whether it was there. */
@@ -125,10 +125,10 @@ export async function renewInvite(
   database: Database,
   account: string,
   { id, hash, createdBy, expiresAt }: Pick<NewInvite, 'id' | 'hash' | 'createdBy' | 'expiresAt'>,
-  told: Told,
+  entry: AuditEntry,
   kept?: KeptValues,
 ): Promise<boolean> {
-  const parameters = [...toldParameters(account, told), id, hash, expiresAt, createdBy];
+  const parameters = [...auditParameters(account, entry), id, hash, expiresAt, createdBy];
   const [rows] = await database.inAccount(account, [keepingValues(renewText, parameters, kept)], { write: true });
   return rows.length === 1;
 }
@@ -145,11 +145,16 @@ const renewText = `with old as (
 ), entry as (
   insert into directory (account_id, kind, value, subject_id) select $1, 'invite', $10, $12 from old
 ), ${whenChanged}
-${toldText} returning id`;
+${insertAuditText} returning id`;
 
 /** Deletes an invite; answers whether it was there. */
-export async function deleteInvite(database: Database, account: string, id: string, told: Told): Promise<boolean> {
-  const parameters = [...toldParameters(account, told), id];
+export async function deleteInvite(
+  database: Database,
+  account: string,
+  id: string,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const parameters = [...auditParameters(account, entry), id];
   const [rows] = await database.inAccount(account, [statement(deleteText, parameters)], { write: true });
   return rows.length === 1;
 }
@@ -159,7 +164,7 @@ const deleteText = `with changed as (
 ), gone as (
   delete from directory d using changed where d.account_id = $1 and d.kind = 'invite' and d.value = changed.hash
 ), ${whenChanged}
-${toldText} returning id`;
+${insertAuditText} returning id`;
 
 /** The statement that uses an invite up; answers one row, or none when somebody did already. */
 export function spendInvite(account: string, hash: string): Beside {

@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
+import { insertAuditText } from './audit-entry.ts';
 import { statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
-import { toldText } from './told.ts';
 
 /** Values that a request shows once, sealed, under the stored key of the request. */
 export interface KeptValues {
@@ -28,9 +28,9 @@ export function keepingValues<Row>(
 ): CompiledQuery<Row> {
   if (kept === undefined) return statement<Row>(text, parameters);
   const at = parameters.length;
-  const clause = `, kept as (${keepText(`$${at + 1}`, `$${at + 2}`, 'from head')})\n${toldText}`;
+  const clause = `, kept as (${keepText(`$${at + 1}`, `$${at + 2}`, 'from head')})\n${insertAuditText}`;
   return statement<Row>(
-    text.replace(toldText, () => clause),
+    text.replace(insertAuditText, () => clause),
     [...parameters, kept.key, kept.sealed],
   );
 }

@@ -4,7 +4,7 @@ import { columnParsers } from './schema.ts';
 /** Carries short messages to all servers of a database and back: hints, of which any may be lost. */
 export interface Notices {
   /** Tells every other server; of messages under one key only the newest need arrive. */
-  tell(key: string, message: string): void;
+  notify(key: string, message: string): void;
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ class PostgresNotices implements Notices {
     this.#connecting = this.#connect();
   }
 
-  tell(key: string, message: string): void {
+  notify(key: string, message: string): void {
     this.#pending.set(key, message);
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined;

@@ -97,7 +97,9 @@ class PostgresDatabase implements Database {
       ...[restrictTo(account, options), ...statements].map((statement) => this.#query(statement)),
       { text: 'commit' },
     ];
-    const results = await this.#flush(queries, options.write ?? false).catch((error) => this.#told(error, account));
+    const results = await this.#flush(queries, options.write ?? false).catch((error) =>
+      this.#nameHolder(error, account),
+    );
     mustBeCommitted(results.at(-1));
     // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
     return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
@@ -128,7 +130,7 @@ class PostgresDatabase implements Database {
     } catch (error) {
       // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
       client.release(true);
-      return await this.#told(this.#explain(error, client, true), account);
+      return await this.#nameHolder(this.#explain(error, client, true), account);
     }
   }
 
@@ -213,7 +215,7 @@ class PostgresDatabase implements Database {
   }
 
   /** Adds who holds the account to the error of somebody who waited for it in vain, and throws it. */
-  async #told(error: unknown, account: string): Promise<never> {
+  async #nameHolder(error: unknown, account: string): Promise<never> {
     if (!(error instanceof Conflict) || error.reason !== 'locked') throw error;
     // That nobody can be named changes nothing about the refusal.
     const [holder] = await this.lookUp(holderQuery(account)).catch(() => []);

@@ -1,8 +1,8 @@
+import { type AuditEntry, auditParameters, headText, insertAuditText } from './audit-entry.ts';
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 import { type KeptValues, keepingValues } from './kept-values.ts';
 import { repeated } from './repeated.ts';
-import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** A token of a reverse proxy as it is told: without its hash. */
 export interface ProxyTokenRow {
@@ -50,11 +50,11 @@ export async function readProxyTokenHash(database: Database, account: string, id
 export async function createProxyToken(
   database: Database,
   token: NewProxyToken,
-  told: Told,
+  entry: AuditEntry,
   kept?: KeptValues,
 ): Promise<void> {
   const { account, id, name, hash, createdBy, createdAt, expiresAt } = token;
-  const parameters = [...toldParameters(account, told), id, name, hash, createdBy, createdAt, expiresAt];
+  const parameters = [...auditParameters(account, entry), id, name, hash, createdBy, createdAt, expiresAt];
   await database
     .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
     .catch((error) => Promise.reject(repeated(error)));
@@ -66,11 +66,16 @@ const createText = `with ${headText}, token as (
 ), entry as (
   insert into directory (account_id, kind, value, subject_id) select $1, 'proxy-token', $11, $9 from head
 )
-${toldText}`;
+${insertAuditText}`;
 
 /** Deletes a token, and the proxies that are known by it; answers whether it was there. */
-export async function deleteProxyToken(database: Database, account: string, id: string, told: Told): Promise<boolean> {
-  const [rows] = await database.inAccount(account, [statement(deleteText, [...toldParameters(account, told), id])], {
+export async function deleteProxyToken(
+  database: Database,
+  account: string,
+  id: string,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const [rows] = await database.inAccount(account, [statement(deleteText, [...auditParameters(account, entry), id])], {
     write: true,
   });
   return rows.length === 1;
@@ -86,7 +91,7 @@ const deleteText = `with token as (
   update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from token)
   returning audit_sequence as event, revision
 )
-${toldText} returning id`;
+${insertAuditText} returning id`;
 
 /** Whose token it is, with the account's revision at this moment. */
 export interface ProxyTokenOwner {

@@ -1,10 +1,10 @@
+import { type AuditEntry, auditParameters, headText, insertAuditText } from './audit-entry.ts';
 import { build, statement } from './builder.ts';
 import type { Beside } from './commit-together.ts';
 import type { Database, Run } from './database.ts';
 import { gatherLookUps } from './gather.ts';
 import { type KeptValues, keepingValues } from './kept-values.ts';
 import { repeated } from './repeated.ts';
-import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** A personal access token as it is stored: never the value. */
 export interface TokenRecord {
@@ -113,13 +113,13 @@ export async function readTokenHash(database: Database, account: string, id: str
 export async function createToken(
   database: Database,
   token: TokenRecord,
-  told: Told,
+  entry: AuditEntry,
   revision: number,
   kept?: KeptValues,
 ): Promise<boolean> {
   const { account, id, user, name, hash, createdBy, createdAt, expiresAt, planOnly = false } = token;
   const parameters = [
-    ...toldParameters(account, told),
+    ...auditParameters(account, entry),
     ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly, revision],
   ];
   const [rows] = await database
@@ -134,7 +134,7 @@ const createText = `with ${headText.replace('where account_id = $1', 'where acco
 ), entry as (
   insert into directory (account_id, kind, value, subject_id) select $1, 'token', $12, $9 from head
 )
-${toldText} returning id`;
+${insertAuditText} returning id`;
 
 /** The statements that store a token with the user who owns it. */
 export function putToken(token: TokenRecord): Beside {
@@ -150,11 +150,11 @@ export function putToken(token: TokenRecord): Beside {
 export async function deleteToken(
   database: Database,
   { account, user, id }: { readonly account: string; readonly user: string; readonly id: string },
-  told: Told,
+  entry: AuditEntry,
 ): Promise<boolean> {
   const [rows] = await database.inAccount(
     account,
-    [statement(deleteText, [...toldParameters(account, told), id, user])],
+    [statement(deleteText, [...auditParameters(account, entry), id, user])],
     { write: true },
   );
   return rows.length === 1;
@@ -168,7 +168,7 @@ const deleteText = `with token as (
   update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from token)
   returning audit_sequence as event, revision
 )
-${toldText} returning id`;
+${insertAuditText} returning id`;
 
 /** Notes when tokens of an account were used last; a time that is older than the stored one changes nothing. */
 export async function noteUses(

@@ -1,7 +1,7 @@
+import { type AuditEntry, auditParameters, headText, insertAuditText } from './audit-entry.ts';
 import { statement } from './builder.ts';
 import type { Credentials } from './credentials.ts';
 import type { Database } from './database.ts';
-import { headText, type Told, toldParameters, toldText } from './told.ts';
 
 /** Whose second factor it is. */
 type Whose = Pick<Credentials, 'account' | 'user'>;
@@ -19,18 +19,18 @@ export async function confirmTotp(
   database: Database,
   { account, user, totpSecret }: Whose & Pick<Credentials, 'totpSecret'>,
   codes: readonly string[],
-  told: Told,
+  entry: AuditEntry,
 ): Promise<boolean> {
   const change = `set totp_confirmed = true, recovery_codes = $10::jsonb where account_id = $1 and user_id = $9
     and totp_secret = $11 and not totp_confirmed`;
-  return changeTold(database, account, told, change, [user, JSON.stringify(codes), totpSecret]);
+  return changeAudited(database, account, entry, change, [user, JSON.stringify(codes), totpSecret]);
 }
 
 /** Switches the second factor off; answers whether it was on. */
-export async function takeTotpAway(database: Database, { account, user }: Whose, told: Told): Promise<boolean> {
+export async function takeTotpAway(database: Database, { account, user }: Whose, entry: AuditEntry): Promise<boolean> {
   const change = `set totp_secret = null, totp_confirmed = false, totp_step = null, recovery_codes = '[]'
     where account_id = $1 and user_id = $9 and totp_confirmed`;
-  return changeTold(database, account, told, change, [user]);
+  return changeAudited(database, account, entry, change, [user]);
 }
 
 /** Puts other codes in the place of those that stand in for the app; answers whether the second factor is on. */
@@ -38,10 +38,10 @@ export async function renewRecoveryCodes(
   database: Database,
   { account, user }: Whose,
   codes: readonly string[],
-  told: Told,
+  entry: AuditEntry,
 ): Promise<boolean> {
   const change = 'set recovery_codes = $10::jsonb where account_id = $1 and user_id = $9 and totp_confirmed';
-  return changeTold(database, account, told, change, [user, JSON.stringify(codes)]);
+  return changeAudited(database, account, entry, change, [user, JSON.stringify(codes)]);
 }
 
 /** Uses up a code that stands in for the app, by its hash; answers whether it was there. */
@@ -49,11 +49,11 @@ export async function useRecoveryCode(
   database: Database,
   { account, user }: Whose,
   hash: string,
-  told: Told,
+  entry: AuditEntry,
 ): Promise<boolean> {
   const change = `set recovery_codes = recovery_codes - $10::text
     where account_id = $1 and user_id = $9 and totp_confirmed and recovery_codes @> to_jsonb($10::text)`;
-  return changeTold(database, account, told, change, [user, hash]);
+  return changeAudited(database, account, entry, change, [user, hash]);
 }
 
 /** Uses up the code of a step; answers whether nobody did before, for this or a later one. */
@@ -65,16 +65,16 @@ export async function useTotpStep(database: Database, { account, user }: Whose, 
 }
 
 /** Changes credentials and tells of it, in one statement; neither when there is nothing to change. */
-async function changeTold(
+async function changeAudited(
   database: Database,
   account: string,
-  told: Told,
+  entry: AuditEntry,
   change: string,
   values: readonly unknown[],
 ): Promise<boolean> {
   const head = headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)');
-  const text = `with changed as (update credentials ${change} returning email), ${head} ${toldText} returning id`;
-  const parameters = [...toldParameters(account, told), ...values];
+  const text = `with changed as (update credentials ${change} returning email), ${head} ${insertAuditText} returning id`;
+  const parameters = [...auditParameters(account, entry), ...values];
   const [rows] = await database.inAccount(account, [statement(text, parameters)], { write: true });
   return rows.length === 1;
 }

@@ -218,7 +218,7 @@ describe('deleting an account', () => {
     expect((await stream).statusCode).toBe(200);
     expect((await other.call('GET', '/api/groups', undefined, { authorization })).status).toBe(401);
     await expect(other.engine.snapshots.at(id, revision + 2)).rejects.toThrow(`account ${id} not found`);
-    other.engine.notices.tell({ what: 'gone', account: id });
+    other.engine.notices.publish({ what: 'gone', account: id });
     await expect(other.engine.snapshots.current(id)).rejects.toThrow(`account ${id} not found`);
   });
 

@@ -130,7 +130,7 @@ it('tells from 30 days before its end that the last token of the machine owner g
   const at = async (days: number): Promise<readonly string[]> => {
     const told: string[] = [];
     const now = () => Date.now() + days * 86_400_000;
-    const stop = watchMachineToken(own.engine, own.account, { tell: (_, message) => told.push(message), now });
+    const stop = watchMachineToken(own.engine, own.account, { report: (_, message) => told.push(message), now });
     await stop();
     return told;
   };

@@ -36,28 +36,28 @@ it('counts plans that a guard stopped, by guard', async () => {
 it('tells how sources fare', async () => {
   const { observer } = api().engine;
   const of = { account: 'a', source: 'team' };
-  observer.tell({ what: 'reconcile', ...of, result: 'applied', seconds: 0.1 });
-  observer.tell({ what: 'in_place', ...of, drift: 2 });
-  observer.tell({ what: 'breaker', ...of, open: true });
+  observer.report({ what: 'reconcile', ...of, result: 'applied', seconds: 0.1 });
+  observer.report({ what: 'in_place', ...of, drift: 2 });
+  observer.report({ what: 'breaker', ...of, open: true });
   expect(await metric('config_reconcile_seconds_count{account="a",source="team",result="applied"}')).toBe(1);
   expect(await metric('config_drift_units{account="a",source="team"}')).toBe(2);
   expect(await metric('config_breaker_open{account="a",source="team"}')).toBe(1);
   expect(await metric('config_source_age_seconds{account="a",source="team"}')).toBeGreaterThan(0);
-  observer.tell({ what: 'breaker', ...of, open: false });
+  observer.report({ what: 'breaker', ...of, open: false });
   expect(await metric('config_breaker_open{account="a",source="team"}')).toBe(0);
 });
 
 it('tells sources of one name apart, and nothing of one that another server runs now', async () => {
   const { observer } = api().engine;
   for (const account of ['b', 'c']) {
-    observer.tell({ what: 'in_place', account, source: 'team', drift: account === 'b' ? 1 : 2 });
-    observer.tell({ what: 'breaker', account, source: 'team', open: false });
+    observer.report({ what: 'in_place', account, source: 'team', drift: account === 'b' ? 1 : 2 });
+    observer.report({ what: 'breaker', account, source: 'team', open: false });
   }
   expect(await metric('config_drift_units{account="b",source="team"}')).toBe(1);
   const lines = async () => String((await api().call('GET', '/metrics', undefined, asOperator)).body).split('\n');
   const of = async (account: string) => (await lines()).filter((line) => line.includes(`account="${account}"`));
   expect([await of('b'), await of('c')].map(({ length }) => length)).toEqual([3, 3]);
-  observer.tell({ what: 'left', account: 'b', source: 'team' });
+  observer.report({ what: 'left', account: 'b', source: 'team' });
   expect([await of('b'), await of('c')].map(({ length }) => length)).toEqual([0, 3]);
 });
 

@@ -31,7 +31,7 @@ async function source(api: TestApi) {
   };
   const { engine } = api;
   const start = () =>
-    superviseSources({ engine, reader, definitions: [definition], leaseSeconds: 30, version: 'test', tell });
+    superviseSources({ engine, reader, definitions: [definition], leaseSeconds: 30, version: 'test', report: tell });
   const heard = (pattern: RegExp): Promise<string> =>
     new Promise((resolve) => {
       const hear = (line: string): void => {

@@ -126,7 +126,7 @@ describe('a proxy with the key of its tunnel', () => {
     const told: string[] = [];
     const tell = (_: string, message: string) => told.push(message);
     const stops = ['one', 'two'].map((server) =>
-      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, graceMs: 0, tell }),
+      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, graceMs: 0, report: tell }),
     );
     await own.engine.database.asOwner(async (run) => {
       await run(`update proxies set last_seen = now() - interval '300 seconds' where id = 'here'`, []);

@@ -121,7 +121,7 @@ export async function apiOn(
     dataDir: '/nowhere',
     token,
     firstObjects: firstObjects(engine),
-    tell: () => {},
+    report: () => {},
   });
   const { account } = present(owned);
   // Threads for small documents are tried elsewhere; a server of a test lives hardly longer than one takes to start.

@@ -68,7 +68,7 @@ export async function running(
   const reader = createReader();
   const { definitions = [], define = () => undefined } = installation ?? {};
   const { engine } = api;
-  const ready = { engine, reader, leaseSeconds: 30, version: 'test', pollMs: 20, tell: () => {} };
+  const ready = { engine, reader, leaseSeconds: 30, version: 'test', pollMs: 20, report: () => {} };
   const stop = superviseSources({ ...ready, definitions, define });
   onTestFinished(async () => {
     await stop();

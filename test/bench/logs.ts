@@ -93,7 +93,7 @@ async function storing(database: Database, account: string, now: number): Promis
     async () => {
       const { listing, report } = await read(account);
       const taken = await time(() => intake.take(report));
-      listing.told(report.values);
+      listing.noteListed(report.values);
       return size / (taken / 1000);
     },
     async () => {

@@ -63,7 +63,7 @@ async function mustWriteNothing(stand: Stand, directory: string): Promise<void> 
   const open = (options: OpenOptions) => openDirectory({ path: directory, settleMs: 0, pollMs: 50, ...options });
   const hour = 3600;
   const stop = superviseSources({
-    ...{ engine, reader, tell, version: 'bench', leaseSeconds: hour, pollMs: hour * 1000 },
+    ...{ engine, reader, report: tell, version: 'bench', leaseSeconds: hour, pollMs: hour * 1000 },
     definitions: [{ ...directorySource, open }],
   });
   await applied.promise;

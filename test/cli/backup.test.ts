@@ -177,7 +177,7 @@ describe('heddle operator', () => {
     try {
       const engine = createEngine(database, () => {});
       const tokenOfOwner = makeToken('nbp_', new Uint8Array(32).fill(3));
-      const first = { firstObjects: engine.firstObjects, tell: () => {} };
+      const first = { firstObjects: engine.firstObjects, report: () => {} };
       return present(await ensureMachineOwner(engine, { dataDir, token: tokenOfOwner, ...first })).account;
     } finally {
       await database.close();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const reader = createReader();
   const end = superviseSources({
     ...{ engine, reader, definitions: [definition], leaseSeconds: 30, version: 'test', pollMs: 20 },
-    tell: () => {},
+    report: () => {},
   });
   stop = async () => {
     await end();

@@ -109,7 +109,7 @@ describe('the claims of refused pushes', () => {
     await using office = await contradiction();
     await makeDue(office, '');
     const told: string[] = [];
-    const stop = runLapseLoop({ engine: office.engine, everyMs: 5, tell: (_, message) => told.push(message) });
+    const stop = runLapseLoop({ engine: office.engine, everyMs: 5, report: (_, message) => told.push(message) });
     await expect.poll(() => claimRows(office)).toEqual([]);
     await expect
       .poll(() => told)

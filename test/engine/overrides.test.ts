@@ -107,7 +107,7 @@ it('E56 is seen by another server, whose apply leaves it and whose loop ends it'
     plan: { changes: [], warnings: [{ code: 'unit_overridden', key: 'p' }] },
   });
   const told: string[] = [];
-  const stop = runLapseLoop({ engine: later(other, hour), everyMs: 5, tell: (_, message) => told.push(message) });
+  const stop = runLapseLoop({ engine: later(other, hour), everyMs: 5, report: (_, message) => told.push(message) });
   await expect.poll(async () => objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(false);
   await stop();
   expect([told, await entries(office)]).toEqual([[], []]);
@@ -154,7 +154,7 @@ it('is not ended by a loop whose lease is taken away before it writes', async ()
     return new Date(Date.now() + hour).toISOString();
   };
   const told: string[] = [];
-  const loop = { engine: { ...engine, time }, everyMs: 5, tell: (_: string, message: string) => told.push(message) };
+  const loop = { engine: { ...engine, time }, everyMs: 5, report: (_: string, message: string) => told.push(message) };
   const stop = runLapseLoop(loop);
   await expect.poll(() => looks).toBeGreaterThan(2);
   await stop();

@@ -10,6 +10,6 @@ const database = await openDatabase({ url, poolSize: 2 });
 const engine = createEngine(database, () => {});
 runPeerUpkeep({
   ...{ engine, server, everyMs: 100, graceMs: 0 },
-  tell: (level, message) => process.stderr.write(`${level}: ${message}\n`),
+  report: (level, message) => process.stderr.write(`${level}: ${message}\n`),
 });
 process.on('disconnect', () => process.exit());

@@ -31,7 +31,7 @@ it('is closed to everybody where there is no token', () => {
 it('is made once, for its owner to read', async () => {
   const dataDir = await temporaryDirectory();
   const told: string[] = [];
-  const options = { dataDir, token: undefined, tell: (_: string, message: string) => told.push(message) };
+  const options = { dataDir, token: undefined, report: (_: string, message: string) => told.push(message) };
   const token = await ensureOperatorToken(options);
   expect(await ensureOperatorToken(options)).toBe(token);
   const path = join(dataDir, 'operator-token');
@@ -49,7 +49,7 @@ it('goes on without one where no file can be kept, and says how to give one', as
   const token = await ensureOperatorToken({
     dataDir,
     token: undefined,
-    tell: (level, message) => told.push(`${level} ${message}`),
+    report: (level, message) => told.push(`${level} ${message}`),
   });
   expect([token, told]).toEqual([undefined, [expect.stringMatching(/^warn .*HEDDLE_OPERATOR_TOKEN/)]]);
 });

@@ -3,7 +3,7 @@ import { createAccessImages } from '../../src/engine/access-images.ts';
 import { mapIn, touchedBetween } from '../../src/engine/peer-maps.ts';
 import { Preparation } from '../../src/peering/streams/preparation.ts';
 import { Stream } from '../../src/peering/streams/stream.ts';
-import { bring, createSharedBytes, updateFor } from '../../src/peering/streams/telling.ts';
+import { createSharedBytes, sendUpdate, updateFor } from '../../src/peering/streams/update.ts';
 import { largeAccount, onAnotherPort } from '../access/large.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { Follower } from './follower.ts';
@@ -25,7 +25,7 @@ async function scene() {
       return [peer, new Stream({ ...given, caughtUp: () => undefined, ended: () => undefined })];
     }),
   );
-  for (const stream of streams.values()) bring(stream, updateFor(stream, before, [], bytes), 0);
+  for (const stream of streams.values()) sendUpdate(stream, updateFor(stream, before, [], bytes), 0);
   const preparation = new Preparation({ images, before, next, streams, bytes });
   const come = async () => ({ state: next, access: await images.soon(next) });
   return { images, before, bytes, streams, preparation, come };
@@ -58,8 +58,8 @@ it('nothing is taken that was prepared for another state, another image or anoth
   expect([preparation.take(stream, elsewhere), preparation.touched(before, elsewhere)]).toEqual([undefined, undefined]);
   expect(preparation.touched(elsewhere, image)).toBeUndefined();
   const [moved] = [...streams.values()].filter((one) => typeof preparation.take(one, image) === 'object');
-  expect(moved?.told).toEqual(mapIn(before, moved?.peer ?? ''));
-  bring(moved as Stream, updateFor(moved as Stream, elsewhere, [], bytes), 0);
+  expect(moved?.sent).toEqual(mapIn(before, moved?.peer ?? ''));
+  sendUpdate(moved as Stream, updateFor(moved as Stream, elsewhere, [], bytes), 0);
   expect(preparation.take(moved as Stream, image)).toBeUndefined();
 });
 

@@ -123,7 +123,7 @@ describe('streams of maps', () => {
     const next = current.with({ put: [], remove: [rule] }, current.revision + 1);
     const image = await prepared(current, next);
     engine.snapshots.advance(next);
-    engine.notices.tell({ what: 'revision', account, revision: next.revision });
+    engine.notices.publish({ what: 'revision', account, revision: next.revision });
     await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([3, 3, 1]);
     expect(await engine.access.soon(next)).toBe(image);
     expect(followers[0]?.map?.outbound).toEqual([]);

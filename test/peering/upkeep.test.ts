@@ -126,7 +126,7 @@ describe('a peer that is here for a while', () => {
     await own.engine.database.asOwner(["delete from leases where name = 'upkeep'"]);
     const told: string[] = [];
     const tell = (_: string, message: string) => told.push(message);
-    const stop = runPeerUpkeep({ engine: own.engine, server: 'one', everyMs: 20, graceMs: 0, tell });
+    const stop = runPeerUpkeep({ engine: own.engine, server: 'one', everyMs: 20, graceMs: 0, report: tell });
     await expect.poll(() => told.length).toBe(1);
     const other = (await newMachine(own).enrol({ setup_key: key })).body.peer.id;
     await own.call('POST', `/api/networks/${network}/routers`, { ...router, peer: other });
@@ -153,7 +153,13 @@ describe('a peer that is here for a while', () => {
     await ago(own.engine, id, 601);
     const told: string[] = [];
     const loops = ['one', 'two'].map((server) =>
-      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, graceMs: 0, tell: (_, message) => told.push(message) }),
+      runPeerUpkeep({
+        engine: own.engine,
+        server,
+        everyMs: 20,
+        graceMs: 0,
+        report: (_, message) => told.push(message),
+      }),
     );
     await expect.poll(async () => (await own.call('GET', `/api/peers/${id}`)).status).toBe(404);
     for (const stop of loops) await stop();
@@ -182,7 +188,7 @@ describe('a server that died or begins', () => {
     await settle(own, { peer_login_expiration_enabled: true, peer_login_expiration: 3600 });
     const laptop = (await newMachine(own).enrol({ hostname: 'laptop' }, user)).body.peer.id;
     await ago(own.engine, laptop, 3601, 'last_login');
-    const stop = runPeerUpkeep({ engine: own.engine, server: 'new', everyMs: 20, tell: () => undefined });
+    const stop = runPeerUpkeep({ engine: own.engine, server: 'new', everyMs: 20, report: () => undefined });
     // Its look is over: what ends by the clock has ended, and nobody is gone.
     const isExpired = async () => (await own.call('GET', `/api/peers/${laptop}`)).body.login_expired;
     await expect.poll(isExpired, { timeout: 20_000 }).toBe(true);

@@ -106,7 +106,16 @@ function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], opti
   );
   const timing = { burst, firstRetryMs: 5, lastRetryMs: 20, probeMs };
   const tell = (report: SourceReport) => void reports.push(report);
-  const end = superviseSources({ engine, reader, definitions, leaseSeconds, version, timing, tell, pollMs: 20 });
+  const end = superviseSources({
+    engine,
+    reader,
+    definitions,
+    leaseSeconds,
+    version,
+    timing,
+    report: tell,
+    pollMs: 20,
+  });
   let ended: Promise<void> | undefined;
   const stop = () => {
     ended ??= end().then(() => reader.close());

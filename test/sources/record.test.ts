@@ -57,7 +57,7 @@ it('E135: a reconcile that begins when its source is suspended changes nothing, 
   const reader = createReader();
   onTestFinished(() => reader.close());
   const origin = newShelf('team', groups('a')).open();
-  const more = { reader, origin, version: 'test', clock: processClock, tell: () => undefined };
+  const more = { reader, origin, version: 'test', clock: processClock, report: () => undefined };
   const reconciler = createReconciler({ ...options, ...more });
   await suspendSource(office.engine, office.call, { id: 'team', suspended: true });
   expect(await reconciler.reconcile(() => true)).toEqual({ result: 'same' });

@@ -8,7 +8,7 @@ import { onServer } from '../setup/sql.ts';
 function server(url: string) {
   const heard: Notice[] = [];
   const state = { missed: 0 };
-  const board = createNoticeBoard((key, message) => connection.tell(key, message));
+  const board = createNoticeBoard((key, message) => connection.notify(key, message));
   const connection = openNotices({ url, heard: (message) => board.receive(message), missed: () => board.missed() });
   board.on((notice) => heard.push(notice));
   board.onMissed(() => {
@@ -30,13 +30,13 @@ it('what one server tells, it hears once and at once, and every other server soo
   const url = await database();
   const [one, two, three] = [server(url), server(url), server(url)];
   for (const each of [one, two, three]) await each.ready();
-  one.board.tell(revision(1));
-  one.board.tell({ what: 'sources', account: 'a' });
+  one.board.publish(revision(1));
+  one.board.publish({ what: 'sources', account: 'a' });
   expect(one.heard).toHaveLength(2);
   for (const { heard } of [two, three])
     await expect.poll(() => heard).toEqual([revision(1), { what: 'sources', account: 'a' }]);
   // What comes after its own notices could only come behind them.
-  two.board.tell(revision(2));
+  two.board.publish(revision(2));
   await expect.poll(() => one.heard.at(-1)).toEqual(revision(2));
   expect(one.heard).toHaveLength(3);
 });
@@ -45,7 +45,7 @@ it('of a thousand revisions of an account the newest arrives, in few messages', 
   const url = await database();
   const [one, two] = [server(url), server(url)];
   for (const each of [one, two]) await each.ready();
-  for (let at = 1; at <= 1000; at += 1) one.board.tell(revision(at));
+  for (let at = 1; at <= 1000; at += 1) one.board.publish(revision(at));
   await expect.poll(() => two.heard.at(-1)).toEqual(revision(1000));
   expect(two.heard.length).toBeLessThan(20);
 });
@@ -59,7 +59,7 @@ it('a connection that breaks is made again, and everybody is told that something
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'heddle notices' and datname = current_database()",
   );
   for (const { state } of [one, two]) await expect.poll(() => state.missed).toBe(2);
-  one.board.tell(revision(7));
+  one.board.publish(revision(7));
   await expect.poll(() => two.heard).toEqual([revision(7)]);
 });
 

@@ -3,11 +3,11 @@ import { type BitSet, noBits, numbersIn, uniteBits } from '../../lib/bit-set.ts'
 import type { Access } from '../access.ts';
 import { agreeOnSlots } from '../ends.ts';
 import type { Flow } from '../flows.ts';
+import { ruleId } from './flow-rules.ts';
 import type { Own } from './half.ts';
 import { expiredIn, type NetmapBuilder } from './netmap-builder.ts';
 import { carryPeerClasses } from './peer-classes.ts';
 import type { SharedMap } from './shared.ts';
-import { ruleId } from './told.ts';
 
 /** What is known from the image before about peers whose maps may be others now. */
 export interface Earlier {

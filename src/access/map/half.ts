@@ -4,10 +4,10 @@ import { type Flow, sideOf } from '../flows.ts';
 import { isDenyAll, isHeld } from '../overlap.ts';
 import { flowsAbout, flowsIn, type Manner, surelyReachedFrom, surelyReachedTo } from '../reached.ts';
 import type { Earlier, Edit } from './carried.ts';
+import { type FlowRule, flowRuleOf, flowTableOf, setId } from './flow-rules.ts';
 import { editListing, type Listing, listed } from './listing.ts';
 import { rulesOf } from './rules.ts';
 import { type Entry, inOrder, type Section } from './section.ts';
-import { flowTableOf, setId, type Told, toldOfFlow } from './told.ts';
 
 /** The side of a flow at which a peer is. */
 export type Own = 'from' | 'to';
@@ -42,16 +42,16 @@ function wholeHalf(access: Access, at: number, own: Own): Half {
 /** Only what flows say that came and went is looked at, and only for the ends that they name on the other side. */
 function editHalf(access: Access, at: number, own: Own, old: Half, edit: Edit): Half {
   const come = edit.come.filter((flow) => speaksOf(flow, at, own));
-  const told = toldTo(access, at, own, come);
-  const named = new Set(told.map(({ set }) => set.id));
+  const flowRules = flowRulesTo(access, at, own, come);
+  const named = new Set(flowRules.map(({ set }) => set.id));
   const lost = edit.flows.some((flow) => speaksTo(flow, at, own) && !named.has(setId(flow, otherThan(own))));
-  const rules = told.map(({ rule }) => rule);
+  const rules = flowRules.map(({ rule }) => rule);
   return {
     reached: editReached(access, at, own, old.reached, { come, edit }),
     rules: editListing(old.rules, edit.rules, rules),
     sets: lost
-      ? listed(setsOf(toldTo(access, at, own, about(access, at, own))))
-      : editListing(old.sets, [], setsOf(told)),
+      ? listed(setsOf(flowRulesTo(access, at, own, about(access, at, own))))
+      : editListing(old.sets, [], setsOf(flowRules)),
   };
 }
 
@@ -83,11 +83,11 @@ function weigh(access: Access, at: number, own: Own, about: readonly Flow[], man
 }
 
 /** What is told of flows to an end at this side of them. */
-function toldTo(access: Access, at: number, own: Own, flows: readonly Flow[]): readonly Told[] {
+function flowRulesTo(access: Access, at: number, own: Own, flows: readonly Flow[]): readonly FlowRule[] {
   return flows.flatMap((flow) => {
     if (!speaksTo(flow, at, own)) return [];
-    const told = toldOfFlow(access, flow, otherThan(own));
-    return told.set.members?.length === 0 ? [] : [told];
+    const rules = flowRuleOf(access, flow, otherThan(own));
+    return rules.set.members?.length === 0 ? [] : [rules];
   });
 }
 
@@ -105,8 +105,8 @@ function speaksTo(flow: Flow, at: number, own: Own): boolean {
   return hasBit(flow.drop ? possible : sure, at);
 }
 
-function setsOf(told: readonly Told[]): Section {
-  return inOrder([...new Map(told.map(({ set }) => [set.id, set])).values()]);
+function setsOf(rules: readonly FlowRule[]): Section {
+  return inOrder([...new Map(rules.map(({ set }) => [set.id, set])).values()]);
 }
 
 function otherThan(own: Own): Own {

@@ -4,8 +4,8 @@ import { type Flow, sideOf } from '../flows.ts';
 import { compareTexts } from '../named.ts';
 import type { PlaceAt } from '../neighbours.ts';
 import { flowsAbout } from '../reached.ts';
+import { flowRuleAt, flowRuleWithin, flowTableOf, type Limit, type Other } from './flow-rules.ts';
 import type { Entry, Section } from './section.ts';
-import { flowTableOf, type Limit, type Other, toldOf, toldWithin } from './told.ts';
 
 /** The sets of peers that the rules of one map name; filled while rules are written. */
 export interface Sets {
@@ -20,7 +20,8 @@ export function rulesOf(access: Access, at: number, { about, other, sets, limit 
     const flow = access.flows[nth] as Flow;
     const { sure, possible } = sideOf(flow, other === 'to' ? 'from' : 'to');
     if (!hasBit(flow.drop ? possible : sure, at)) continue;
-    const { rule, set } = limit === undefined ? toldOf(access, table, nth, other) : toldWithin(access, nth, limit);
+    const { rule, set } =
+      limit === undefined ? flowRuleAt(access, table, nth, other) : flowRuleWithin(access, nth, limit);
     if (set.members?.length === 0) continue;
     sets.add(set);
     rules.push(rule);

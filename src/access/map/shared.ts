@@ -1,6 +1,7 @@
 import { hasBit, intersectBits, noBits, shareBits, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { leadingPlaces, neighbourhoodBetween, type PlaceAt } from '../neighbours.ts';
+import { flowTableOf } from './flow-rules.ts';
 import { type Half, halfOf, type Own } from './half.ts';
 import { joinListings, type Listing, listed, nothingListed } from './listing.ts';
 import { type DnsAudience, expiredIn, isFor, type NetmapBuilder, peersIn } from './netmap-builder.ts';
@@ -8,7 +9,6 @@ import { peerClassOf } from './peer-classes.ts';
 import type { PeerSet } from './peer-set.ts';
 import { routesBy, routesTo } from './places.ts';
 import { type Digest, digestOf, type Entry, inOrder, type Section, writeEntry } from './section.ts';
-import { flowTableOf } from './told.ts';
 import { usersOf } from './vocabulary.ts';
 
 /** The lists of peers in a map, and its other lists, in the order in which they are written. */
@@ -91,7 +91,7 @@ function contentOf(builder: NetmapBuilder, at: number, said: Said): Content {
   const halves = { from: halfOf(access, earlier, at, 'from'), to: halfOf(access, earlier, at, 'to') };
   const more = new Map<string, Entry>();
   const leads = listed(routesBy(access, at, said.leads, { add: (set) => more.set(set.id, set) }));
-  const told = (of: DnsAudience['of']) =>
+  const entriesOf = (of: DnsAudience['of']) =>
     listed(inOrder(said.dns.filter((audience) => audience.of === of).map(({ what }) => what)));
   const { around, routes } = tunnelsOf(builder, at, halves, leads);
   return {
@@ -104,8 +104,8 @@ function contentOf(builder: NetmapBuilder, at: number, said: Said): Content {
       leads,
       sets: setsOf(earlier?.maps[at], halves, listed(inOrder([...more.values()]))),
       users: listed(usersWhoLogIn(access, at)),
-      zones: told('zones'),
-      nameservers: told('nameservers'),
+      zones: entriesOf('zones'),
+      nameservers: entriesOf('nameservers'),
     },
   };
 }

@@ -48,7 +48,7 @@ type Settings = NonNullable<Stored<'Account'>['spec']['settings']>;
 
 function writeSettings(domain: string, settings: Settings): ClientSettings {
   const extra = settings.extra ?? {};
-  const told = {
+  const content = {
     dns_domain: domain,
     lazy_connection_enabled: settings.lazy_connection_enabled === true,
     auto_update_version: settings.auto_update_version ?? 'disabled',
@@ -60,7 +60,7 @@ function writeSettings(domain: string, settings: Settings): ClientSettings {
   };
   return {
     domain,
-    entry: writeEntry('settings', told),
+    entry: writeEntry('settings', content),
     logged: {
       enabled: extra.network_traffic_logs_enabled === true,
       groups: extra.network_traffic_logs_groups ?? [],

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { readTests, testApply } from '../../engine/told-tests.ts';
+import { readTests, testApply } from '../../engine/test-results.ts';
 import { callOf } from '../authenticate.ts';
 import { readApplyRequest } from './apply-request.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';

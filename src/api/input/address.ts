@@ -68,13 +68,13 @@ function decoded(text: string): string | undefined {
 
 function faultsOf(pairs: readonly Pair[]): readonly Problem[] {
   const seen = new Set<string>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const problems: Problem[] = [];
   for (const [name, value] of pairs) {
     const fault = faultOf(name, value) ?? (seen.has(name) ? 'is given more than once; give it once' : undefined);
     seen.add(name);
-    if (fault === undefined || told.has(name)) continue;
-    told.add(name);
+    if (fault === undefined || reported.has(name)) continue;
+    reported.add(name);
     problems.push(problem('filter_invalid', name, fault));
   }
   return problems;

@@ -36,7 +36,7 @@ export const invites: AreaRoutes = {
     });
     app.post(path, may('create'), async (request, reply) => {
       const invited = await makeInvite(engine, people, callOf(request), objectBody(request.body));
-      return tell(request, reply, invited);
+      return sendInvited(request, reply, invited);
     });
     app.delete(`${path}/:id`, may('delete'), async (request, reply) => {
       await removeInvite(engine, callOf(request), idOf(request));
@@ -44,7 +44,7 @@ export const invites: AreaRoutes = {
     });
     app.post(`${path}/:id/regenerate`, may('update'), async (request, reply) => {
       const body = request.body === undefined || request.body === null ? {} : objectBody(request.body);
-      return tell(request, reply, await regenerateInvite(engine, people, callOf(request), idOf(request), body));
+      return sendInvited(request, reply, await regenerateInvite(engine, people, callOf(request), idOf(request), body));
     });
     app.get(`${path}/:id`, { onRequest: strangers }, async (request, reply) => {
       const body = await readPublicInvite(engine, idOf(request));
@@ -59,7 +59,7 @@ export const invites: AreaRoutes = {
 };
 
 /** Answers with a token that is shown this once. */
-function tell(request: FastifyRequest, reply: FastifyReply, { body, notice }: Invited): FastifyReply {
+function sendInvited(request: FastifyRequest, reply: FastifyReply, { body, notice }: Invited): FastifyReply {
   if (notice !== undefined) void reply.header('heddle-notice', notice);
   const { invite_token: _, ...kept } = body;
   keepInstead(request, kept as JsonObject);

@@ -40,7 +40,7 @@ export async function keepExposed(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const tell = (text: string): void => terminal.out(`${machine.name}: ${text}\n`);
+  const print = (text: string): void => terminal.out(`${machine.name}: ${text}\n`);
   const what = `${service.port}/${service.mode}`;
   let exposed: Exposed | undefined;
   let fault = { message: '', times: 0 };
@@ -51,14 +51,14 @@ export async function keepExposed(
       exposed = before === undefined ? await machine.expose(service) : await machine.renew(before.id);
       pause = Math.max(againMs, (exposed.until - Date.now()) / 2);
       fault = { message: '', times: 0 };
-      if (before === undefined) tell(`${what} is reached at ${exposed.place}`);
+      if (before === undefined) print(`${what} is reached at ${exposed.place}`);
     } catch (error) {
       if (!(error instanceof HeddleError) || error instanceof InvalidInput) throw error;
       if (error instanceof NotFound) exposed = undefined;
       const { message } = error;
       fault = { message, times: message === fault.message ? fault.times + 1 : 1 };
       // Once is no news: the server may hear a moment later that the machine is connected.
-      if (fault.times === 2) tell(`${what} is not exposed: ${printable(message)}; it is tried again`);
+      if (fault.times === 2) print(`${what} is not exposed: ${printable(message)}; it is tried again`);
     }
     // Being stopped ends the wait.
     await wait(pause, undefined, { signal }).catch(() => undefined);

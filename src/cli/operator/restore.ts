@@ -3,7 +3,7 @@ import { summaryOfFile } from '../archive-file.ts';
 import { hasLeave, leaveFlag, requireLeave } from '../asking.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
-import { tellFailure, writeJson } from '../failure.ts';
+import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { withProgress } from '../progress.ts';
 import { describeArchive, describeRestored } from '../restore.ts';
@@ -40,7 +40,7 @@ export const operatorRestore = defineCommand({
         `Put it into ${config.databaseUrl === undefined ? config.dataDir : 'the database'}?`,
       ))
     )
-      return tellFailure(invocation, exit.error, 'Nothing was restored.');
+      return printFailure(invocation, exit.error, 'Nothing was restored.');
     const archive = await readFile(file);
     const { replace } = flags;
     const report = await withProgress(terminal, 'restoring', async () => {

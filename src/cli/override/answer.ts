@@ -10,7 +10,7 @@ import { renderOverrides } from './render.ts';
 export const path = '/api/config/overrides';
 
 /** Tells the overrides of an object after one was made or ended, below a sentence. */
-export function tellOverridden({ flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>, answer: Answer): number {
+export function printOverridden({ flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>, answer: Answer): number {
   const { body } = accept(answer);
   listIn(body, 'overrides', 'overrides');
   // The interface says what it holds.

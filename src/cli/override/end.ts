@@ -2,7 +2,7 @@ import { clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { jsonFlag } from '../flags.ts';
 import { kindNamed } from '../kind-name.ts';
-import { path, tellOverridden } from './answer.ts';
+import { path, printOverridden } from './answer.ts';
 
 export const overrideEnd = defineCommand({
   name: 'override end',
@@ -18,6 +18,6 @@ export const overrideEnd = defineCommand({
   async run(invocation) {
     const [kind = '', name = '', ...paths] = invocation.positionals;
     const client = await connect(invocation.config);
-    return tellOverridden(invocation, await client.post(`${path}/end`, { kind: kindNamed(kind), name, paths }));
+    return printOverridden(invocation, await client.post(`${path}/end`, { kind: kindNamed(kind), name, paths }));
   },
 });

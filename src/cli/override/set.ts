@@ -5,7 +5,7 @@ import { clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { jsonFlag } from '../flags.ts';
 import { kindNamed } from '../kind-name.ts';
-import { path, tellOverridden } from './answer.ts';
+import { path, printOverridden } from './answer.ts';
 
 export const override = defineCommand({
   name: 'override',
@@ -35,7 +35,7 @@ export const override = defineCommand({
     const values = valuesOf(fields);
     const client = await connect(config);
     const body = { kind: kindNamed(kind), name, values, reason, ...(ttl === undefined ? {} : { ttl }) };
-    return tellOverridden(invocation, await client.post(path, body));
+    return printOverridden(invocation, await client.post(path, body));
   },
 });
 

@@ -103,12 +103,12 @@ async function serve({ edge, register, terminal, requests }: Play, signal: Abort
 async function report(edge: Edge, services: readonly JsonObject[], requests: number): Promise<void> {
   if (services.length === 0) return;
   const issued = new Date().toISOString();
-  const told = services.map(({ id, enabled }) => ({
+  const reported = services.map(({ id, enabled }) => ({
     service_id: String(id),
     status: enabled === true ? 'active' : 'pending',
     certificate_issued_at: issued,
   }));
-  await edge.send('service-status', { services: told });
+  await edge.send('service-status', { services: reported });
   const records = services.flatMap(({ id, domain }) =>
     Array.from({ length: requests }, (_, at) => ({
       ...{ timestamp: issued, id: `${String(id)}-${issued}-${at}`, service_id: String(id), host: String(domain) },

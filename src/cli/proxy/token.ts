@@ -7,7 +7,7 @@ import { cell } from '../cell.ts';
 import { accept, type Client, clientSettings, connect, unreadable } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
-import { tellFailure, writeJson } from '../failure.ts';
+import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { printable } from '../paint.ts';
 import { renderTable } from '../table.ts';
@@ -76,7 +76,7 @@ export const proxyTokenRevoke = defineCommand({
     const token = await requireToken(client, positionals[0] ?? '');
     const subject = `the token ${printable(String(token['name']))} (${token.id})`;
     if (!(await hasLeave(invocation, `Revoke ${subject}?`)))
-      return tellFailure(invocation, exit.error, 'Nothing was revoked.');
+      return printFailure(invocation, exit.error, 'Nothing was revoked.');
     await revokeToken(client, token.id);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', revoked: token });
     else terminal.out(`Revoked ${subject}; its proxies are turned away.\n`);

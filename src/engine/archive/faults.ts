@@ -12,19 +12,19 @@ export function faultsOfState(state: Snapshot, objects: readonly StoredObject[])
   const ids = new Set<string>();
   for (const object of objects) {
     if (problems.length >= most) break;
-    const told = (code: string, message: string): void => {
+    const add = (code: string, message: string): void => {
       problems.push({ code, kind: object.kind, key: object.key ?? object.name, message });
     };
-    if (ids.has(object.id)) told('object_duplicate', `the id ${object.id} occurs twice`);
+    if (ids.has(object.id)) add('object_duplicate', `the id ${object.id} occurs twice`);
     ids.add(object.id);
     const { keys, references } = facetsOf(state.registry, object);
     for (const { field, to } of references)
       if (state.get(to) === undefined)
-        told('reference_unknown', `${field} refers to ${to}, which is not in the archive`);
+        add('reference_unknown', `${field} refers to ${to}, which is not in the archive`);
     for (const { rule, value } of keys) {
       const holder = state.holderOf(object.kind, rule, value);
       if (holder !== undefined && holder.id !== object.id)
-        told('value_taken', `${rule} ${value} is taken by another ${object.kind} of the archive`);
+        add('value_taken', `${rule} ${value} is taken by another ${object.kind} of the archive`);
     }
   }
   return problems;

@@ -54,8 +54,8 @@ export async function restoreWholeAccount(
   });
   engine.snapshots.forget();
   engine.past.forget();
-  engine.notices.tell({ what: 'revision', account: header.account, revision: restored.revision });
-  engine.notices.tell({ what: 'sources', account: header.account });
+  engine.notices.publish({ what: 'revision', account: header.account, revision: restored.revision });
+  engine.notices.publish({ what: 'sources', account: header.account });
   const { account, revision, createdAt, history } = header;
   return { account, ...restored, restored: revision, createdAt, objects: state.size, history };
 }

@@ -5,8 +5,8 @@ import { isObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { PlanEnvironment } from '../../model/plan-environment.ts';
 import { type SealPlace, sealPlaces } from '../../model/sealing.ts';
+import type { AuditEntry } from '../../store/audit-entry.ts';
 import type { Credentials } from '../../store/credentials.ts';
-import type { Told } from '../../store/told.ts';
 import {
   beginTotp,
   confirmTotp,
@@ -57,7 +57,7 @@ export async function useSecondFactor(factor: Factor, typed: string): Promise<bo
   const hash = recoveryHash(typed);
   if (hash === undefined) return false;
   const { host, credentials } = factor;
-  return await useRecoveryCode(host.engine.database, credentials, hash, tell(factor, 'user.mfa.recovery.use'));
+  return await useRecoveryCode(host.engine.database, credentials, hash, auditEntry(factor, 'user.mfa.recovery.use'));
 }
 
 /** Uses up the code of the app: whoever saw it being typed must not use it again. */
@@ -90,24 +90,24 @@ export async function prepareApp({ host, credentials }: Factor, wanted: boolean)
 export async function switchOn(factor: Factor): Promise<readonly string[] | undefined> {
   const { host, credentials } = factor;
   const { codes, hashes } = newRecoveryCodes();
-  const told = tell(factor, 'user.mfa.enable');
-  return (await confirmTotp(host.engine.database, credentials, hashes, told)) ? codes : undefined;
+  const entry = auditEntry(factor, 'user.mfa.enable');
+  return (await confirmTotp(host.engine.database, credentials, hashes, entry)) ? codes : undefined;
 }
 
 /** Switches the second factor off. */
 export async function switchOff(factor: Factor): Promise<void> {
-  await takeTotpAway(factor.host.engine.database, factor.credentials, tell(factor, 'user.mfa.disable'));
+  await takeTotpAway(factor.host.engine.database, factor.credentials, auditEntry(factor, 'user.mfa.disable'));
 }
 
 /** Makes new codes that stand in for the app; the ones so far work no more. */
 export async function replaceCodes(factor: Factor): Promise<readonly string[]> {
   const { codes, hashes } = newRecoveryCodes();
-  const told = tell(factor, 'user.mfa.recovery.renew');
-  await renewRecoveryCodes(factor.host.engine.database, factor.credentials, hashes, told);
+  const entry = auditEntry(factor, 'user.mfa.recovery.renew');
+  await renewRecoveryCodes(factor.host.engine.database, factor.credentials, hashes, entry);
   return codes;
 }
 
-function tell({ host, person }: Factor, code: string): Told {
+function auditEntry({ host, person }: Factor, code: string): AuditEntry {
   const { id, name, email } = person;
   return {
     actor: { type: 'user', id, name, email },

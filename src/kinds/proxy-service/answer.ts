@@ -39,12 +39,12 @@ function hostOf(object: StoredObject): string {
 
 /** When a service was made, and what its proxies said last about it. */
 export function metaOf({ id, createdAt }: Stored<'ProxyService'>, { observed }: State): JsonObject {
-  const told = observed?.(id);
-  const issued = told?.['certificate_issued_at'];
+  const report = observed?.(id);
+  const issued = report?.['certificate_issued_at'];
   return {
     created_at: createdAt,
     ...(typeof issued === 'string' ? { certificate_issued_at: issued } : {}),
-    status: told?.['status'] ?? 'pending',
+    status: report?.['status'] ?? 'pending',
   };
 }
 

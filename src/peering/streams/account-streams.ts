@@ -5,7 +5,7 @@ import { NotFound } from '../../model/errors.ts';
 import type { Snapshot } from '../../model/snapshot.ts';
 import { Preparation } from './preparation.ts';
 import type { Stream } from './stream.ts';
-import { bring, type SharedBytes, updateFor } from './telling.ts';
+import { type SharedBytes, sendUpdate, updateFor } from './update.ts';
 
 /** How many images of the past are kept for readers that come back. */
 const pastImages = 16;
@@ -64,7 +64,7 @@ export class AccountStreams {
   }
 
   /** Tells a stream what is new for it; ends it while there is nothing that could be told. */
-  tell(stream: Stream): void {
+  sendMap(stream: Stream): void {
     const image = this.#past.at(-1);
     const { bytes, now, failed } = this.#options;
     if (image === undefined) {
@@ -73,7 +73,7 @@ export class AccountStreams {
     }
     try {
       if (!stream.isOpen) return;
-      bring(stream, this.#preparation?.take(stream, image) ?? updateFor(stream, image, this.#past, bytes), now());
+      sendUpdate(stream, this.#preparation?.take(stream, image) ?? updateFor(stream, image, this.#past, bytes), now());
     } catch (error) {
       // What is wrong about one map is told, and the others go on.
       failed(error);
@@ -141,9 +141,9 @@ export class AccountStreams {
     let until = performance.now() + turnMs;
     for (const peer of this.#preparation?.touched(before, image) ?? touchedBetween(before, image)) {
       const stream = this.#streams.get(peer);
-      if (stream?.told === undefined) continue;
+      if (stream?.sent === undefined) continue;
       if (stream.isLagging) stream.stale = true;
-      else this.tell(stream);
+      else this.sendMap(stream);
       if (performance.now() < until) continue;
       await nextTurn();
       until = performance.now() + turnMs;

@@ -5,7 +5,7 @@ import { type Admission, createAdmission } from './admission.ts';
 import { createFactsDebouncer } from './facts-debouncer.ts';
 import type { Sink } from './sink.ts';
 import { Stream } from './stream.ts';
-import { createSharedBytes } from './telling.ts';
+import { createSharedBytes } from './update.ts';
 
 /** Told who comes and goes. */
 export interface ConnectionListener {
@@ -155,7 +155,7 @@ function join(
     ...{ peer, last, sink, id: engine.newId() },
     caughtUp: () => {
       release();
-      if (stream.stale) streams.tell(stream);
+      if (stream.stale) streams.sendMap(stream);
     },
     ended: () => {
       release();
@@ -166,7 +166,7 @@ function join(
   streams.add(stream);
   listener.connected(account, peer, stream.id, place);
   const begin = (): boolean => {
-    streams.tell(stream);
+    streams.sendMap(stream);
     holding = stream.isOpen && stream.isLagging;
     // Readers that do not read must not keep everybody else out; they are given up in their own time.
     if (holding) waiting = setTimeout(release, roomMs).unref();

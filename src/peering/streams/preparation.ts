@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AccessImages } from '../../engine/access-images.ts';
-import { type Dismissal, type MapImage, type ToldMap, touchedBetween } from '../../engine/peer-maps.ts';
+import { type Dismissal, type MapImage, type SentMap, touchedBetween } from '../../engine/peer-maps.ts';
 import type { Snapshot } from '../../model/snapshot.ts';
 import type { Stream } from './stream.ts';
-import { type SharedBytes, type Update, updateFor } from './telling.ts';
+import { type SharedBytes, type Update, updateFor } from './update.ts';
 
 /** For how long things are prepared before the answer of the database is looked for, in milliseconds: whoever wrote waits for it. */
 const sliceMs = 0.5;
@@ -21,7 +21,7 @@ export interface Prospect {
 
 interface Prepared {
   /** The map that the stream was told when the update was worked out. */
-  readonly from: ToldMap;
+  readonly from: SentMap;
   readonly update: Update | Dismissal;
 }
 
@@ -50,9 +50,9 @@ export class Preparation {
     let until = performance.now() + sliceMs;
     for (const peer of this.#touched) {
       const stream = streams.get(peer);
-      if (stream?.told === undefined || stream.isLagging) continue;
+      if (stream?.sent === undefined || stream.isLagging) continue;
       // Whoever was told something before need not be told from images of the past.
-      this.#updates.set(stream.id, { from: stream.told, update: updateFor(stream, image, [], bytes) });
+      this.#updates.set(stream.id, { from: stream.sent, update: updateFor(stream, image, [], bytes) });
       if (performance.now() < until) continue;
       await nextTurn();
       if (!isTime()) return;
@@ -68,7 +68,7 @@ export class Preparation {
   /** What a stream is told at an image; nothing when that was not prepared. */
   take(stream: Stream, image: MapImage): Update | Dismissal | undefined {
     const prepared = this.#isOf(image) ? this.#updates.get(stream.id) : undefined;
-    return prepared?.from === stream.told ? prepared?.update : undefined;
+    return prepared?.from === stream.sent ? prepared?.update : undefined;
   }
 
   #isOf({ state, access }: MapImage): boolean {

@@ -1,4 +1,4 @@
-import type { Dismissal, ToldMap } from '../../engine/peer-maps.ts';
+import type { Dismissal, SentMap } from '../../engine/peer-maps.ts';
 import type { Json } from '../../lib/json.ts';
 import { eventPieces, keepAlive, type Pieces, type Sink } from './sink.ts';
 
@@ -25,7 +25,7 @@ export class Stream {
   readonly #sink: Sink;
   readonly #ended: () => void;
   /** Absent until the first event. */
-  told: ToldMap | undefined;
+  sent: SentMap | undefined;
   /** The `Last-Event-ID` with which the reader came. */
   readonly last: string | undefined;
   /** Something may be new that was not looked at for this peer. */

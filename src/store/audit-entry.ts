@@ -2,7 +2,7 @@ import type { Actor } from '../model/actor.ts';
 import type { AuditEvent } from '../model/kind.ts';
 
 /** An audit event of something that makes no revision: written in the same transaction as what was done. */
-export interface Told {
+export interface AuditEntry {
   readonly actor: Actor;
   readonly event: AuditEvent;
   /** ISO 8601. */
@@ -16,11 +16,11 @@ export const headText = `head as (
 )`;
 
 /** Writes the event; its parameters are the first eight of the statement. */
-export const toldText = `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
+export const insertAuditText = `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
 select $1, head.event, head.revision, $2::timestamptz, $3, $4, $5, $6, $7, $8::jsonb from head`;
 
 /** These first eight parameters. */
-export function toldParameters(account: string, { actor, event, at }: Told): readonly unknown[] {
+export function auditParameters(account: string, { actor, event, at }: AuditEntry): readonly unknown[] {
   const { id, name, email = '' } = actor;
   return [account, at, event.code, id, name, email, event.target ?? '', JSON.stringify(event.meta)];
 }

@@ -8,8 +8,8 @@ import { type Entry, writeEntry, writeSet } from './section.ts';
 /** The side of a flow at which others are. */
 export type Other = 'from' | 'to';
 
-/** A flow as those at one of its ends are told of it: the rule, and the set of peers on the other side. */
-export interface Told {
+/** A flow as the map of a peer at one of its ends states it: the rule, and the set of peers on the other side. */
+export interface FlowRule {
   readonly rule: Entry;
   readonly set: Entry;
 }
@@ -20,9 +20,9 @@ export interface Limit {
   readonly receivers: BitSet;
 }
 
-/** What is known about the flows of an image as they are told, by their places in its list. */
+/** The rules of an image's flows that were made already, by the positions of the flows in its list. */
 export interface FlowTable {
-  readonly told: Readonly<Record<Other, (Told | undefined)[]>>;
+  readonly rules: Readonly<Record<Other, (FlowRule | undefined)[]>>;
   /** Whether their rules are in the order of their ids as they stand. */
   readonly inOrder: boolean;
   readonly drops: readonly Flow[];
@@ -38,7 +38,7 @@ export function flowTableOf({ flows }: Access): FlowTable {
   if (known !== undefined) return known;
   const ids = flows.map(ruleId);
   const table: FlowTable = {
-    told: { from: flows.map(() => undefined), to: flows.map(() => undefined) },
+    rules: { from: flows.map(() => undefined), to: flows.map(() => undefined) },
     inOrder: ids.every((id, nth) => nth === 0 || compareTexts(ids[nth - 1] as string, id) <= 0),
     drops: flows.filter(({ drop }) => drop),
     logins: flows.filter(({ by, drop }) => !drop && by?.rule.protocol === 'ssh'),
@@ -48,33 +48,33 @@ export function flowTableOf({ flows }: Access): FlowTable {
 }
 
 /** What every peer asks for that a flow speaks about, good as long as the flow lives. */
-const written = { from: new WeakMap<Flow, Told>(), to: new WeakMap<Flow, Told>() };
+const written = { from: new WeakMap<Flow, FlowRule>(), to: new WeakMap<Flow, FlowRule>() };
 
-/** The flow at a place of the list as it is told. */
-export function toldOf(access: Access, table: FlowTable, nth: number, other: Other): Told {
-  const known = table.told[other][nth];
+/** The rule of the flow at a position of the list. */
+export function flowRuleAt(access: Access, table: FlowTable, nth: number, other: Other): FlowRule {
+  const known = table.rules[other][nth];
   if (known !== undefined) return known;
-  const told = toldOfFlow(access, access.flows[nth] as Flow, other);
-  table.told[other][nth] = told;
-  return told;
+  const rule = flowRuleOf(access, access.flows[nth] as Flow, other);
+  table.rules[other][nth] = rule;
+  return rule;
 }
 
-/** A flow as it is told; of an earlier image too, as long as its ends have the same slots. */
-export function toldOfFlow(access: Access, flow: Flow, other: Other): Told {
+/** The rule of a flow; of an earlier image too, as long as its ends have the same slots. */
+export function flowRuleOf(access: Access, flow: Flow, other: Other): FlowRule {
   const known = written[other].get(flow);
   if (known !== undefined) return known;
-  const told = tellOf(flow, commonSet(access, flow, other));
-  written[other].set(flow, told);
-  return told;
+  const rules = makeFlowRule(flow, commonSet(access, flow, other));
+  written[other].set(flow, rules);
+  return rules;
 }
 
-/** A flow as it is told those who lead to a place that only some may use. */
-export function toldWithin(access: Access, nth: number, limit: Limit): Told {
+/** The rule of a flow for the routers of a destination that only some peers may use. */
+export function flowRuleWithin(access: Access, nth: number, limit: Limit): FlowRule {
   const flow = access.flows[nth] as Flow;
-  return tellOf(flow, writePeers(access, flow, 'from', limit));
+  return makeFlowRule(flow, writePeers(access, flow, 'from', limit));
 }
 
-function tellOf(flow: Flow, set: Entry): Told {
+function makeFlowRule(flow: Flow, set: Entry): FlowRule {
   return { set, rule: writeRule(flow, set.id) };
 }
 

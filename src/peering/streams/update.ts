@@ -1,10 +1,10 @@
-import { changeText, type Dismissal, fullText, type MapImage, mapIn, type ToldMap } from '../../engine/peer-maps.ts';
+import { changeText, type Dismissal, fullText, type MapImage, mapIn, type SentMap } from '../../engine/peer-maps.ts';
 import { eventPieces, type Pieces } from './sink.ts';
 import type { Stream } from './stream.ts';
 
 /** The texts that many streams are sent at the same time, as bytes, made once. */
 export interface SharedBytes {
-  full(told: ToldMap): Uint8Array;
+  full(sent: SentMap): Uint8Array;
   change(text: string): Uint8Array;
 }
 
@@ -17,8 +17,8 @@ export function createSharedBytes(): SharedBytes {
   let size = 0;
   let changes = new Map<string, Uint8Array>();
   return {
-    full(told) {
-      const { key, shared } = fullText(told);
+    full(sent) {
+      const { key, shared } = fullText(sent);
       const known = maps.get(key);
       if (known !== undefined) return known;
       const bytes = Buffer.from(shared());
@@ -48,7 +48,7 @@ export type Past = readonly MapImage[];
 
 /** How a reader is brought up to date: the map that it has then, and what is sent to it, if anything is. */
 export interface Update {
-  readonly told: ToldMap;
+  readonly sent: SentMap;
   readonly pieces: Pieces | undefined;
 }
 
@@ -58,36 +58,36 @@ export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: Sh
   if (typeof current === 'string') return current;
   const { revision } = image.state;
   const id = `${revision}.${current.digest}`;
-  const before = stream.told ?? heldBy(stream, current, past);
+  const before = stream.sent ?? heldBy(stream, current, past);
   const own = `"revision":${revision}`;
   if (before === undefined) {
     const pieces = eventPieces({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current));
-    return { told: current, pieces };
+    return { sent: current, pieces };
   }
   const change = changeText(before, current);
   if (change.own !== '' || change.shared !== '') {
-    const told = change.own === '' ? own : `${own},${change.own}`;
+    const sent = change.own === '' ? own : `${own},${change.own}`;
     const shared = change.shared === '' ? undefined : bytes.change(change.shared);
-    return { told: current, pieces: eventPieces({ type: 'change', id }, told, shared) };
+    return { sent: current, pieces: eventPieces({ type: 'change', id }, sent, shared) };
   }
   // Who comes again hears that it missed nothing.
-  const isFirst = stream.told === undefined;
-  return { told: current, pieces: isFirst ? eventPieces({ type: 'current', id }, own) : undefined };
+  const isFirst = stream.sent === undefined;
+  return { sent: current, pieces: isFirst ? eventPieces({ type: 'current', id }, own) : undefined };
 }
 
 /** Brings a reader up to date. */
-export function bring(stream: Stream, update: Update | Dismissal, now: number): void {
+export function sendUpdate(stream: Stream, update: Update | Dismissal, now: number): void {
   stream.stale = false;
   if (typeof update === 'string') {
     stream.end(update);
     return;
   }
-  stream.told = update.told;
+  stream.sent = update.sent;
   if (update.pieces !== undefined) stream.send(update.pieces, now);
 }
 
 /** The map that a reader came with, by the id of the last event it saw; `undefined` when nobody knows it any more. */
-function heldBy(stream: Stream, current: ToldMap, past: Past): ToldMap | undefined {
+function heldBy(stream: Stream, current: SentMap, past: Past): SentMap | undefined {
   const [, revision = '', digest] = /^(\d+)\.([\da-f]+)$/.exec(stream.last ?? '') ?? [];
   if (digest === undefined) return undefined;
   if (digest === current.digest) return current;
@@ -95,8 +95,8 @@ function heldBy(stream: Stream, current: ToldMap, past: Past): ToldMap | undefin
   const first = past.find(({ state }) => state.revision >= Number(revision));
   const among = past.filter(({ state }) => state.revision === Number(revision));
   for (const image of new Set([...among, ...(first === undefined ? [] : [first])])) {
-    const told = mapIn(image, stream.peer);
-    if (typeof told !== 'string' && told.digest === digest) return told;
+    const sent = mapIn(image, stream.peer);
+    if (typeof sent !== 'string' && sent.digest === digest) return sent;
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ import { accessName } from './review-access.ts';
 import { runInSlices } from './slices.ts';
 
 /** A test as it is told. */
-export interface ToldTest {
+export interface TestView {
   readonly key?: string;
   readonly name: string;
   readonly from: AccessName;
@@ -35,13 +35,13 @@ export interface TestResults {
   readonly failed: number;
   readonly conditional: number;
   /** Those that fail first. */
-  readonly tests: readonly ToldTest[];
+  readonly tests: readonly TestView[];
 }
 
 /** Runs the tests of the account on its state. */
 export async function readTests(engine: Engine, call: Call): Promise<TestResults> {
   const state = await engine.snapshots.at(call.account, call.revision);
-  return await tellTests(await engine.access.bare(state), state);
+  return await resultsOf(await engine.access.bare(state), state);
 }
 
 /** Runs the tests on what documents lead to; nothing is written or kept. Throws `InvalidInput` with all problems of theirs. */
@@ -49,14 +49,14 @@ export async function testApply(engine: Engine, call: Call, request: ApplyReques
   const { outcome, before } = await planUnreviewed(engine, call, request);
   if (!outcome.ok) throw refusalOf(outcome.problems);
   const { after } = await accessStep(engine, before, withMoves(outcome.next, outcome.plan, request.source));
-  return await tellTests(after, before);
+  return await resultsOf(after, before);
 }
 
 /** What was found already: it holds as long as the image does. */
 const found = new WeakMap<Access, Promise<readonly TestReport[]>>();
 
 /** Runs all tests of an image and sums them up. */
-async function tellTests(image: Access, { revision }: Snapshot): Promise<TestResults> {
+async function resultsOf(image: Access, { revision }: Snapshot): Promise<TestResults> {
   const reports = found.get(image) ?? runInSlices(runTests(image, testsIn(image)));
   found.set(image, reports);
   return { revision, ...sumUpTests(await reports) };
@@ -70,11 +70,11 @@ export function sumUpTests(reports: readonly TestReport[]): Omit<TestResults, 'r
   const sorted = [...reports].sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
   return {
     ...{ passed: count('pass'), failed: count('fail'), conditional: count('conditional') },
-    tests: sorted.map(told),
+    tests: sorted.map(viewOf),
   };
 }
 
-function told({ test, from, to, asked, expect, outcome, message, states }: TestReport): ToldTest {
+function viewOf({ test, from, to, asked, expect, outcome, message, states }: TestReport): TestView {
   const [place] = test.declared;
   return {
     ...(test.key === undefined ? {} : { key: test.key }),
