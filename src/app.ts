@@ -197,8 +197,8 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const engine = createEngine(
       ...([database, log, registry, planEnvironment, createTxtResolver(), notices, options.claimLapseSeconds] as const),
     );
-    const reportDefect = defectsTo(log);
-    closing.unshift(watchSealing(engine, reportDefect), () => engine.committer.settle());
+    const onDefect = defectsTo(log);
+    closing.unshift(watchSealing(engine, onDefect), () => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
     const report = (level: 'info' | 'warn' | 'error', message: string) => log({ level, message });
@@ -212,14 +212,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     let listening = '';
     const localPeople = await localPeopleOf(options, () => listening);
     closing.unshift(async () => localPeople.mailer?.close());
-    const identityProvider = openIdentityProvider(engine, options, reportDefect, localPeople);
+    const identityProvider = openIdentityProvider(engine, options, onDefect, localPeople);
     const leases = openLeases(options, log, closing);
-    const machines = createMachines(engine, options.geoDatabase, {
-      report: reportDefect,
-      log,
-      closing,
-      leases: leases.leases,
-    });
+    const machines = createMachines(engine, options.geoDatabase, { onDefect, log, closing, leases: leases.leases });
     const api = await createApi({
       engine,
       reader,
@@ -230,7 +225,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       feedDays: keptDays(options),
       identityProvider,
       ...machines.services,
-      report: reportDefect,
+      report: onDefect,
     });
     closing.unshift(() => api.close());
     const url = await listen(api, options, { log, closing });

@@ -24,7 +24,7 @@ export interface Comparison {
   /** By the number of traffic: the pieces that make it. */
   readonly parts: readonly (readonly number[])[];
   /** By piece: the traffic that it is part of. */
-  readonly wholes: readonly (readonly number[])[];
+  readonly partsByPiece: readonly (readonly number[])[];
 }
 
 /** The flows that speak about a peer, and those of them that came, went, or mean others. */
@@ -53,14 +53,14 @@ export function compareAccess(first: Access, after: Access): Comparison {
     pieces,
     numbers: new Map([...traffics.keys()].map((key, at) => [key, at])),
     parts,
-    wholes: wholesOf(parts, pieces.length),
+    partsByPiece: indexByPiece(parts, pieces.length),
   };
 }
 
-function wholesOf(parts: readonly (readonly number[])[], count: number): readonly (readonly number[])[] {
-  const wholes = Array.from({ length: count }, (): number[] => []);
-  for (const [number, pieces] of parts.entries()) for (const piece of pieces) wholes[piece]?.push(number);
-  return wholes;
+function indexByPiece(parts: readonly (readonly number[])[], count: number): readonly (readonly number[])[] {
+  const partsByPiece = Array.from({ length: count }, (): number[] => []);
+  for (const [number, pieces] of parts.entries()) for (const piece of pieces) partsByPiece[piece]?.push(number);
+  return partsByPiece;
 }
 
 /** Turns flows that name peers into peers that are named: most peers are named by few. */

@@ -5,7 +5,7 @@ import type { State } from '../model/kind.ts';
 import type { Access } from './access.ts';
 import { type Ends, noEnds, reserveSlots } from './ends.ts';
 import { nothingObserved, type ObservedPeers } from './facts.ts';
-import { carryOn } from './stages.ts';
+import { updateImage } from './stages.ts';
 import { kindOf, type Part, partOf } from './vocabulary.ts';
 
 /** Works out who reaches whom. `like` makes the result comparable with an image that has these ends. */
@@ -33,7 +33,7 @@ export function* compileAccessInSteps(
     resource: ids('resource'),
     route: ids('route'),
   };
-  return yield* carryOn(nothing(state, observedPeers, like), state, observedPeers, touched, true);
+  return yield* updateImage(nothing(state, observedPeers, like), state, observedPeers, touched, true);
 }
 
 /**
@@ -78,7 +78,7 @@ export function* updateAccessInSteps(
       for (const resource of state.childrenOf(router?.parent ?? '', kindOf.resource)) touched.resource.add(resource.id);
     }
   }
-  return yield* carryOn(previous, state, observedPeers, touched, false);
+  return yield* updateImage(previous, state, observedPeers, touched, false);
 }
 
 function nothing(state: State, observedPeers: ObservedPeers, like: Ends): Access {

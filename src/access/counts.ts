@@ -17,7 +17,7 @@ export function accessibleCount(access: Access, peer: string): number {
 }
 
 /** Keeps what was counted for an image and holds for the one carried on from it. */
-export function carryCounts(before: Access, after: Access): void {
+export function reuseCounts(before: Access, after: Access): void {
   const counts = counted.get(before);
   if (counts === undefined || before === after) return;
   const kept = new Map(counts);

@@ -1,4 +1,4 @@
-import type { BitLens } from '../lib/bit-lens.ts';
+import type { BitProjection } from '../lib/bit-projection.ts';
 import { addAllBits, type BitSet, dropBits, hasBit, noBits } from '../lib/bit-set.ts';
 import type { Access } from './access.ts';
 import { type Extent, endsOf, type Flow, sideOf } from './flows.ts';
@@ -33,7 +33,7 @@ export function reachedFrom(access: Access, at: number): Extent {
 export interface Manner {
   readonly itself: Itself;
   /** Through which ends are looked at, when it is about some only; the answer is one seen through it. */
-  readonly lens?: BitLens;
+  readonly projection?: BitProjection;
 }
 
 /** What a peer may surely open some connection to, drops weighed; `about` are the flows that speak about it. */
@@ -75,8 +75,8 @@ function viewFrom(access: Access, at: number, manner: Manner): View {
 
 /** Weighs surely against possibly, and the other way round: who may be dropped is not surely reached. */
 function weighAll(access: Access, flows: readonly Flow[], view: View, which: keyof Extent): BitSet {
-  const { at, own, other, lens } = view;
-  const see = (set: BitSet): BitSet => (lens === undefined ? set : lens.see(set));
+  const { at, own, other, projection } = view;
+  const see = (set: BitSet): BitSet => (projection === undefined ? set : projection.project(set));
   const against = which === 'sure' ? 'possible' : 'sure';
   const drops = flows.filter((flow) => flow.drop && hasBit(endsOf(sideOf(flow, own), against), at));
   const dropsOf = gatherDrops(access, drops);
@@ -89,7 +89,7 @@ function weighAll(access: Access, flows: readonly Flow[], view: View, which: key
     if (some === undefined) free.push(accepted);
     else hold(held, flow, some, accepted);
   }
-  const words = lens?.words ?? (access.ends.ids.length + 31) >>> 5;
+  const words = projection?.words ?? (access.ends.ids.length + 31) >>> 5;
   const found: BitSet = new Int32Array(words);
   addAllBits(found, free);
   const accepted: BitSet = held.size === 0 ? noBits : new Int32Array(words);

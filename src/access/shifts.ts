@@ -57,7 +57,7 @@ interface Alike {
 
 function divide(comparison: Comparison, looked: BitSet, images: readonly Weighing[]): Iterable<Alike> {
   const alike = new Map<string, Alike>();
-  for (const [piece, all] of comparison.wholes.entries()) {
+  for (const [piece, all] of comparison.partsByPiece.entries()) {
     if (!hasBit(looked, piece)) continue;
     const wholes = all.filter((number) => images.some((image) => image.hears(number)));
     const key = wholes.join();

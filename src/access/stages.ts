@@ -25,7 +25,7 @@ export interface Step {
  * Carries an image on to another state. Each stage looks only at what the stages before found changed. `everything` says
  * that all there is is touched, so that nothing need be looked for. Yields now and then.
  */
-export function* carryOn(
+export function* updateImage(
   previous: Access,
   state: State,
   observedPeers: ObservedPeers,

@@ -6,7 +6,7 @@ import { canonicalJson, type Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import type { Attempt } from '../store/idempotency.ts';
-import { carriedOut } from '../store/repeated.ts';
+import { alreadyDone } from '../store/repeated.ts';
 import { callOf } from './authenticate.ts';
 
 declare module 'fastify' {
@@ -85,7 +85,7 @@ function hashOf({ planEnvironment }: Engine, request: FastifyRequest): string {
 /** In place of a refusal that an earlier attempt, carried out meanwhile, makes untrue. */
 function sendAgain(reply: FastifyReply): string {
   void reply.code(409).header('retry-after', '1').header('content-type', 'application/json; charset=utf-8');
-  return JSON.stringify({ message: carriedOut, code: 409 });
+  return JSON.stringify({ message: alreadyDone, code: 409 });
 }
 
 async function replay(

@@ -22,17 +22,17 @@ interface MachineOptions {
   /** Renews leases beside this thread; absent for an embedded database. */
   readonly leases?: LeaseKeeper | undefined;
   readonly closing: (() => Promise<unknown>)[];
-  report(error: unknown, place: string): void;
+  onDefect(error: unknown, place: string): void;
 }
 
 /** Wires what a server does about machines. Throws when the file of places cannot be read. */
 export function createMachines(engine: Engine, places: string | undefined, options: MachineOptions): Machines {
-  const { log, closing, report } = options;
+  const { log, closing, onDefect } = options;
   const server = randomUUID();
   const locate = places === undefined ? locateNowhere : openPlaces(places);
   const failed = (error: unknown): void => {
     // A store that is away is asked again, and everybody who asks for something is told that it is.
-    if (!(error instanceof Unavailable)) report(error, 'tracking the connections of peers');
+    if (!(error instanceof Unavailable)) onDefect(error, 'tracking the connections of peers');
   };
   const connectionTracker = createConnectionTracker({ engine, server, failed, leases: options.leases });
   closing.unshift(() => connectionTracker.close());

@@ -1,6 +1,6 @@
 import type { Access } from '../access/access.ts';
 import { compileAccessInSteps, updateAccessInSteps } from '../access/compile.ts';
-import { accessibleCount, carryCounts } from '../access/counts.ts';
+import { accessibleCount, reuseCounts } from '../access/counts.ts';
 import { nothingObserved, type ObservedPeers } from '../access/facts.ts';
 import { runToEnd } from '../lib/steps.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -97,7 +97,7 @@ function createShelf(): Shelf {
     const kept = known.get(state.account);
     const image = yield* make(kept, state, now);
     if (kept?.image === image) return image;
-    if (kept !== undefined) carryCounts(kept.image, image);
+    if (kept !== undefined) reuseCounts(kept.image, image);
     // An older state is asked for seldom, and what is kept is worth more; meanwhile others may have asked for a newer one.
     const newest = known.get(state.account)?.state.revision ?? 0;
     if (newest > state.revision) return image;
@@ -110,7 +110,7 @@ function createShelf(): Shelf {
     if (kept?.state === state && kept.image.observedPeers === now) return kept.image;
     const made = coming.get(state);
     if (made?.observedPeers === now) return made;
-    return yield* kept === undefined ? compileAccessInSteps(state, now) : carryOn(kept, state, now);
+    return yield* kept === undefined ? compileAccessInSteps(state, now) : updateImage(kept, state, now);
   }
   return {
     of,
@@ -124,7 +124,7 @@ function createShelf(): Shelf {
   };
 }
 
-function* carryOn({ state, image }: Kept, next: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+function* updateImage({ state, image }: Kept, next: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
   const changed = next === state ? [] : next.changedSince(state);
   return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.observedPeers, now)], now);
 }

@@ -13,7 +13,7 @@ import type { KeptValues } from '../store/kept-values.ts';
 import type { Lease } from '../store/leases.ts';
 import type { StatusUpdate } from '../store/peer-status.ts';
 import type { SavedPlan } from '../store/plans.ts';
-import { carriedOut } from '../store/repeated.ts';
+import { alreadyDone } from '../store/repeated.ts';
 import { batchSize, planAhead, type Queue } from './ahead.ts';
 import type { Planned, Waiting } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
@@ -160,7 +160,7 @@ async function unlessDone(
   const [end] = await Promise.allSettled([committed]);
   const isWritten = end.status === 'fulfilled' && end.value.ok && end.value.revision !== undefined;
   if (!isWritten && (await findRequest(database, account, [requestId])) !== undefined)
-    throw new Conflict('running', carriedOut, { cause: end });
+    throw new Conflict('running', alreadyDone, { cause: end });
   return committed;
 }
 

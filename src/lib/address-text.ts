@@ -12,12 +12,12 @@ export function parseIpv4(text: string): bigint | undefined {
 
 /** Reads any spelling of RFC 4291: `::` once, upper case, leading zeros, an IPv4 tail. Zones are refused. */
 export function parseIpv6(text: string): bigint | undefined {
-  const halves = text.split('::');
-  const head = parseGroups(halves[0] ?? '', halves.length === 1);
-  const tail = parseGroups(halves[1] ?? '', true);
-  if (halves.length > 2 || head === undefined || tail === undefined) return undefined;
+  const parts = text.split('::');
+  const head = parseGroups(parts[0] ?? '', parts.length === 1);
+  const tail = parseGroups(parts[1] ?? '', true);
+  if (parts.length > 2 || head === undefined || tail === undefined) return undefined;
   const missing = 8 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
+  if (parts.length === 2 ? missing < 1 : missing !== 0) return undefined;
   return [...head, ...Array<bigint>(missing).fill(0n), ...tail].reduce((value, group) => (value << 16n) | group, 0n);
 }
 

@@ -1,7 +1,7 @@
 import { Conflict } from '../model/errors.ts';
 
 /** What a repetition is told of what an earlier attempt did. */
-export const carriedOut = 'the request was carried out already; send it again for its answer';
+export const alreadyDone = 'the request was carried out already; send it again for its answer';
 
 /** What was carried out already cannot be written again, whoever did it in the meantime; other errors stay what they are. */
 export function repeated(error: unknown): unknown {
@@ -10,7 +10,7 @@ export function repeated(error: unknown): unknown {
   if (code !== '23505') return error;
   if (constraint === 'revisions_plan')
     return new Conflict('stale', 'the plan was applied already; make a new one', { cause: error });
-  if (constraint === 'revisions_request') return new Conflict('running', carriedOut, { cause: error });
+  if (constraint === 'revisions_request') return new Conflict('running', alreadyDone, { cause: error });
   if (constraint === 'tokens_pkey' || constraint === 'proxy_tokens_pkey') return valueLost('token', error);
   if (constraint === 'invites_pkey') return valueLost('invite', error);
   if (constraint === 'directory_value' || constraint === 'directory_pkey')

@@ -18,7 +18,7 @@ type EntryAt = (slot: number) => Entry | undefined;
 const fewLists = 64;
 
 /** Digests that are carried on from others, but for what these slots hold. */
-export function carryDigests(from: Digests | undefined, changed: Iterable<number>): Digests {
+export function reuseDigests(from: Digests | undefined, changed: Iterable<number>): Digests {
   const sums = from === undefined ? [] : [...from.sums];
   for (const slot of changed) if (slot >= 0) sums[slot >>> 3] = undefined;
   return { sums, asked: 0 };

@@ -6,7 +6,7 @@ import { compareTexts } from '../named.ts';
 import { type Entry, writeEntry, writeSet } from './section.ts';
 
 /** The side of a flow at which others are. */
-export type Other = 'from' | 'to';
+export type OtherSide = 'from' | 'to';
 
 /** A flow as the map of a peer at one of its ends states it: the rule, and the set of peers on the other side. */
 export interface FlowRule {
@@ -22,7 +22,7 @@ export interface Limit {
 
 /** The rules of an image's flows that were made already, by the positions of the flows in its list. */
 export interface FlowTable {
-  readonly rules: Readonly<Record<Other, (FlowRule | undefined)[]>>;
+  readonly rules: Readonly<Record<OtherSide, (FlowRule | undefined)[]>>;
   /** Whether their rules are in the order of their ids as they stand. */
   readonly inOrder: boolean;
   readonly drops: readonly Flow[];
@@ -51,7 +51,7 @@ export function flowTableOf({ flows }: Access): FlowTable {
 const written = { from: new WeakMap<Flow, FlowRule>(), to: new WeakMap<Flow, FlowRule>() };
 
 /** The rule of the flow at a position of the list. */
-export function flowRuleAt(access: Access, table: FlowTable, nth: number, other: Other): FlowRule {
+export function flowRuleAt(access: Access, table: FlowTable, nth: number, other: OtherSide): FlowRule {
   const known = table.rules[other][nth];
   if (known !== undefined) return known;
   const rule = flowRuleOf(access, access.flows[nth] as Flow, other);
@@ -60,7 +60,7 @@ export function flowRuleAt(access: Access, table: FlowTable, nth: number, other:
 }
 
 /** The rule of a flow; of an earlier image too, as long as its ends have the same slots. */
-export function flowRuleOf(access: Access, flow: Flow, other: Other): FlowRule {
+export function flowRuleOf(access: Access, flow: Flow, other: OtherSide): FlowRule {
   const known = written[other].get(flow);
   if (known !== undefined) return known;
   const rules = makeFlowRule(flow, commonSet(access, flow, other));
@@ -82,7 +82,7 @@ function makeFlowRule(flow: Flow, set: Entry): FlowRule {
 const sets = new WeakMap<BitSet, Map<string, Entry>>();
 
 /** The peers at the other side of a flow. The same names mean the same peers in one image, whatever flow has them. */
-function commonSet(access: Access, flow: Flow, other: Other): Entry {
+function commonSet(access: Access, flow: Flow, other: OtherSide): Entry {
   const bits = flow[other][flow.drop ? 'possible' : 'sure'];
   const known = sets.get(bits) ?? new Map<string, Entry>();
   sets.set(bits, known);
@@ -93,14 +93,14 @@ function commonSet(access: Access, flow: Flow, other: Other): Entry {
   return entry;
 }
 
-function writePeers({ ends }: Access, flow: Flow, other: Other, limit?: Limit): Entry {
+function writePeers({ ends }: Access, flow: Flow, other: OtherSide, limit?: Limit): Entry {
   const bits = intersectBits(flow[other][flow.drop ? 'possible' : 'sure'], uniteBits(ends.of.peer, ends.of.proxy));
   const among = limit === undefined ? bits : intersectBits(bits, limit.receivers);
   return writeSet(setId(flow, other, limit), idsAt(ends, among));
 }
 
 /** The names by which the set of peers on the other side is known. */
-export function setId(flow: Flow, other: Other, limit?: Limit): string {
+export function setId(flow: Flow, other: OtherSide, limit?: Limit): string {
   const names = [...(other === 'from' ? flow.fromNames : flow.toNames)].sort().join('+');
   // Posture checks are about the sources of a rule, which a flow in reverse goes to.
   const checked = (other === 'from') !== flow.reverse ? (flow.by?.policy.postures ?? []) : [];

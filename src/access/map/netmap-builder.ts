@@ -1,8 +1,8 @@
 import { type BitSet, bitsOf, hasBit, intersectBits, noBits, numbersIn, uniteBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { slotsOf } from '../ends.ts';
-import type { Earlier } from './carried.ts';
-import { carryDigests, type Digests, digestOfSlots } from './digests.ts';
+import { type Digests, digestOfSlots, reuseDigests } from './digests.ts';
+import type { PreviousMaps } from './incremental.ts';
 import type { Book, PeerSet } from './peer-set.ts';
 import type { Entry } from './section.ts';
 import type { SharedMap } from './shared.ts';
@@ -62,7 +62,7 @@ export interface NetmapBuilder {
   /** The same by slot, as far as it was asked for, or is known from before the image. */
   maps: (SharedMap | undefined)[];
   /** What is known from before about peers whose maps may be others now. */
-  earlier: Earlier | undefined;
+  previous: PreviousMaps | undefined;
   readonly peerClasses: PeerClasses;
   /** What is told of DNS besides its lists, by its text. */
   readonly entries: Map<string, Entry>;
@@ -81,13 +81,13 @@ export function netmapBuilderOf(access: Access): NetmapBuilder {
  * The netmap builder of an image carried on from another: what is said about peers stays written. `peers` are the ids of those that
  * came, changed or went.
  */
-export function carryNetmapBuilder(before: Access, after: Access, peers: readonly string[]): void {
+export function reuseNetmapBuilder(before: Access, after: Access, peers: readonly string[]): void {
   const [old, next] = [builders.get(before), netmapBuilderOf(after)];
   if (old === undefined || next.peerClasses.asked > 0 || before.ends !== after.ends) return;
   if (old.settings.domain !== next.settings.domain) return;
   if (peers.length === 0 && before.observedPeers === after.observedPeers) next.expired = old.expired;
   const slots = peers.map((id) => after.ends.slots.get(id) ?? -1);
-  next.digests = carryDigests(old.digests, slots);
+  next.digests = reuseDigests(old.digests, slots);
   next.book = old.book;
   if (peers.length === 0) return;
   next.book = { ends: after.ends, entries: [...old.book.entries] };
@@ -157,10 +157,10 @@ function createNetmapBuilder(access: Access): NetmapBuilder {
     exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
     expired: undefined,
     book: { ends: access.ends, entries: new Array(access.ends.ids.length) },
-    digests: carryDigests(undefined, []),
+    digests: reuseDigests(undefined, []),
     shared: new Map(),
     maps: new Array(access.ends.ids.length),
-    earlier: undefined,
+    previous: undefined,
     entries: new Map(),
     peerClasses: { asked: 0, classes: undefined, near: new Map(), strangers: 0 },
   };

@@ -23,7 +23,7 @@ export function peerClassOf(builder: NetmapBuilder, at: number): string | number
 }
 
 /** Learns from the image before whether it is worth while to look for peers that are alike. */
-export function carryPeerClasses(
+export function reusePeerClasses(
   { peerClasses: old, shared }: NetmapBuilder,
   { peerClasses: next }: NetmapBuilder,
 ): void {

@@ -4,7 +4,7 @@ import { type Flow, sideOf } from '../flows.ts';
 import { compareTexts } from '../named.ts';
 import type { PlaceAt } from '../neighbours.ts';
 import { flowsAbout } from '../reached.ts';
-import { flowRuleAt, flowRuleWithin, flowTableOf, type Limit, type Other } from './flow-rules.ts';
+import { flowRuleAt, flowRuleWithin, flowTableOf, type Limit, type OtherSide } from './flow-rules.ts';
 import type { Entry, Section } from './section.ts';
 
 /** The sets of peers that the rules of one map name; filled while rules are written. */
@@ -32,7 +32,7 @@ export function rulesOf(access: Access, at: number, { about, other, sets, limit 
 interface RulesAbout {
   /** The flows, by their places in the list of the image. */
   readonly about: readonly number[];
-  readonly other: Other;
+  readonly other: OtherSide;
   readonly sets: Sets;
   readonly limit?: Limit | undefined;
 }

@@ -1,8 +1,8 @@
 import { hasBit, intersectBits, noBits, shareBits, subtractBits } from '../../lib/bit-set.ts';
 import type { Access } from '../access.ts';
 import { leadingPlaces, neighbourhoodBetween, type PlaceAt } from '../neighbours.ts';
+import { type DirectionMap, directionOf, type OwnSide } from './direction.ts';
 import { flowTableOf } from './flow-rules.ts';
-import { type Half, halfOf, type Own } from './half.ts';
 import { joinListings, type Listing, listed, nothingListed } from './listing.ts';
 import { type DnsAudience, expiredIn, isFor, type NetmapBuilder, peersIn } from './netmap-builder.ts';
 import { peerClassOf } from './peer-classes.ts';
@@ -28,10 +28,10 @@ export interface SharedMap {
   readonly lists: Readonly<Record<ListName, Listing>>;
   readonly digest: Digest;
   /** From what it was made, so that a later image may go on from there; absent for those who take no part. */
-  readonly halves: Halves | undefined;
+  readonly directions: Directions | undefined;
 }
 
-type Halves = Readonly<Record<Own, Half>>;
+type Directions = Readonly<Record<OwnSide, DirectionMap>>;
 
 /** What is said about a peer besides rules. */
 interface Said {
@@ -84,25 +84,25 @@ function dnsOf({ settings, unmanaged, entries }: NetmapBuilder, at: number, said
   return known;
 }
 
-type Content = Pick<SharedMap, 'around' | 'lists' | 'halves'>;
+type Content = Pick<SharedMap, 'around' | 'lists' | 'directions'>;
 
 function contentOf(builder: NetmapBuilder, at: number, said: Said): Content {
-  const { access, earlier } = builder;
-  const halves = { from: halfOf(access, earlier, at, 'from'), to: halfOf(access, earlier, at, 'to') };
+  const { access, previous } = builder;
+  const directions = { from: directionOf(access, previous, at, 'from'), to: directionOf(access, previous, at, 'to') };
   const more = new Map<string, Entry>();
   const leads = listed(routesBy(access, at, said.leads, { add: (set) => more.set(set.id, set) }));
   const entriesOf = (of: DnsAudience['of']) =>
     listed(inOrder(said.dns.filter((audience) => audience.of === of).map(({ what }) => what)));
-  const { around, routes } = tunnelsOf(builder, at, halves, leads);
+  const { around, routes } = tunnelsOf(builder, at, directions, leads);
   return {
-    halves,
+    directions,
     around,
     lists: {
-      outbound: halves.from.rules,
-      inbound: halves.to.rules,
+      outbound: directions.from.rules,
+      inbound: directions.to.rules,
       routes,
       leads,
-      sets: setsOf(earlier?.maps[at], halves, listed(inOrder([...more.values()]))),
+      sets: setsOf(previous?.maps[at], directions, listed(inOrder([...more.values()]))),
       users: listed(usersWhoLogIn(access, at)),
       zones: entriesOf('zones'),
       nameservers: entriesOf('nameservers'),
@@ -111,23 +111,23 @@ function contentOf(builder: NetmapBuilder, at: number, said: Said): Content {
 }
 
 /** The sets that rules name, those of places besides. */
-function setsOf(old: SharedMap | undefined, { from, to }: Halves, more: Listing): Listing {
-  const isSame = old?.halves?.from.sets === from.sets && old.halves.to.sets === to.sets;
+function setsOf(old: SharedMap | undefined, { from, to }: Directions, more: Listing): Listing {
+  const isSame = old?.directions?.from.sets === from.sets && old.directions.to.sets === to.sets;
   if (isSame && more === nothingListed && old.lists.leads === nothingListed) return old.lists.sets;
   return joinListings(joinListings(from.sets, to.sets), more);
 }
 
 /** The peers with which there are tunnels, and where they lead; what they were when nothing of that changed. */
-function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Halves, leads: Listing) {
-  const { access, book, earlier } = builder;
+function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Directions, leads: Listing) {
+  const { access, book, previous } = builder;
   const expired = expiredIn(builder);
-  const old = earlier?.maps[at];
+  const old = previous?.maps[at];
   const isSame =
-    old?.halves?.from.reached === from.reached &&
-    old.halves.to.reached === to.reached &&
+    old?.directions?.from.reached === from.reached &&
+    old.directions.to.reached === to.reached &&
     old.around.peers.book === book &&
-    earlier?.places === access.places &&
-    earlier.expired === expired;
+    previous?.places === access.places &&
+    previous.expired === expired;
   // Who leads others depends on what these reach.
   if (isSame && leads === nothingListed && old.lists.leads === nothingListed)
     return { around: old.around, routes: old.lists.routes };
@@ -153,5 +153,5 @@ const noLists = Object.fromEntries(listNames.map((name) => [name, nothingListed]
 
 function emptyContent(builder: NetmapBuilder): Content {
   const nobody = peersIn(builder, noBits);
-  return { around: { peers: nobody, away: nobody }, lists: noLists, halves: undefined };
+  return { around: { peers: nobody, away: nobody }, lists: noLists, directions: undefined };
 }

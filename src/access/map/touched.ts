@@ -4,8 +4,8 @@ import { agreeOnSlots, idsAt, slotsOf } from '../ends.ts';
 import { neighbourhoodOf } from '../neighbours.ts';
 import { touchedPeers } from '../touched.ts';
 import { partOf } from '../vocabulary.ts';
-import { carryMaps } from './carried.ts';
-import { type Audience, audiencesOf, carryNetmapBuilder, netmapBuilderOf } from './netmap-builder.ts';
+import { reuseMaps } from './incremental.ts';
+import { type Audience, audiencesOf, netmapBuilderOf, reuseNetmapBuilder } from './netmap-builder.ts';
 import { mapPartOf } from './vocabulary.ts';
 
 /**
@@ -25,7 +25,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
     const isMachine = ['peer', 'proxy'].includes(partOf(object) ?? '');
     if (isMachine && before.state.get(id) !== after.state.get(id)) peers.push(id);
   }
-  carryNetmapBuilder(before, after, peers);
+  reuseNetmapBuilder(before, after, peers);
   // To look around each of very many peers takes longer than to compare all maps.
   const isAll = all || peers.length * 16 > after.ends.order.length;
   const touched = isAll
@@ -39,7 +39,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
         ),
         everyone,
       );
-  carryMaps(netmapBuilderOf(before), netmapBuilderOf(after), touched);
+  reuseMaps(netmapBuilderOf(before), netmapBuilderOf(after), touched);
   return idsAt(after.ends, touched);
 }
 

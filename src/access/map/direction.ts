@@ -3,17 +3,17 @@ import type { Access } from '../access.ts';
 import { type Flow, sideOf } from '../flows.ts';
 import { isDenyAll, isHeld } from '../overlap.ts';
 import { flowsAbout, flowsIn, type Manner, surelyReachedFrom, surelyReachedTo } from '../reached.ts';
-import type { Earlier, Edit } from './carried.ts';
 import { type FlowRule, flowRuleOf, flowTableOf, setId } from './flow-rules.ts';
+import type { FlowEdit, PreviousMaps } from './incremental.ts';
 import { editListing, type Listing, listed } from './listing.ts';
 import { rulesOf } from './rules.ts';
 import { type Entry, inOrder, type Section } from './section.ts';
 
 /** The side of a flow at which a peer is. */
-export type Own = 'from' | 'to';
+export type OwnSide = 'from' | 'to';
 
 /** What is said about a peer in one direction: as one that opens connections, or as one that is reached. */
-export interface Half {
+export interface DirectionMap {
   /** Whom it surely reaches, or who surely reaches it. */
   readonly reached: BitSet;
   readonly rules: Listing;
@@ -22,32 +22,37 @@ export interface Half {
 }
 
 /** What is said about a peer; from what an earlier image said as far as that may be. */
-export function halfOf(access: Access, earlier: Earlier | undefined, at: number, own: Own): Half {
-  const old = earlier?.maps[at]?.halves?.[own];
-  if (earlier === undefined || old === undefined) return wholeHalf(access, at, own);
-  if (!hasBit(earlier.moved[own], at)) return old;
-  const edit = earlier.edits?.[own];
-  return edit === undefined ? wholeHalf(access, at, own) : editHalf(access, at, own, old, edit);
+export function directionOf(
+  access: Access,
+  previous: PreviousMaps | undefined,
+  at: number,
+  own: OwnSide,
+): DirectionMap {
+  const old = previous?.maps[at]?.directions?.[own];
+  if (previous === undefined || old === undefined) return buildDirection(access, at, own);
+  if (!hasBit(previous.moved[own], at)) return old;
+  const edit = previous.edits?.[own];
+  return edit === undefined ? buildDirection(access, at, own) : updateDirection(access, at, own, old, edit);
 }
 
-function wholeHalf(access: Access, at: number, own: Own): Half {
+function buildDirection(access: Access, at: number, own: OwnSide): DirectionMap {
   const places = flowsAbout(access, at, own);
   const sets = new Map<string, Entry>();
-  const other = otherThan(own);
+  const other = otherSide(own);
   const rules = rulesOf(access, at, { about: places, other, sets: { add: (set) => sets.set(set.id, set) } });
   const reached = weigh(access, at, own, flowsIn(access, places), { itself: 'as another' });
   return { reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
 }
 
 /** Only what flows say that came and went is looked at, and only for the ends that they name on the other side. */
-function editHalf(access: Access, at: number, own: Own, old: Half, edit: Edit): Half {
-  const come = edit.come.filter((flow) => speaksOf(flow, at, own));
-  const flowRules = flowRulesTo(access, at, own, come);
+function updateDirection(access: Access, at: number, own: OwnSide, old: DirectionMap, edit: FlowEdit): DirectionMap {
+  const added = edit.added.filter((flow) => concerns(flow, at, own));
+  const flowRules = flowRulesTo(access, at, own, added);
   const named = new Set(flowRules.map(({ set }) => set.id));
-  const lost = edit.flows.some((flow) => speaksTo(flow, at, own) && !named.has(setId(flow, otherThan(own))));
+  const lost = edit.removed.some((flow) => isListedFor(flow, at, own) && !named.has(setId(flow, otherSide(own))));
   const rules = flowRules.map(({ rule }) => rule);
   return {
-    reached: editReached(access, at, own, old.reached, { come, edit }),
+    reached: updateReached(access, at, own, old.reached, { added, edit }),
     rules: editListing(old.rules, edit.rules, rules),
     sets: lost
       ? listed(setsOf(flowRulesTo(access, at, own, about(access, at, own))))
@@ -55,16 +60,16 @@ function editHalf(access: Access, at: number, own: Own, old: Half, edit: Edit): 
   };
 }
 
-interface Edited {
-  readonly come: readonly Flow[];
-  readonly edit: Edit;
+interface FlowChanges {
+  readonly added: readonly Flow[];
+  readonly edit: FlowEdit;
 }
 
-function editReached(access: Access, at: number, own: Own, old: BitSet, { come, edit }: Edited): BitSet {
-  const others = (flow: Flow) => sideOf(flow, otherThan(own));
-  const concerned = [...edit.flows, ...come].filter((flow) => speaksOf(flow, at, own));
-  const drops = flowTableOf(access).drops.filter((flow) => speaksOf(flow, at, own));
-  const accepts = come.filter((flow) => !flow.drop && speaksTo(flow, at, own) && !isHeld(access, flow, drops));
+function updateReached(access: Access, at: number, own: OwnSide, old: BitSet, { added, edit }: FlowChanges): BitSet {
+  const others = (flow: Flow) => sideOf(flow, otherSide(own));
+  const concerned = [...edit.removed, ...added].filter((flow) => concerns(flow, at, own));
+  const drops = flowTableOf(access).drops.filter((flow) => concerns(flow, at, own));
+  const accepts = added.filter((flow) => !flow.drop && isListedFor(flow, at, own) && !isHeld(access, flow, drops));
   // Who is accepted for sure need not be weighed, unless a gate may be closed all the same.
   const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
   const named = concerned.map((flow) => others(flow).possible);
@@ -74,33 +79,36 @@ function editReached(access: Access, at: number, own: Own, old: BitSet, { come, 
   const reached = isSure
     ? // What deny-all drops name is not reached by whatever else; about the others nothing changed but what is accepted.
       subtractBits(uniteBits(old, ...named), uniteBits(...denied))
-    : edit.lens.put(old, weigh(access, at, own, about(access, at, own), { itself: 'as another', lens: edit.lens }));
+    : edit.projection.replace(
+        old,
+        weigh(access, at, own, about(access, at, own), { itself: 'as another', projection: edit.projection }),
+      );
   return equalBits(reached, old) ? old : reached;
 }
 
-function weigh(access: Access, at: number, own: Own, about: readonly Flow[], manner: Manner): BitSet {
+function weigh(access: Access, at: number, own: OwnSide, about: readonly Flow[], manner: Manner): BitSet {
   return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, manner);
 }
 
 /** What is told of flows to an end at this side of them. */
-function flowRulesTo(access: Access, at: number, own: Own, flows: readonly Flow[]): readonly FlowRule[] {
+function flowRulesTo(access: Access, at: number, own: OwnSide, flows: readonly Flow[]): readonly FlowRule[] {
   return flows.flatMap((flow) => {
-    if (!speaksTo(flow, at, own)) return [];
-    const rules = flowRuleOf(access, flow, otherThan(own));
+    if (!isListedFor(flow, at, own)) return [];
+    const rules = flowRuleOf(access, flow, otherSide(own));
     return rules.set.members?.length === 0 ? [] : [rules];
   });
 }
 
 /** All flows that may be about an end. */
-function about(access: Access, at: number, own: Own): readonly Flow[] {
+function about(access: Access, at: number, own: OwnSide): readonly Flow[] {
   return flowsIn(access, flowsAbout(access, at, own));
 }
 
-function speaksOf(flow: Flow, at: number, own: Own): boolean {
+function concerns(flow: Flow, at: number, own: OwnSide): boolean {
   return hasBit(sideOf(flow, own).possible, at);
 }
 
-function speaksTo(flow: Flow, at: number, own: Own): boolean {
+function isListedFor(flow: Flow, at: number, own: OwnSide): boolean {
   const { sure, possible } = sideOf(flow, own);
   return hasBit(flow.drop ? possible : sure, at);
 }
@@ -109,6 +117,6 @@ function setsOf(rules: readonly FlowRule[]): Section {
   return inOrder([...new Map(rules.map(({ set }) => [set.id, set])).values()]);
 }
 
-function otherThan(own: Own): Own {
+function otherSide(own: OwnSide): OwnSide {
   return own === 'from' ? 'to' : 'from';
 }
