@@ -12,6 +12,7 @@ import { diffUnits, unitsOf } from '../model/units.ts';
 import { isAllowed, requireRight } from '../plan/authorize.ts';
 import { planEarlyEnd } from '../plan/expiry.ts';
 import { isRestrictive } from '../plan/failsafe.ts';
+import { approvalsOf } from '../plan/finish.ts';
 import { exclusiveFields, fieldOf } from '../plan/membership.ts';
 import { planReplace, type RequestContext, type RequestOutcome } from '../plan/requests.ts';
 import { overridesOf, type RunningOverride, runningOverrides } from '../plan/running-overrides.ts';
@@ -22,6 +23,7 @@ import { findAmong, findObject } from './find-object.ts';
 import { readableBy } from './object-list.ts';
 import { contextOf, write } from './objects.ts';
 import { type OverrideRequest, overrideRefusal } from './overrides.ts';
+import { findDoneRevision } from './recover.ts';
 
 /** An object as people name it: its kind, and its key, id or display name. */
 export interface NamedObject {
@@ -72,8 +74,7 @@ export async function overrideObject(
     const { body, problems } = bodyOf(context, kind, object, values);
     if (problems.length > 0) return { ok: false, problems, id: object.id, ignored: [] };
     const outcome = planReplace(temporary(context), kind, object, body);
-    const asked = new Set(Object.keys(values).map((path) => path.replace(/[.[].*$/s, '')));
-    const judged = judge(state, kind, object, outcome, asked);
+    const judged = judge(state, kind, object, outcome, fieldsIn(values));
     lasting = judged.lasting;
     return judged.outcome;
   });
@@ -113,6 +114,35 @@ export async function endOverride(
     overrides: overridesOf(written.state, written.object, now),
     lasting: [],
     notices: written.notices ?? [],
+  };
+}
+
+/**
+ * What the revision of an earlier attempt came to, to override values of an object or (without any) to end overrides; for an
+ * answer that was lost. `undefined` when the history says too little.
+ */
+export async function findOverridden(
+  engine: Engine,
+  call: Call,
+  named: NamedObject,
+  values: JsonObject,
+  revision: number,
+): Promise<Overridden | undefined> {
+  const kind = replaceable(engine, named.kind);
+  requireRight(await engine.snapshots.fresh(call.account), call.actor, kind.module, 'update');
+  const done = await findDoneRevision(engine, call, revision);
+  if (done === undefined) return undefined;
+  const { before, after, changes } = done;
+  const object = findOverridable(before, call, kind, named.name);
+  const result = after.get(object.id);
+  if (result === undefined) return undefined;
+  const { lasting } = looseUnits(kind, object, result, fieldsIn(values));
+  const label = labeler(before, after);
+  return {
+    revision,
+    overrides: overridesOf(after, result, result.updatedAt),
+    lasting: lasting.map((path) => labelPath(path, label)),
+    notices: changes.flatMap((change) => approvalsOf(before, change)),
   };
 }
 
@@ -174,14 +204,9 @@ function judge(
 ): { readonly outcome: RequestOutcome; readonly lasting: readonly string[] } {
   if (!outcome.ok) return { outcome, lasting: [] };
   const after = outcome.next.get(before.id) ?? before;
-  const held = new Set((after.overrides ?? []).map(({ path }) => path));
   const label = labeler(state, outcome.next);
-  const changed = diffUnits(kind.spec, before.spec, after.spec).filter(({ path }) => asked.has(fieldOf(path)));
-  const loose = changed.filter(({ path }) => !held.has(path));
-  const lasting = loose.filter((unit) => isRestrictive(kind.spec, unit.path, unit.after)).map(({ path }) => path);
-  const unstated = loose
-    .map(({ path }) => path)
-    .filter((path) => !lasting.includes(path) && !isStated(kind, before, path));
+  const { loose, lasting } = looseUnits(kind, before, after, asked);
+  const unstated = loose.filter((path) => !lasting.includes(path) && !isStated(kind, before, path));
   const name = `${kind.name} ${before.key ?? before.name}`;
   const refused = (message: string): RequestOutcome => ({
     ...{ ok: false, id: before.id, ignored: [] },
@@ -192,9 +217,29 @@ function judge(
     const message = `no source states ${what} of ${name}, so nothing would put it back; change it through the API, or state it in a document first`;
     return { outcome: refused(message), lasting: [] };
   }
-  if (changed.length === 0 && held.size === 0)
+  if (loose.length === 0 && (after.overrides ?? []).length === 0)
     return { outcome: refused(`${name} has these values already, so there is nothing to set aside`), lasting: [] };
   return { outcome, lasting: lasting.map((path) => labelPath(path, label)) };
+}
+
+/** Paths of units that were asked for and changed without being held, and which of them stay as set because they restrict. */
+function looseUnits(
+  kind: Kind,
+  before: StoredObject,
+  after: StoredObject,
+  asked: ReadonlySet<string>,
+): { readonly loose: readonly string[]; readonly lasting: readonly string[] } {
+  const held = new Set((after.overrides ?? []).map(({ path }) => path));
+  const loose = diffUnits(kind.spec, before.spec, after.spec).filter(
+    ({ path }) => asked.has(fieldOf(path)) && !held.has(path),
+  );
+  const lasting = loose.filter((unit) => isRestrictive(kind.spec, unit.path, unit.after));
+  return { loose: loose.map(({ path }) => path), lasting: lasting.map(({ path }) => path) };
+}
+
+/** The fields that a body names by paths of units. */
+function fieldsIn(values: JsonObject): ReadonlySet<string> {
+  return new Set(Object.keys(values).map((path) => path.replace(/[.[].*$/s, '')));
 }
 
 function isStated({ spec: fields }: Kind, { declared }: StoredObject, path: string): boolean {

@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
 import { planActions } from '../model/plan-words.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { Change } from '../plan/plan.ts';
 import type { PlanView } from '../plan/view.ts';
 import type { Image } from '../store/history.ts';
 import { readPlan } from '../store/plans.ts';
@@ -24,6 +27,38 @@ export async function findCreated(
   const { object } = (row?.image ?? {}) as unknown as Image;
   if (object === undefined) return undefined;
   return { object, state: await engine.snapshots.at(call.account, revision) };
+}
+
+/** What a revision did, and the states before and after it; for an answer that was lost. */
+export interface DoneRevision {
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+  readonly changes: readonly DoneChange[];
+  /** What it only handed over or let go of. */
+  readonly claims: readonly DoneChange[];
+}
+
+type DoneChange = Pick<Change, 'before' | 'after'>;
+
+/** What a revision did; `undefined` when the history does not reach back so far any more. */
+export async function findDoneRevision(
+  { database, past }: Engine,
+  { account }: Call,
+  revision: number,
+): Promise<DoneRevision | undefined> {
+  const found = await readRevision(database, account, revision);
+  if (found === undefined) return undefined;
+  const before = await past.at(account, revision - 1);
+  const after = await past.at(account, revision);
+  const pairsOf = (isChange: boolean): readonly DoneChange[] =>
+    found.changes
+      .filter(({ action }) => actions.includes(action) === isChange)
+      .map(({ object_id: id }) => pairOf(before.get(id), after.get(id)));
+  return { before, after, changes: pairsOf(true), claims: pairsOf(false) };
+}
+
+function pairOf(before: StoredObject | undefined, after: StoredObject | undefined): DoneChange {
+  return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
 /** What a revision applied, for an answer that was lost: the stored plan when it was one, else what the history tells of it. */

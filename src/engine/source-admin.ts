@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../model/errors.ts';
 import type { Fault } from '../model/kind.ts';
+import type { StoredObject } from '../model/object.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { type ApiSourceRules, apiFaults } from '../model/source-faults.ts';
 import type { GitConfig } from '../model/source-schema.ts';
@@ -15,6 +16,7 @@ import type { Call, Engine } from './engine.ts';
 import { revokeSource } from './leases.ts';
 import { refusalOf } from './objects.ts';
 import { noteClaims } from './pending-claims.ts';
+import { findDoneRevision } from './recover.ts';
 import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
 import { sourceStatuses } from './status.ts';
 
@@ -147,6 +149,23 @@ export async function detachSource(engine: Engine, call: Call, id: string): Prom
   return release(engine, call, id);
 }
 
+/**
+ * What the revision of an earlier attempt let go of, for an answer that was lost; what was to follow the commit is made up for.
+ * `undefined` when the history says too little.
+ */
+export async function findDetached(
+  engine: Engine,
+  call: Call,
+  id: string,
+  revision: number,
+): Promise<SourceEnd | undefined> {
+  const done = await findDoneRevision(engine, call, revision);
+  if (done === undefined) return undefined;
+  const released = [...done.changes, ...done.claims].map(({ after }) => after);
+  const reconciled = await followRelease(engine, call, id, revision);
+  return { revision, ...counted(released), deleted: 0, reconciled };
+}
+
 /** How a source is deleted. */
 export interface SourceDeletion {
   /** What becomes of its objects; absent: what its settings say. */
@@ -203,18 +222,28 @@ async function release(engine: Engine, call: Call, source: string): Promise<Sour
   });
   if (!committed.ok) throw refusalOf(committed.problems);
   const { revision = null, plan } = committed;
-  const released = [...plan.changes, ...plan.claims];
-  const shared = released.filter(({ after }) => after?.owner !== undefined || (after?.declared.length ?? 0) > 0);
+  const released = [...plan.changes, ...plan.claims].map(({ after }) => after);
+  const reconciled = await followRelease(engine, call, source, committed.after.revision);
+  return { revision, ...counted(released), deleted: 0, reconciled };
+}
+
+function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEnd, 'released' | 'shared'> {
+  const shared = released.filter((after) => after?.owner !== undefined || (after?.declared.length ?? 0) > 0);
+  return { released: released.length, shared: shared.length };
+}
+
+/** Lets what the source was in the way of go on; answers the sources that are reconciled now. */
+async function followRelease(engine: Engine, call: Call, source: string, revision: number): Promise<readonly string[]> {
   let reconciled: readonly string[] = [];
   await afterCommit(engine, `the claims of source ${source}`, async () => {
     // What it claimed and could not have holds up nobody any more.
     await noteClaims(engine, call.account, source, {
-      revision: committed.after.revision,
+      revision,
       lacks: { keys: [], units: [], blocked: [], pending: [] },
     });
     reconciled = await reconcileBlocked(engine, call, source);
   });
-  return { revision, released: released.length, shared: shared.length, deleted: 0, reconciled };
+  return reconciled;
 }
 
 /** Asks for a reconcile of every source that contradicts another one: what stood in its way may be gone. */

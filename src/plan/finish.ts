@@ -247,7 +247,7 @@ function* guardsOf(
 }
 
 /** What of a change deserves an approval, in sentences. */
-export function approvalsOf({ registry }: Snapshot, change: Change): readonly string[] {
+export function approvalsOf({ registry }: Snapshot, change: Pick<Change, 'before' | 'after'>): readonly string[] {
   return registry.get(subjectOf(change).kind).approvals?.(change.before, change.after) ?? [];
 }
 

@@ -106,7 +106,7 @@ export function isEmptyPlan(plan: Plan): boolean {
 }
 
 /** The object a change or claim is about, as it is afterwards, or was before it went. */
-export function subjectOf(change: Change | Claim): StoredObject {
+export function subjectOf(change: Pick<Change, 'before' | 'after'>): StoredObject {
   const subject = change.after ?? change.before;
   if (subject === undefined) throw new Error('a change has neither a before nor an after');
   return subject;

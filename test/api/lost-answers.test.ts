@@ -7,6 +7,7 @@ import { statement } from '../../src/store/builder.ts';
 import { sealAgain } from '../../src/store/rotate.ts';
 import { createVault } from '../../src/store/vault.ts';
 import { doc } from './documents.ts';
+import { isReplay, losing, post, twice } from './losing.ts';
 import { callAs, guest, person, rowsOf } from './people.ts';
 import { type Answer, type TestApi, testApi } from './setup.ts';
 
@@ -15,29 +16,6 @@ const groups = (...names: readonly string[]) => names.map((name) => doc('Group',
 const setupKey = { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
 const statedKey = doc('SetupKey', 'enrol', 'type: reusable\nexpires_in: 86400\nauto_groups: []\nusage_limit: 0');
 const git = { name: 'office', type: 'git', url: 'https://example.com/network.git', branch: 'main' };
-
-const post = (own: TestApi, url: string, body: Json | undefined, key: string): Promise<Answer> =>
-  own.call('POST', url, body, { 'idempotency-key': key });
-const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
-
-/** The server dies, as far as the database can tell, between the commit of what `work` asks and the note of its answer. */
-async function losing(own: TestApi, work: () => Promise<Answer>): Promise<Answer> {
-  const { database } = own.engine;
-  await database.asOwner([
-    `create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`,
-    'create trigger lose before update on idempotency_keys for each row when (new.status is not null) execute function lose()',
-  ]);
-  const answer = await work();
-  await database.asOwner(['drop trigger lose on idempotency_keys', 'drop function lose']);
-  expect(own.defects.splice(0)).toEqual([expect.objectContaining({ message: 'lost' })]);
-  return answer;
-}
-
-/** The answer that was lost, and the one to the same request with the same key. */
-async function twice(own: TestApi, url: string, body: Json | undefined): Promise<readonly [Answer, Answer]> {
-  const first = await losing(own, () => post(own, url, body, url));
-  return [first, await post(own, url, body, url)];
-}
 
 const ownerOf = async ({ engine, account }: TestApi) =>
   (await engine.snapshots.current(account)).ofKind('User')[0]?.id ?? '';

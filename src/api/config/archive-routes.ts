@@ -1,9 +1,10 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { backUp } from '../../engine/archive/backup.ts';
-import { restoreObjects } from '../../engine/archive/restore-objects.ts';
+import { findRestored, restoreObjects } from '../../engine/archive/restore-objects.ts';
 import { planOnlyRefusal } from '../../engine/commit.ts';
 import { InvalidInput, NotAllowed } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
+import type { Recover } from '../idempotency.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { queryOf, switchOf } from './request.ts';
 import { createRestoreSlots } from './restore-slots.ts';
@@ -28,13 +29,20 @@ export function addArchiveRoutes(app: FastifyInstance, { engine, version, planLi
       .send(stream);
   });
   const slots = createRestoreSlots();
-  const restoring = { bodyLimit, onRequest: [planLimit, slots.take], config: { access: ownersOnly } };
+  const recover: Recover = async (request, _reply, { revision }) =>
+    revision === undefined
+      ? undefined
+      : slots.run(request, () => findRestored(engine, callOf(request), archiveOf(request), revision));
+  const restoring = { bodyLimit, onRequest: [planLimit, slots.take], config: { access: ownersOnly, recover } };
   app.post('/api/config/restore', restoring, async (request) => {
-    const { body } = request;
-    if (!Buffer.isBuffer(body))
-      throw new InvalidInput(
-        'the body must be an archive that `heddle backup` wrote; send it with `Content-Type: application/gzip`',
-      );
-    return slots.run(request, () => restoreObjects(engine, callOf(request), body, queryOf(request)['replace']));
+    const archive = archiveOf(request);
+    return slots.run(request, () => restoreObjects(engine, callOf(request), archive, queryOf(request)['replace']));
   });
+}
+
+function archiveOf({ body }: FastifyRequest): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  throw new InvalidInput(
+    'the body must be an archive that `heddle backup` wrote; send it with `Content-Type: application/gzip`',
+  );
 }

@@ -1,10 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { endOverride, listOverrides, type NamedObject, overrideObject } from '../../engine/override-object.ts';
+import {
+  endOverride,
+  findOverridden,
+  listOverrides,
+  type NamedObject,
+  overrideObject,
+} from '../../engine/override-object.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody, textMember } from '../bodies.ts';
 import { overrideIn } from '../break-glass.ts';
+import type { Recover } from '../idempotency.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { queryOf, textOf } from './request.ts';
 
@@ -13,12 +20,19 @@ const list = '/api/config/overrides';
 /** The routes by which what sources state is set aside for a while, with names in place of ids. */
 export function addOverrideRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
   app.get(list, async (request) => listOverrides(engine, callOf(request), queryOf(request)['source']));
-  app.post(list, async (request) => {
+  const recoverWith =
+    (valuesOf: (body: JsonObject) => JsonObject): Recover =>
+    async (request, _reply, { revision }) => {
+      if (revision === undefined) return undefined;
+      const body = objectBody(request.body);
+      return findOverridden(engine, callOf(request), namedIn(body), valuesOf(body), revision);
+    };
+  app.post(list, { config: { recover: recoverWith(valuesIn) } }, async (request) => {
     const body = objectBody(request.body);
     const options = overrideIn(textOf(body, 'reason'), textOf(body, 'ttl'));
     return overrideObject(engine, callOf(request), namedIn(body), valuesIn(body), options);
   });
-  app.post(`${list}/end`, async (request: FastifyRequest) => {
+  app.post(`${list}/end`, { config: { recover: recoverWith(() => ({})) } }, async (request: FastifyRequest) => {
     const body = objectBody(request.body);
     return endOverride(engine, callOf(request), namedIn(body), pathsIn(body));
   });

@@ -3,6 +3,7 @@ import {
   createSource,
   deleteSource,
   detachSource,
+  findDetached,
   replaceSource,
   requestSourceReconcile,
   setSourceSuspended,
@@ -50,5 +51,9 @@ export function addSourceRoutes(app: FastifyInstance, { engine, sources: rules }
     app.post(`${one}/${verb}`, { config: { recover } }, async (request) =>
       setSourceSuspended(engine, callOf(request), parameter(request, 'name'), suspended),
     );
-  app.post(`${one}/detach`, async (request) => detachSource(engine, callOf(request), parameter(request, 'name')));
+  const recoverDetached: Recover = async (request, _reply, { revision }) =>
+    revision === undefined ? undefined : findDetached(engine, callOf(request), parameter(request, 'name'), revision);
+  app.post(`${one}/detach`, { config: { recover: recoverDetached } }, async (request) =>
+    detachSource(engine, callOf(request), parameter(request, 'name')),
+  );
 }

@@ -9,6 +9,7 @@ import type { ApplyRequest } from '../apply-request.ts';
 import { applyDocuments, planApply } from '../documents.ts';
 import type { Call, Engine } from '../engine.ts';
 import { refusalOf } from '../objects.ts';
+import { findDoneRevision } from '../recover.ts';
 import { checkArchive } from './read.ts';
 import type { RestoreReport } from './restore-account.ts';
 
@@ -25,7 +26,7 @@ export async function restoreObjects(
 ): Promise<RestoreReport> {
   const { header, state } = await checkArchive(engine, archive);
   confirm(call.account, header, replace);
-  const { revision, createdAt } = header;
+  const { revision } = header;
   const archived = restorable(state);
   const request: ApplyRequest = {
     ...{ source: '', documents: [], problems: [], place: (problems) => problems },
@@ -40,10 +41,31 @@ export async function restoreObjects(
   if (result.state !== 'applied')
     throw new Conflict('stale', 'the account changed while the archive was read; nothing was written, try again');
   const { plan, before } = result;
-  return {
-    ...{ account: call.account, restored: revision, createdAt, history: false },
-    ...{ revision: result.revision ?? before.revision, rows: plan.changes.length, objects: archived.size },
-  };
+  const came = { revision: result.revision ?? before.revision, rows: plan.changes.length };
+  return { ...reportOf(header, archived), ...came };
+}
+
+/**
+ * What the revision of an earlier attempt restored from this archive, for an answer that was lost; `undefined` when the history
+ * says too little.
+ */
+export async function findRestored(
+  engine: Engine,
+  call: Call,
+  archive: Uint8Array,
+  revision: number,
+): Promise<RestoreReport | undefined> {
+  const done = await findDoneRevision(engine, call, revision);
+  if (done === undefined) return undefined;
+  const { header, state } = await checkArchive(engine, archive);
+  return { ...reportOf(header, restorable(state)), revision, rows: done.changes.length };
+}
+
+function reportOf(
+  { account, revision, createdAt }: ArchiveHeader,
+  archived: Snapshot,
+): Pick<RestoreReport, 'account' | 'restored' | 'createdAt' | 'history' | 'objects'> {
+  return { account, restored: revision, createdAt, history: false, objects: archived.size };
 }
 
 function confirm(account: string, header: ArchiveHeader, replace: string | undefined): void {
